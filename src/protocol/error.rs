@@ -1,0 +1,100 @@
+//! [`Error`]: why a command did not do what it was asked.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::FsError;
+use crate::store::{NameError, RelPath};
+
+/// A command that was refused or that failed. What it would have changed is unchanged.
+///
+/// The message says what was wrong, with the value and the limit; the help says what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// For programs.
+    pub code: ErrorCode,
+    /// For people: lower case, no trailing dot, except where the text is zerostack's.
+    pub message: String,
+    /// The way out; empty where there is none.
+    pub help: String,
+}
+
+/// What kind of thing went wrong. An open set: treat what you do not know like `Other`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// A note name breaks a rule of names.
+    InvalidName,
+    /// A date is not a day of the calendar as `YYYY-MM-DD`.
+    InvalidDate,
+    /// Another argument is out of its range, or a word is unknown.
+    InvalidArgument,
+    /// Text or file over a limit.
+    TooLarge,
+    /// What the command is about does not exist.
+    NotFound,
+    /// The text to replace does not occur exactly once.
+    NoUniqueMatch,
+    /// The file is not UTF-8 text.
+    NotText,
+    /// Others kept changing the file; the bounded number of retries is used up.
+    Contention,
+    /// The host could not perform an operation.
+    Storage,
+    /// The command was cancelled.
+    Cancelled,
+    /// A fault of the component itself.
+    Internal,
+}
+
+impl Error {
+    /// An error with a way out.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { code, message: message.into(), help: help.into() }
+    }
+
+    /// The host's answer to an operation on `path`.
+    pub(crate) fn storage(path: Option<&RelPath>, error: &FsError) -> Self {
+        let place = path.map_or("the root of the store", RelPath::as_str);
+        let help = match error {
+            FsError::SymbolicLink => "replace the link by the file itself; links below the root are never followed",
+            FsError::NoSpace => "free some space and try again; nothing was changed",
+            FsError::Denied | FsError::ReadOnly => "check the permissions of the store's folder",
+            FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
+            FsError::TimedOut | FsError::Cancelled => "try again",
+            _ => "",
+        };
+        Self::new(ErrorCode::Storage, format!("{place}: {error}"), help)
+    }
+
+    /// A file that does not exist, in the operating system's words as zerostack shows them.
+    pub(crate) fn not_found(path: &RelPath) -> Self {
+        let help = format!("there is no {path}; `list` shows what there is");
+        Self::new(ErrorCode::NotFound, "No such file or directory (os error 2)", help)
+    }
+
+    /// A file that is not UTF-8 where text is needed.
+    pub(crate) fn not_text(path: &RelPath) -> Self {
+        let help = "convert it to UTF-8; appending keeps its bytes as they are";
+        Self::new(ErrorCode::NotText, format!("{path}: not UTF-8 text"), help)
+    }
+
+    /// A file that is larger than the command can take in whole.
+    pub(crate) fn file_too_large(path: &RelPath, size: u64, limit: u64) -> Self {
+        let message = format!("{path}: {size} bytes, the limit for this command is {limit}");
+        Self::new(ErrorCode::TooLarge, message, "split the file; `read` with an offset shows any part of it")
+    }
+
+    /// An argument out of its range, or a word that is not known.
+    pub(crate) fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidArgument, message, help)
+    }
+}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        let help = "a name is letters, digits, spaces, `-`, `_` or any other script; `.md` may follow it";
+        Self::new(ErrorCode::InvalidName, format!("{error}"), help)
+    }
+}

@@ -1,0 +1,42 @@
+//! [`ContextKey`]: what ties a result to the request it answers.
+
+use alloc::string::String;
+use core::fmt;
+
+use super::CommandId;
+
+/// `operation/epoch.command.request`, for example `search/3.17.2`.
+///
+/// Opaque to the host, which echoes it verbatim. Unique for the life of the store as long as the
+/// host never opens the store twice with one epoch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContextKey(String);
+
+impl ContextKey {
+    /// The key of one request.
+    pub(crate) fn mint(operation: &str, epoch: u64, command: CommandId, request: u32) -> Self {
+        Self(alloc::format!("{operation}/{epoch}.{}.{request}", command.0))
+    }
+
+    /// The epoch and the command that `text` names, if it has the shape of a key.
+    pub(crate) fn parse(text: &str) -> Option<(u64, CommandId)> {
+        let (_, numbers) = text.split_once('/')?;
+        let mut numbers = numbers.split('.').map(str::parse::<u64>);
+        let epoch = numbers.next()?.ok()?;
+        let command = numbers.next()?.ok()?;
+        numbers.next()?.ok()?;
+        numbers.next().is_none().then_some((epoch, CommandId(command)))
+    }
+
+    /// The key as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ContextKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}

@@ -1,0 +1,133 @@
+//! Time as the component sees it: an argument, never a clock.
+
+use chrono::{Datelike, FixedOffset, NaiveDate, NaiveDateTime, Timelike};
+use core::fmt;
+
+/// The moment at which a command is given: the only clock the component has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    pub seconds: i64,
+    /// Nanoseconds within the second, below 1,000,000,000.
+    pub nanoseconds: u32,
+    /// What local time adds to UTC, in seconds, within a day either way.
+    pub utc_offset_seconds: i32,
+}
+
+impl Timestamp {
+    /// The wall clock of the person or agent at this moment.
+    ///
+    /// `None` when a field is out of its range or the local year is not in 0001–9999.
+    #[must_use]
+    pub fn local(self) -> Option<LocalTime> {
+        let offset = FixedOffset::east_opt(self.utc_offset_seconds)?;
+        let utc = chrono::DateTime::from_timestamp(self.seconds, self.nanoseconds)?;
+        // A leap second reads as nanoseconds over a full second; the contract has none.
+        if self.nanoseconds >= 1_000_000_000 {
+            return None;
+        }
+        let local = utc.naive_utc().checked_add_offset(offset)?;
+        Date::new(local.date()).map(|_| LocalTime(local))
+    }
+}
+
+/// A local date and time of day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LocalTime(NaiveDateTime);
+
+impl LocalTime {
+    /// The calendar date.
+    #[must_use]
+    pub fn date(self) -> Date {
+        Date(self.0.date())
+    }
+
+    /// The time of day as `HH:MM`.
+    pub fn hour_minute(self) -> impl fmt::Display {
+        self.0.format("%H:%M")
+    }
+
+    /// Hour, minute and second.
+    #[must_use]
+    pub fn time_of_day(self) -> (u32, u32, u32) {
+        (self.0.hour(), self.0.minute(), self.0.second())
+    }
+}
+
+/// A calendar date between 0001-01-01 and 9999-12-31, shown as `YYYY-MM-DD`.
+///
+/// ```
+/// use saddlebag::store::Date;
+///
+/// assert!(Date::parse("2026-05-30").is_some());
+/// assert!(Date::parse("9999-99-99").is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(NaiveDate);
+
+impl Date {
+    fn new(date: NaiveDate) -> Option<Self> {
+        (1..=9999).contains(&date.year()).then_some(Self(date))
+    }
+
+    /// Parses exactly `YYYY-MM-DD`, a day that the calendar has.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let shaped = bytes.len() == 10
+            && bytes.iter().enumerate().all(|(i, byte)| if i == 4 || i == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
+        let number = |range: core::ops::Range<usize>| text.get(range).and_then(|digits| digits.parse::<u32>().ok());
+        if !shaped {
+            return None;
+        }
+        let year = i32::try_from(number(0..4)?).ok()?;
+        Self::new(NaiveDate::from_ymd_opt(year, number(5..7)?, number(8..10)?)?)
+    }
+
+    /// The day before; `None` before the first day of the calendar.
+    #[must_use]
+    pub fn yesterday(self) -> Option<Self> {
+        self.0.pred_opt().and_then(Self::new)
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn at(seconds: i64, offset: i32) -> Option<LocalTime> {
+        Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: offset }.local()
+    }
+
+    #[test]
+    fn the_offset_decides_the_day() {
+        let midnight_utc = 1_779_667_200; // 2026-05-25T00:00:00Z
+        assert_eq!(at(midnight_utc, 0).map(|t| t.date().to_string()).as_deref(), Some("2026-05-25"));
+        assert_eq!(at(midnight_utc, -3600).map(|t| t.date().to_string()).as_deref(), Some("2026-05-24"));
+        assert_eq!(at(midnight_utc, 5400).map(|t| t.hour_minute().to_string()).as_deref(), Some("01:30"));
+    }
+
+    #[test]
+    fn impossible_moments_are_refused() {
+        assert!(at(i64::MAX, 0).is_none());
+        assert!(at(0, 90_000).is_none());
+        assert!(Timestamp { seconds: 0, nanoseconds: 1_000_000_000, utc_offset_seconds: 0 }.local().is_none());
+    }
+
+    #[test]
+    fn a_date_has_one_spelling() {
+        for bad in ["", "2026-5-25", "2026-02-30", "0000-01-01", "9999-99-99", "2026-05-25 ", "２026-05-25", "2026/05/25"] {
+            assert!(Date::parse(bad).is_none(), "{bad:?}");
+        }
+        let date = Date::parse("2024-03-01").expect("valid");
+        assert_eq!(date.yesterday().map(|d| d.to_string()).as_deref(), Some("2024-02-29"));
+        assert!(Date::parse("0001-01-01").and_then(Date::yesterday).is_none());
+    }
+}

@@ -1,0 +1,145 @@
+//! [`Layout`]: where the tree keeps what.
+//!
+//! ```text
+//! <root>/
+//! ├── MEMORY.md                  long-term memory, shared by every project
+//! └── projects/<slug>/           one project; the root itself where there is no project scope
+//!     ├── SCRATCHPAD.md
+//!     ├── daily/2026-05-30.md
+//!     └── notes/<name>.md
+//! ```
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::{Date, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
+
+/// The file of long-term memory.
+pub const LONG_TERM_FILE: &str = "MEMORY.md";
+/// The file of the scratchpad.
+pub const SCRATCHPAD_FILE: &str = "SCRATCHPAD.md";
+/// The folder of the daily logs.
+pub const DAILY_FOLDER: &str = "daily";
+/// The folder of the notes.
+pub const NOTES_FOLDER: &str = "notes";
+/// The folder of the projects.
+pub const PROJECTS_FOLDER: &str = "projects";
+/// The extension of a backup, in place of `md`.
+const BACKUP_SUFFIX: &str = ".bak";
+
+/// The paths of one scope. Every rule about where a file lives is here.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    long_term: RelPath,
+    scratchpad: RelPath,
+    daily: RelPath,
+    notes: RelPath,
+    project: Option<RelPath>,
+}
+
+impl Layout {
+    /// The layout of a project, or of the root as one notebook.
+    ///
+    /// # Errors
+    ///
+    /// None for a slug that [`ProjectSlug`] accepts; the paths are checked all the same.
+    pub fn new(project: Option<&ProjectSlug>) -> Result<Self, PathError> {
+        let folder = project.map(|slug| RelPath::parse(format!("{PROJECTS_FOLDER}/{slug}"))).transpose()?;
+        let below = |name: &str| folder.as_ref().map_or_else(|| RelPath::parse(name), |folder| folder.join(name));
+        Ok(Self {
+            long_term: RelPath::parse(LONG_TERM_FILE)?,
+            scratchpad: below(SCRATCHPAD_FILE)?,
+            daily: below(DAILY_FOLDER)?,
+            notes: below(NOTES_FOLDER)?,
+            project: folder,
+        })
+    }
+
+    /// Long-term memory: `MEMORY.md`.
+    #[must_use]
+    pub fn long_term(&self) -> &RelPath {
+        &self.long_term
+    }
+
+    /// The scratchpad of the project.
+    #[must_use]
+    pub fn scratchpad(&self) -> &RelPath {
+        &self.scratchpad
+    }
+
+    /// The folder of the daily logs.
+    #[must_use]
+    pub fn daily_folder(&self) -> &RelPath {
+        &self.daily
+    }
+
+    /// The folder of the notes.
+    #[must_use]
+    pub fn notes_folder(&self) -> &RelPath {
+        &self.notes
+    }
+
+    /// The folder of the project; `None` where the root is the notebook.
+    #[must_use]
+    pub fn project_folder(&self) -> Option<&RelPath> {
+        self.project.as_ref()
+    }
+
+    /// The log of one day.
+    #[must_use]
+    pub fn daily(&self, date: Date) -> RelPath {
+        child(&self.daily, &date.to_string(), NOTE_SUFFIX)
+    }
+
+    /// The file of a note.
+    #[must_use]
+    pub fn note(&self, name: &NoteName) -> RelPath {
+        child(&self.notes, name.as_str(), NOTE_SUFFIX)
+    }
+
+    /// Where the one-step backup of a memory file goes: `MEMORY.bak` beside `MEMORY.md`.
+    #[must_use]
+    pub fn backup_of(path: &RelPath) -> RelPath {
+        let stem = path.as_str().strip_suffix(NOTE_SUFFIX).unwrap_or(path.as_str());
+        RelPath::parse(format!("{stem}{BACKUP_SUFFIX}")).unwrap_or_else(|_| path.clone())
+    }
+}
+
+/// A date or a note name is one safe segment with room for a suffix, so this cannot fail; should
+/// that ever change, the folder itself is the answer and the operation on it is refused.
+fn child(folder: &RelPath, stem: &str, suffix: &str) -> RelPath {
+    let name: String = format!("{stem}{suffix}");
+    folder.join(&name).unwrap_or_else(|_| folder.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_has_its_own_folder_and_shares_long_term_memory() {
+        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let layout = Layout::new(Some(&slug)).expect("valid");
+        let date = Date::parse("2026-05-30").expect("valid");
+        assert_eq!(layout.long_term().as_str(), "MEMORY.md");
+        assert_eq!(layout.scratchpad().as_str(), "projects/api-0db23a34/SCRATCHPAD.md");
+        assert_eq!(layout.daily(date).as_str(), "projects/api-0db23a34/daily/2026-05-30.md");
+        let note = layout.note(&NoteName::parse("auth").expect("valid"));
+        assert_eq!(Layout::backup_of(&note).as_str(), "projects/api-0db23a34/notes/auth.bak");
+    }
+
+    #[test]
+    fn without_a_project_the_root_is_the_notebook() {
+        let layout = Layout::new(None).expect("valid");
+        assert_eq!(layout.scratchpad().as_str(), "SCRATCHPAD.md");
+        assert_eq!(layout.notes_folder().as_str(), "notes");
+    }
+
+    #[test]
+    fn the_longest_name_still_has_a_path_and_a_backup() {
+        let layout = Layout::new(None).expect("valid");
+        let note = layout.note(&NoteName::parse(&"x".repeat(251)).expect("valid"));
+        assert!(note.as_str().ends_with(".md"));
+        assert!(Layout::backup_of(&note).as_str().ends_with(".bak"));
+    }
+}

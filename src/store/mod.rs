@@ -1,0 +1,16 @@
+//! What a store is made of: paths, names, dates, and where each file lives.
+//!
+//! [`RelPath`] names a file, [`NoteName`] and [`ProjectSlug`] are the names that people and agents
+//! give, [`Timestamp`] is the time that the host hands in, and [`Layout`] knows the tree.
+
+mod dates;
+mod layout;
+mod names;
+mod path;
+mod slug;
+
+pub use dates::{Date, LocalTime, Timestamp};
+pub use layout::{DAILY_FOLDER, LONG_TERM_FILE, Layout, NOTES_FOLDER, PROJECTS_FOLDER, SCRATCHPAD_FILE};
+pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName};
+pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
+pub use slug::ProjectSlug;

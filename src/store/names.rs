@@ -1,0 +1,132 @@
+//! [`NoteName`]: what a note may be called.
+
+use alloc::string::String;
+use core::fmt;
+
+use super::path::MAX_SEGMENT_BYTES;
+
+/// The longest name of a note in bytes: with `.bak` behind it, it is still one segment.
+pub const MAX_NOTE_NAME_BYTES: usize = MAX_SEGMENT_BYTES - ".bak".len();
+
+/// The extension of every file that memory is made of.
+pub const NOTE_SUFFIX: &str = ".md";
+
+/// The name of a note, without folder and extension.
+///
+/// White space around it and every trailing `.md` are dropped. What is left is non-empty, has no
+/// `/`, `\`, `.` or control character, is no device name of Windows, and is at most
+/// [`MAX_NOTE_NAME_BYTES`] long. Case, spaces and every script are kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NoteName(String);
+
+/// Why a text is not a [`NoteName`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// Nothing is left of the name, or it holds `/`, `\` or `.`. The text is that of zerostack.
+    #[error("invalid note name (no slashes or dots)")]
+    SlashOrDot,
+    /// The name holds a control character, which could forge a line in a listing.
+    #[error("invalid note name: control character U+{:04X}", u32::from(*.0))]
+    ControlCharacter(char),
+    /// Windows opens a device instead of a file of this name.
+    #[error("invalid note name: `{0}` is a device name on Windows")]
+    DeviceName(String),
+    /// The name is longer than [`MAX_NOTE_NAME_BYTES`].
+    #[error("invalid note name: {0} bytes, the limit is {MAX_NOTE_NAME_BYTES}")]
+    TooLong(usize),
+}
+
+impl NoteName {
+    /// Parses `text`.
+    ///
+    /// ```
+    /// use saddlebag::store::NoteName;
+    ///
+    /// assert_eq!(NoteName::parse(" auth.md ")?.as_str(), "auth");
+    /// assert!(NoteName::parse("../x").is_err());
+    /// # Ok::<(), saddlebag::store::NameError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first rule that the name breaks.
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        let mut name = text.trim();
+        while let Some(stem) = name.strip_suffix(NOTE_SUFFIX) {
+            name = stem;
+        }
+        if name.is_empty() || name.contains(['/', '\\', '.']) {
+            return Err(NameError::SlashOrDot);
+        }
+        if let Some(bad) = name.chars().find(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+            return Err(NameError::ControlCharacter(bad));
+        }
+        if name.len() > MAX_NOTE_NAME_BYTES {
+            return Err(NameError::TooLong(name.len()));
+        }
+        if is_device_name(name) {
+            return Err(NameError::DeviceName(name.into()));
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for NoteName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// Windows reserves these whatever their case, and COM and LPT also with superscript digits.
+fn is_device_name(name: &str) -> bool {
+    let name = name.trim_end();
+    if ["con", "prn", "aux", "nul", "conin$", "conout$"].iter().any(|device| name.eq_ignore_ascii_case(device)) {
+        return true;
+    }
+    let mut chars = name.chars();
+    let prefix: String = chars.by_ref().take(3).map(|c| c.to_ascii_lowercase()).collect();
+    let port = matches!(chars.next(), Some('0'..='9' | '¹' | '²' | '³'));
+    matches!(prefix.as_str(), "com" | "lpt") && port && chars.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffix_and_surrounding_space_do_not_count() {
+        for text in ["auth", " auth ", "auth.md", "auth.md.md"] {
+            assert_eq!(NoteName::parse(text).as_ref().map(NoteName::as_str), Ok("auth"), "{text:?}");
+        }
+        assert_eq!(NoteName::parse("auth .md").as_ref().map(NoteName::as_str), Ok("auth "));
+        assert_eq!(NoteName::parse("-rf").as_ref().map(NoteName::as_str), Ok("-rf"));
+    }
+
+    #[test]
+    fn what_could_leave_the_folder_is_refused() {
+        for text in [".md", " .md ", "", "  ", "a/b", "a\\b", ".hidden", "a.b", "..", "../x", "README.MD"] {
+            assert_eq!(NoteName::parse(text), Err(NameError::SlashOrDot), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_system_or_a_listing_could_misread_is_refused() {
+        assert_eq!(NoteName::parse("a\nb"), Err(NameError::ControlCharacter('\n')));
+        assert_eq!(NoteName::parse("a\0b"), Err(NameError::ControlCharacter('\0')));
+        assert_eq!(NoteName::parse(&"x".repeat(252)), Err(NameError::TooLong(252)));
+        assert!(NoteName::parse(&"x".repeat(251)).is_ok());
+        for device in ["CON", "nul", "Com1", "LPT³", "aux ", "CONIN$"] {
+            assert!(matches!(NoteName::parse(device), Err(NameError::DeviceName(_))), "{device}");
+        }
+        for fine in ["CONTROL", "com", "com10", "nullable"] {
+            assert!(NoteName::parse(fine).is_ok(), "{fine}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The project slug: which folder under `projects/` belongs to a path.
+//!
+//! The rule is byte for byte that of zerostack v1.7.2, so that an existing store keeps its folders.
+
+use alloc::string::String;
+use core::fmt;
+
+use super::path::MAX_SEGMENT_BYTES;
+
+/// How many characters of the folder's name a slug keeps.
+const MAX_BASE_CHARS: usize = 40;
+
+/// The base of a slug whose path has no usable last component.
+const ROOT: &str = "root";
+
+/// The name of a project's folder: `{base}-{hash}`, for example `api-0db23a34`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProjectSlug(String);
+
+impl ProjectSlug {
+    /// The slug of the project at `path`, the absolute path as raw bytes.
+    ///
+    /// The base is the last component with every character but ASCII letters, digits, `-` and `_`
+    /// replaced by one `-`, cut to 40; the hash is the low half of FNV-1a (64 bit) over the whole
+    /// path, so that folders of one name in different places stay apart.
+    ///
+    /// ```
+    /// use saddlebag::store::ProjectSlug;
+    ///
+    /// assert_eq!(ProjectSlug::of_path(b"/home/u/work/api").as_str(), "api-0db23a34");
+    /// ```
+    #[must_use]
+    pub fn of_path(path: &[u8]) -> Self {
+        let base: String = last_component(path)
+            .unwrap_or(ROOT)
+            .chars()
+            .take(MAX_BASE_CHARS)
+            .map(|c| if is_plain(c) { c } else { '-' })
+            .collect();
+        Self(alloc::format!("{base}-{:08x}", fnv1a(path) & 0xffff_ffff))
+    }
+
+    /// Takes a slug that was made before.
+    ///
+    /// # Errors
+    ///
+    /// Gives the text back unless it is non-empty, at most 255 bytes, and made of ASCII letters,
+    /// digits, `-` and `_` alone.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let fits = !text.is_empty() && text.len() <= MAX_SEGMENT_BYTES;
+        if fits && text.chars().all(is_plain) { Ok(Self(text.into())) } else { Err(text.into()) }
+    }
+
+    /// The slug as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ProjectSlug {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
+}
+
+/// The last component as a Unix path sees it: trailing slashes and `.` do not count.
+fn last_component(path: &[u8]) -> Option<&str> {
+    let mut parts = path.split(|&byte| byte == b'/').rev().filter(|part| !part.is_empty() && *part != b".");
+    match parts.next() {
+        None | Some(b"..") => None,
+        Some(part) => core::str::from_utf8(part).ok(),
+    }
+}
+
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_are_those_of_the_original() {
+        let long = alloc::format!("/home/u/{}", "x".repeat(60));
+        let long_slug = alloc::format!("{}-022efcb6", "x".repeat(40));
+        for (path, slug) in [
+            ("/home/u/work/api", "api-0db23a34"),
+            ("/home/u/other/api", "api-2481712b"),
+            ("/", "root-860189fe"),
+            ("/home/u/my repo", "my-repo-9a60bee4"),
+            ("/home/u/.dotfiles", "-dotfiles-c47ec126"),
+            ("/home/u/café", "caf--82e25e24"),
+            ("/home/u/日本", "---f54d7c32"),
+            ("/home/u/a_b-c.d", "a_b-c-d-975758a2"),
+            ("/home/u/work/api/", "api-45d8bbe1"),
+            (&long, &long_slug),
+            ("/home/u/..", "root-5698ad52"),
+            ("C:\\x\\y", "C--x-y-7946acfb"),
+        ] {
+            assert_eq!(ProjectSlug::of_path(path.as_bytes()).as_str(), slug, "{path}");
+        }
+        assert!(ProjectSlug::of_path(b"/home/\xff").as_str().starts_with("root-"));
+    }
+
+    #[test]
+    fn a_slug_is_one_safe_segment() {
+        assert!(ProjectSlug::parse("proj").is_ok());
+        for bad in ["", "..", "a/b", "a.b", "a b"] {
+            assert!(ProjectSlug::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}
