@@ -1,6 +1,34 @@
+//! Memory for agents: plain Markdown on disk, kept without doing any I/O.
+//!
+//! This crate reads no file, has no clock and draws no random number. [`Memory`] takes commands and
+//! answers with the file-system operations it needs; the host performs them and hands the results
+//! back. The same commands and results give the same bytes, in a WebAssembly component and natively.
+//!
+//! The rooms, from the ground up:
+//!
+//! * [`protocol`]: the words of the contract, [`store`]: paths, names and dates, [`document`]: the
+//!   lines of a Markdown file.
+//! * [`search`]: the text of the store and its index.
+//! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
+//!   injected into a prompt.
+//! * [`Memory`], which runs the commands of all of them.
 #![no_std]
+#![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
+
 extern crate alloc;
+// The native library is linked with the standard library's allocator and panic handler; the code
+// itself never uses it, which a build for `wasm32v1-none` proves.
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
+
+pub mod context;
+pub mod document;
+mod engine;
+pub mod journal;
+mod memory;
 pub mod protocol;
+pub mod search;
 pub mod store;
+
+pub use engine::Limits;
+pub use memory::{Command, Config, ConfigError, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};

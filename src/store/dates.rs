@@ -75,7 +75,10 @@ impl Date {
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let shaped = bytes.len() == 10
-            && bytes.iter().enumerate().all(|(i, byte)| if i == 4 || i == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
+            && bytes
+                .iter()
+                .enumerate()
+                .all(|(i, byte)| if i == 4 || i == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
         let number = |range: core::ops::Range<usize>| text.get(range).and_then(|digits| digits.parse::<u32>().ok());
         if !shaped {
             return None;
@@ -123,7 +126,9 @@ mod tests {
 
     #[test]
     fn a_date_has_one_spelling() {
-        for bad in ["", "2026-5-25", "2026-02-30", "0000-01-01", "9999-99-99", "2026-05-25 ", "２026-05-25", "2026/05/25"] {
+        for bad in
+            ["", "2026-5-25", "2026-02-30", "0000-01-01", "9999-99-99", "2026-05-25 ", "２026-05-25", "2026/05/25"]
+        {
             assert!(Date::parse(bad).is_none(), "{bad:?}");
         }
         let date = Date::parse("2024-03-01").expect("valid");

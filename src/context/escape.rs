@@ -1,0 +1,121 @@
+//! Making stored text harmless inside the block.
+//!
+//! Whoever can write a memory file could otherwise close the block and speak with the authority of
+//! the system prompt, or forge a section or a marker of it. Text that does none of this is unchanged.
+
+use alloc::string::String;
+
+/// The name of the tag around the block.
+const TAG: &str = "memory";
+
+/// `body` with every `<memory>` and `</memory>` tag, section title and marker of ours defused.
+///
+/// Tags are found whatever their case, and with white space or invisible characters inside. A `<` that
+/// begins one becomes `&lt;`; a line that reads like one of our titles or markers gets a `\`.
+pub(super) fn escape(body: &str) -> String {
+    let mut out = String::with_capacity(body.len());
+    let mut start = 0;
+    for line in body.split_inclusive('\n') {
+        if is_forged(line) {
+            out.push('\\');
+        }
+        for (at, c) in line.char_indices() {
+            // A tag may go on in the lines below.
+            let rest = body.get(start + at + c.len_utf8()..).unwrap_or_default();
+            match c {
+                '<' | '＜' | '‹' | '〈' | '﹤' if opens_tag(rest) => out.push_str("&lt;"),
+                _ => out.push(c),
+            }
+        }
+        start += line.len();
+    }
+    out
+}
+
+/// Whether what follows a `<` is the name of our tag.
+fn opens_tag(rest: &str) -> bool {
+    let mut letters =
+        rest.chars().filter(|&c| !is_ignorable(c)).skip_while(|&c| matches!(c, '/' | '／' | '⁄' | '∕' | '!' | '?'));
+    TAG.chars().all(|expected| letters.next().is_some_and(|c| fold(c) == expected))
+}
+
+/// Lower case, and full-width letters as plain ones.
+fn fold(c: char) -> char {
+    let plain = match u32::from(c) {
+        code @ 0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),
+        _ => c,
+    };
+    plain.to_ascii_lowercase()
+}
+
+/// White space, control characters, and characters that show nothing.
+fn is_ignorable(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a line reads like a title or a marker that only the block itself may have.
+fn is_forged(line: &str) -> bool {
+    let text = line.trim_matches(is_ignorable);
+    let title = text.trim_start_matches('#');
+    let titled = title.len() < text.len() && {
+        let title = title.trim_matches(is_ignorable);
+        ["Long-term memory (MEMORY.md)", "Scratchpad (open items)", "Daily log "]
+            .iter()
+            .any(|ours| title.starts_with(ours))
+    };
+    let marker = text.strip_prefix("…[").is_some_and(|rest| {
+        ["section truncated", "section omitted", "memory truncated"].iter().any(|ours| rest.starts_with(ours))
+    });
+    titled || marker
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_is_unchanged() {
+        for text in
+            ["fact one", "a < b and c > d", "<b>memory</b>", "## Rules\n- x", "memory>", "<memo>", "… [x]", "# Daily"]
+        {
+            assert_eq!(escape(text), text);
+        }
+    }
+
+    #[test]
+    fn no_spelling_of_the_tag_survives() {
+        for tag in [
+            "</memory>",
+            "<memory>",
+            "<MEMORY note=\"x\">",
+            "< / memory >",
+            "<\u{200b}/mem\u{ad}ory>",
+            "<\n/\nmemory>",
+            "＜/memory＞",
+            "</ｍｅｍｏｒｙ>",
+            "<\u{e0020}/memory>",
+            "<!--memory",
+            "<<memory>",
+        ] {
+            let escaped = escape(tag);
+            if tag != "<!--memory" {
+                assert!(escaped.contains("&lt;"), "{tag:?} became {escaped:?}");
+            }
+            let letters: String = escaped.chars().filter(|&c| !is_ignorable(c)).map(fold).collect();
+            assert!(!letters.contains("<memory") && !letters.contains("</memory"), "{tag:?} became {escaped:?}");
+        }
+    }
+
+    #[test]
+    fn titles_and_markers_cannot_be_forged() {
+        assert_eq!(escape("## Daily log 2026-05-25 (today)\nx"), "\\## Daily log 2026-05-25 (today)\nx");
+        assert_eq!(escape("\u{200b}##  Scratchpad (open items)"), "\\\u{200b}##  Scratchpad (open items)");
+        assert_eq!(escape("a\n…[memory truncated]"), "a\n\\…[memory truncated]");
+    }
+}

@@ -1,0 +1,166 @@
+//! Reading what the block is made of.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::overflow::{SectionContent, SectionKind};
+use super::{ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block};
+use crate::engine::{Call, Loaded, load_all};
+use crate::journal::whole_characters;
+use crate::protocol::{Entry, EntryKind, Error, FsError, ReadOutcome};
+use crate::search::{FolderScope, list_markdown};
+use crate::store::{Date, RelPath};
+
+/// Above this size zerostack leaves long-term memory out.
+const MAX_LONG_TERM_BYTES: u32 = 131_072;
+
+/// How many logs the block has.
+const LOGS: usize = 2;
+
+/// Reads the sections and makes the block.
+pub(crate) async fn context(call: &Call, request: ContextRequest) -> Result<ContextReply, Error> {
+    let ContextRequest { overflow, max_bytes } = request;
+    let layout = &call.scope.layout;
+    let today = call.now.date();
+    let mut files = alloc::vec![
+        (SectionKind::LongTerm, layout.long_term().clone()),
+        (SectionKind::Scratchpad, layout.scratchpad().clone()),
+    ];
+    let mut sections = Vec::new();
+    let mut not_dates = Vec::new();
+    if overflow == Overflow::Prioritised {
+        let (dates, others) = dated_logs(call).await?;
+        not_dates = others;
+        sections.extend(newest_logs(call, &dates, today).await);
+    } else {
+        let days = today.yesterday().into_iter().chain([today]);
+        files.extend(days.map(|date| (SectionKind::Log { date, today: date == today }, layout.daily(date))));
+    }
+    sections.extend(read_sections(call, &files, overflow, max_bytes).await);
+    let mut reply = block(&sections, overflow, max_bytes as usize);
+    reply.left_out.extend(not_dates);
+    Ok(reply)
+}
+
+/// Reads the files together; one that does not exist has no section.
+async fn read_sections(
+    call: &Call,
+    files: &[(SectionKind, RelPath)],
+    overflow: Overflow,
+    max_bytes: u32,
+) -> Vec<Section> {
+    let limit = call.scope.limits.max_file_bytes.min(max_bytes.saturating_mul(2).max(MAX_LONG_TERM_BYTES));
+    let paths: Vec<(&RelPath, Option<_>)> = files.iter().map(|(_, path)| (path, None)).collect();
+    let answers = load_all(&call.fs, &paths, limit).await;
+    let mut sections = Vec::new();
+    for ((kind, path), answer) in files.iter().zip(answers) {
+        let content = match answer {
+            Ok(Loaded::Absent) => None,
+            Ok(Loaded::Whole { bytes, .. }) => Some(whole(bytes, *kind, overflow)),
+            Ok(Loaded::TooLarge(size)) => Some(large(call, path, *kind, overflow, size, max_bytes).await),
+            Err(error) => Some(unusable(LeftOutReason::Unreadable(error), 0)),
+        };
+        sections.extend(content.map(|content| Section { kind: *kind, path: call.scope.shown(path), content }));
+    }
+    sections
+}
+
+fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionContent {
+    let size = bytes.len() as u64;
+    let too_large = size > u64::from(MAX_LONG_TERM_BYTES);
+    if too_large && kind == SectionKind::LongTerm && overflow != Overflow::Balanced {
+        return unusable(LeftOutReason::TooLarge, size);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => SectionContent::Text { text, unread_bytes: 0 },
+        Err(_) => unusable(LeftOutReason::NotText, size),
+    }
+}
+
+/// A file that is larger than the block can take. Of logs and long-term memory the end is enough;
+/// an open item may stand anywhere in a scratchpad.
+async fn large(
+    call: &Call,
+    path: &RelPath,
+    kind: SectionKind,
+    overflow: Overflow,
+    size: u64,
+    max_bytes: u32,
+) -> SectionContent {
+    let limit = call.scope.limits.max_file_bytes;
+    let (offset, length) = match (overflow, kind) {
+        (Overflow::Balanced, SectionKind::LongTerm | SectionKind::Log { .. }) => {
+            (size.saturating_sub(u64::from(max_bytes)), max_bytes)
+        }
+        (_, SectionKind::LongTerm) => return unusable(LeftOutReason::TooLarge, size),
+        _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
+        _ => (0, limit),
+    };
+    match call.fs.read(path, offset, length).await {
+        Ok(ReadOutcome::Content(content)) => match whole_characters(&content.bytes, true) {
+            Some((skipped, text)) => SectionContent::Text { text: text.into(), unread_bytes: offset + skipped as u64 },
+            None => unusable(LeftOutReason::NotText, size),
+        },
+        Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => {
+            SectionContent::Text { text: String::new(), unread_bytes: 0 }
+        }
+        Err(error) => unusable(LeftOutReason::Unreadable(error), size),
+    }
+}
+
+fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {
+    SectionContent::Unusable { reason, size }
+}
+
+/// The logs of every date, newest first, and what is only named like one.
+async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>), Error> {
+    let folder = FolderScope { folder: Some(call.scope.layout.daily_folder().clone()), only: None };
+    let entries = list_markdown(&call.fs, &folder, &call.scope.limits).await?;
+    let mut dates = Vec::new();
+    let mut others = Vec::new();
+    for Entry { path, kind, size, .. } in entries {
+        match Date::parse(path.file_stem()) {
+            Some(date) if kind == EntryKind::File => dates.push((date, path)),
+            Some(_) => others.push(left_out(call, &path, LeftOutReason::Unreadable(FsError::NotRegular), size)),
+            None if is_date_shaped(path.file_stem()) => {
+                others.push(left_out(call, &path, LeftOutReason::NotADate, size))
+            }
+            None => {}
+        }
+    }
+    dates.sort_by(|a, b| b.cmp(a));
+    Ok((dates, others))
+}
+
+fn left_out(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {
+    let section = alloc::format!("Daily log {}", path.file_stem());
+    LeftOut { path: call.scope.shown(path), section, reason, kept_bytes: 0, left_out_bytes: size }
+}
+
+fn is_date_shaped(stem: &str) -> bool {
+    let shape = |(i, byte): (usize, u8)| if i == 4 || i == 7 { byte == b'-' } else { byte.is_ascii_digit() };
+    stem.len() == 10 && stem.bytes().enumerate().all(shape)
+}
+
+/// The newest logs that have text, and those before them that cannot be read.
+async fn newest_logs(call: &Call, dates: &[(Date, RelPath)], today: Date) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let mut found = 0;
+    for candidates in dates.chunks(LOGS) {
+        let files: Vec<(SectionKind, RelPath)> = candidates
+            .iter()
+            .map(|(date, path)| (SectionKind::Log { date: *date, today: *date == today }, path.clone()))
+            .collect();
+        for section in read_sections(call, &files, Overflow::Prioritised, 0).await {
+            let has_text = matches!(&section.content, SectionContent::Text { text, .. } if !text.trim().is_empty());
+            if found < LOGS && (has_text || matches!(section.content, SectionContent::Unusable { .. })) {
+                found += usize::from(has_text);
+                sections.push(section);
+            }
+        }
+        if found == LOGS {
+            break;
+        }
+    }
+    sections
+}

@@ -1,0 +1,237 @@
+//! Whole files: read them, change them under a precondition, add to them.
+//!
+//! Every change is made against the version that it was computed from. A lost race is an outcome:
+//! the file is read again and the change is computed anew. Each lost race means that somebody else
+//! made progress, so [`MAX_ATTEMPTS`] bounds how many others a command waits for.
+
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::Fs;
+use super::mailbox::join;
+use crate::protocol::{
+    AppendOutcome, Error, ErrorCode, FileContent, FsError, Precondition, ReadOutcome, Version, WriteOutcome,
+};
+use crate::store::{Layout, RelPath};
+
+/// How often a change is tried against what is there now.
+const MAX_ATTEMPTS: u32 = 1024;
+
+/// A file as far as it can be read whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Loaded {
+    /// There is no such file.
+    Absent,
+    /// All of its bytes.
+    Whole { bytes: Vec<u8>, version: Version },
+    /// It has this many bytes, more than the limit.
+    TooLarge(u64),
+}
+
+impl Loaded {
+    fn of(outcome: ReadOutcome) -> Self {
+        match outcome {
+            ReadOutcome::Content(FileContent { bytes, version, size }) if bytes.len() as u64 == size => {
+                Self::Whole { bytes, version }
+            }
+            ReadOutcome::Content(content) => Self::TooLarge(content.size),
+            ReadOutcome::Unchanged | ReadOutcome::Absent => Self::Absent,
+        }
+    }
+
+    /// The bytes, none where there is no file.
+    fn require(&self, path: &RelPath, limit: u32) -> Result<Option<&[u8]>, Error> {
+        match self {
+            Self::Absent => Ok(None),
+            Self::Whole { bytes, .. } => Ok(Some(bytes)),
+            Self::TooLarge(size) => Err(Error::file_too_large(path, *size, u64::from(limit))),
+        }
+    }
+
+    fn precondition(&self) -> Precondition {
+        match self {
+            Self::Whole { version, .. } => Precondition::Matches(version.clone()),
+            Self::Absent | Self::TooLarge(_) => Precondition::Absent,
+        }
+    }
+}
+
+/// Reads a file of at most `limit` bytes.
+pub(crate) async fn load(fs: &Fs, path: &RelPath, limit: u32) -> Result<Loaded, Error> {
+    match fs.read(path, 0, limit).await {
+        Ok(outcome) => Ok(Loaded::of(outcome)),
+        Err(error) => Err(Error::storage(Some(path), &error)),
+    }
+}
+
+/// Reads files together. An answer that is an error is that file's alone.
+pub(crate) async fn load_all(
+    fs: &Fs,
+    files: &[(&RelPath, Option<Version>)],
+    limit: u32,
+) -> Vec<Result<Loaded, FsError>> {
+    let reads = files.iter().map(|(path, unless)| fs.read_unless(path, limit, unless.clone())).collect();
+    join(reads).await.into_iter().map(|answer| answer.map(Loaded::of)).collect()
+}
+
+/// Whether the bytes that a change replaces are kept first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backups {
+    /// They are not.
+    Off,
+    /// They are; if that fails, the change is made all the same and the reply says so.
+    Try,
+    /// They are; if that fails, nothing is changed.
+    Require,
+}
+
+/// What became of the backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Backup {
+    /// There was nothing to keep, or it was not asked for.
+    None,
+    /// The replaced bytes are in this file.
+    Kept(RelPath),
+    /// They could not be kept, for this reason.
+    Failed(FsError),
+}
+
+/// What a computed change is.
+pub(crate) enum Change<T> {
+    /// The file gets these bytes.
+    Write(Vec<u8>, T),
+    /// The file is removed.
+    Remove(T),
+}
+
+/// Changes a file: reads it, computes the change, applies it if the file is still what was read.
+///
+/// `change` sees the bytes, `None` where there is no file, and may be called again with others.
+pub(crate) async fn update<T>(
+    fs: &Fs,
+    path: &RelPath,
+    limit: u32,
+    backups: Backups,
+    mut change: impl FnMut(Option<&[u8]>) -> Result<Change<T>, Error>,
+) -> Result<(T, Backup), Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let current = load(fs, path, limit).await?;
+        let change = change(current.require(path, limit)?)?;
+        let (content, done) = match change {
+            Change::Write(content, done) => (Some(content), done),
+            Change::Remove(done) => (None, done),
+        };
+        let backup = keep(fs, path, &current, backups).await?;
+        let applied = match content {
+            Some(content) => write(fs, path, content, current.precondition()).await?,
+            None => {
+                fs.remove(path, current.precondition()).await.map_err(|error| Error::storage(Some(path), &error))?
+            }
+        };
+        if applied {
+            return Ok((done, backup));
+        }
+    }
+    Err(contention(path))
+}
+
+/// Replaces a file whatever it holds; with backups on, what it held is kept first.
+pub(crate) async fn replace(
+    fs: &Fs,
+    path: &RelPath,
+    content: &[u8],
+    limit: u32,
+    backups: Backups,
+) -> Result<Backup, Error> {
+    let change = |_: Option<&[u8]>| Ok(Change::Write(content.to_vec(), ()));
+    update(fs, path, limit, backups, change).await.map(|((), backup)| backup)
+}
+
+/// Adds to a file, on a line of its own. `false`: the precondition does not hold, nothing was added.
+pub(crate) async fn append(fs: &Fs, path: &RelPath, content: &[u8], precondition: Precondition) -> Result<bool, Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let outcome = fs.append(path, content.to_vec(), precondition.clone()).await;
+        match outcome.map_err(|error| Error::storage(Some(path), &error))? {
+            AppendOutcome::Written(_) => return Ok(true),
+            AppendOutcome::Stale(_) => return Ok(false),
+            AppendOutcome::Unknown(offset) => {
+                if holds_at(fs, path, offset, content).await? {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Err(contention(path))
+}
+
+/// Adds to a file what `addition` computes from its bytes, if the file is still what was read.
+///
+/// `addition` may find that there is nothing to add, and may be called again with other bytes.
+pub(crate) async fn append_computed<T>(
+    fs: &Fs,
+    path: &RelPath,
+    limit: u32,
+    mut addition: impl FnMut(&[u8]) -> (Option<Vec<u8>>, T),
+) -> Result<T, Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let current = load(fs, path, limit).await?;
+        let (content, done) = addition(current.require(path, limit)?.unwrap_or_default());
+        let Some(content) = content else { return Ok(done) };
+        if append(fs, path, &content, current.precondition()).await? {
+            return Ok(done);
+        }
+    }
+    Err(contention(path))
+}
+
+async fn keep(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups) -> Result<Backup, Error> {
+    let (Loaded::Whole { bytes, .. }, Backups::Try | Backups::Require) = (current, backups) else {
+        return Ok(Backup::None);
+    };
+    let backup = Layout::backup_of(path);
+    match (fs.write(&backup, bytes.clone(), Precondition::Any).await, backups) {
+        (Ok(WriteOutcome::Written(_)), _) => Ok(Backup::Kept(backup)),
+        (Ok(WriteOutcome::Unknown), _) if holds(fs, &backup, bytes).await? => Ok(Backup::Kept(backup)),
+        (Ok(_), Backups::Require) => Err(contention(&backup)),
+        (Ok(_), _) => Ok(Backup::Failed(FsError::Other("the store cannot tell whether it was written".to_string()))),
+        (Err(error), Backups::Require) => Err(Error::storage(Some(&backup), &error)),
+        (Err(error), _) => Ok(Backup::Failed(error)),
+    }
+}
+
+async fn write(fs: &Fs, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Result<bool, Error> {
+    let outcome = fs.write(path, content.clone(), precondition).await;
+    match outcome.map_err(|error| Error::storage(Some(path), &error))? {
+        WriteOutcome::Written(_) => Ok(true),
+        WriteOutcome::Stale(_) => Ok(false),
+        WriteOutcome::Unknown => holds(fs, path, &content).await,
+    }
+}
+
+/// Whether the file is exactly these bytes: what the honest "unknown" of a write is resolved by.
+async fn holds(fs: &Fs, path: &RelPath, content: &[u8]) -> Result<bool, Error> {
+    let found = read_back(fs, path, 0, content.len()).await?;
+    Ok(found.is_some_and(|found| found.size == content.len() as u64 && found.bytes == content))
+}
+
+/// Whether the file has these bytes there, behind a newline or not: the same for an append.
+async fn holds_at(fs: &Fs, path: &RelPath, offset: u64, content: &[u8]) -> Result<bool, Error> {
+    let found = read_back(fs, path, offset, content.len() + 1).await?;
+    Ok(found.is_some_and(|FileContent { bytes, .. }| {
+        bytes.starts_with(content) || bytes.strip_prefix(b"\n").is_some_and(|rest| rest.starts_with(content))
+    }))
+}
+
+async fn read_back(fs: &Fs, path: &RelPath, offset: u64, length: usize) -> Result<Option<FileContent>, Error> {
+    let max_bytes = u32::try_from(length).unwrap_or(u32::MAX);
+    match fs.read(path, offset, max_bytes).await.map_err(|error| Error::storage(Some(path), &error))? {
+        ReadOutcome::Content(found) => Ok(Some(found)),
+        ReadOutcome::Unchanged | ReadOutcome::Absent => Ok(None),
+    }
+}
+
+fn contention(path: &RelPath) -> Error {
+    let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
+    Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed")
+}

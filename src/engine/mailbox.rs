@@ -1,0 +1,176 @@
+//! [`Fs`]: what a command sees of the outside, and the mailbox behind it.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use crate::protocol::{
+    AppendOutcome, FsError, FsOp, FsOutcome, Listing, Precondition, ReadOutcome, Version, WriteOutcome,
+};
+use crate::store::RelPath;
+
+/// Numbers the operations of one command, in the order in which it asked for them.
+pub(super) type Slot = u32;
+
+/// The operations that one command waits for.
+#[derive(Default)]
+pub(super) struct Mailbox {
+    next_slot: Slot,
+    queue: VecDeque<(Slot, FsOp)>,
+    answers: BTreeMap<Slot, Result<FsOutcome, FsError>>,
+}
+
+impl Mailbox {
+    pub(super) fn take_next(&mut self) -> Option<(Slot, FsOp)> {
+        self.queue.pop_front()
+    }
+
+    pub(super) fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    pub(super) fn answer(&mut self, slot: Slot, answer: Result<FsOutcome, FsError>) {
+        self.answers.insert(slot, answer);
+    }
+
+    fn post(&mut self, op: FsOp) -> Slot {
+        let slot = self.next_slot;
+        self.next_slot = slot.wrapping_add(1);
+        self.queue.push_back((slot, op));
+        slot
+    }
+}
+
+/// The file system as a command sees it: awaiting a method asks the host for an operation.
+///
+/// Operations that are awaited together must commute, as the host may perform them in any order.
+#[derive(Clone, Default)]
+pub(crate) struct Fs {
+    pub(super) mailbox: Rc<RefCell<Mailbox>>,
+}
+
+impl Fs {
+    /// Up to `max_bytes` of the file from `offset` on.
+    pub(crate) fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
+        self.submit(FsOp::Read { path: path.clone(), offset, max_bytes, unless: None }, |outcome| match outcome {
+            FsOutcome::Read(read) => Some(read),
+            _ => None,
+        })
+    }
+
+    /// The whole file, unless it still has the version.
+    pub(crate) fn read_unless(
+        &self,
+        path: &RelPath,
+        max_bytes: u32,
+        unless: Option<Version>,
+    ) -> Operation<ReadOutcome> {
+        self.submit(FsOp::Read { path: path.clone(), offset: 0, max_bytes, unless }, |outcome| match outcome {
+            FsOutcome::Read(read) => Some(read),
+            _ => None,
+        })
+    }
+
+    /// Replaces the file.
+    pub(crate) fn write(
+        &self,
+        path: &RelPath,
+        content: Vec<u8>,
+        precondition: Precondition,
+    ) -> Operation<WriteOutcome> {
+        self.submit(FsOp::Write { path: path.clone(), content, precondition }, |outcome| match outcome {
+            FsOutcome::Write(write) => Some(write),
+            _ => None,
+        })
+    }
+
+    /// Adds to the file, on a line of its own.
+    pub(crate) fn append(
+        &self,
+        path: &RelPath,
+        content: Vec<u8>,
+        precondition: Precondition,
+    ) -> Operation<AppendOutcome> {
+        let op = FsOp::Append { path: path.clone(), content, newline_first: true, precondition };
+        self.submit(op, |outcome| match outcome {
+            FsOutcome::Append(append) => Some(append),
+            _ => None,
+        })
+    }
+
+    /// One page of a folder.
+    pub(crate) fn list(&self, folder: Option<&RelPath>, after: Option<RelPath>, limit: u32) -> Operation<Listing> {
+        self.submit(FsOp::List { folder: folder.cloned(), recursive: false, after, limit }, |outcome| match outcome {
+            FsOutcome::List(listing) => Some(listing),
+            _ => None,
+        })
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
+        self.submit(FsOp::Remove { path: path.clone(), precondition }, |outcome| match outcome {
+            FsOutcome::Remove(removed) => Some(removed == crate::protocol::RemoveOutcome::Done),
+            _ => None,
+        })
+    }
+
+    fn submit<T>(&self, op: FsOp, pick: fn(FsOutcome) -> Option<T>) -> Operation<T> {
+        Operation { mailbox: self.mailbox.clone(), state: State::New(op), pick }
+    }
+}
+
+/// An operation under way. Completes when the host has answered it.
+pub(crate) struct Operation<T> {
+    mailbox: Rc<RefCell<Mailbox>>,
+    state: State,
+    pick: fn(FsOutcome) -> Option<T>,
+}
+
+enum State {
+    New(FsOp),
+    Waiting(Slot),
+}
+
+impl<T> Future for Operation<T> {
+    type Output = Result<T, FsError>;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        match &this.state {
+            State::New(op) => {
+                let slot = this.mailbox.borrow_mut().post(op.clone());
+                this.state = State::Waiting(slot);
+                Poll::Pending
+            }
+            State::Waiting(slot) => match this.mailbox.borrow_mut().answers.remove(slot) {
+                None => Poll::Pending,
+                Some(Err(error)) => Poll::Ready(Err(error)),
+                // The engine lets no result of another kind in.
+                Some(Ok(outcome)) => Poll::Ready((this.pick)(outcome).ok_or(FsError::Unsupported)),
+            },
+        }
+    }
+}
+
+/// Awaits operations together: they are requested at once and all of them are answered before it
+/// goes on. The answers are in the order of the operations.
+pub(crate) async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
+    let mut waiting: Vec<(Operation<T>, Option<Result<T, FsError>>)> =
+        operations.into_iter().map(|operation| (operation, None)).collect();
+    core::future::poll_fn(|context| {
+        let mut pending = false;
+        for (operation, answer) in waiting.iter_mut().filter(|(_, answer)| answer.is_none()) {
+            match Pin::new(operation).poll(context) {
+                Poll::Ready(ready) => *answer = Some(ready),
+                Poll::Pending => pending = true,
+            }
+        }
+        if pending { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    waiting.into_iter().filter_map(|(_, answer)| answer).collect()
+}

@@ -1,0 +1,209 @@
+//! The engine: runs commands as tasks, mints context keys, routes results.
+//!
+//! A command is an `async fn` over [`Fs`]. Awaiting an operation puts it in the command's mailbox;
+//! [`Engine::handle_result`] completes it. A task is polled again when *all* the operations that it
+//! has asked for are answered, so it cannot see in which order they were: the same commands and
+//! results give the same bytes, whatever the host runs in parallel.
+//!
+//! The executor is single-threaded and deterministic. Nothing else in the crate knows that requests
+//! and results exist.
+
+mod files;
+mod mailbox;
+mod scope;
+mod validate;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use core::cell::RefCell;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+
+use crate::protocol::{
+    CommandId, ContextKey, Error, ErrorCode, Finished, FsOp, FsRequest, FsResult, ProtocolError, Step,
+};
+use mailbox::{Mailbox, Slot};
+
+pub(crate) use files::{Backup, Backups, Change, Loaded, append, append_computed, load, load_all, replace, update};
+pub(crate) use mailbox::Fs;
+pub(crate) use scope::{Call, Scope};
+
+/// What an engine takes at once. The host's own limits come on top of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest file that is read whole, and the largest answer to one read, in bytes.
+    pub max_file_bytes: u32,
+    /// How many entries one page of a listing may have.
+    pub max_list_entries: u32,
+    /// How many requests may be owed a result at once.
+    pub max_requests: u32,
+    /// How many commands may be in flight.
+    pub max_commands: u32,
+    /// How many bytes of text the search index keeps; files beyond are reported as skipped.
+    pub max_index_bytes: u64,
+}
+
+impl Default for Limits {
+    /// 16 MiB a file, 16,384 entries a page, 256 requests, 64 commands, 256 MiB of indexed text.
+    fn default() -> Self {
+        Self {
+            max_file_bytes: 16 << 20,
+            max_list_entries: 16_384,
+            max_requests: 256,
+            max_commands: 64,
+            max_index_bytes: 256 << 20,
+        }
+    }
+}
+
+/// The commands in flight and the requests that are owed a result.
+pub(crate) struct Engine<R> {
+    epoch: u64,
+    limits: Limits,
+    last_command: Option<CommandId>,
+    tasks: BTreeMap<CommandId, Task<R>>,
+    owed: BTreeMap<String, Owed>,
+    /// Keys of cancelled commands: their results are taken and ignored, once each.
+    abandoned: BTreeSet<String>,
+}
+
+struct Task<R> {
+    operation: &'static str,
+    future: Pin<Box<dyn Future<Output = Result<R, Error>>>>,
+    mailbox: Rc<RefCell<Mailbox>>,
+    requests_made: u32,
+    in_flight: u32,
+}
+
+struct Owed {
+    command: CommandId,
+    slot: Slot,
+    op: FsOp,
+}
+
+impl<R: 'static> Engine<R> {
+    pub(crate) fn new(epoch: u64, limits: Limits) -> Self {
+        Self {
+            epoch,
+            limits,
+            last_command: None,
+            tasks: BTreeMap::new(),
+            owed: BTreeMap::new(),
+            abandoned: BTreeSet::new(),
+        }
+    }
+
+    /// Starts a command. `operation` names it in its context keys.
+    pub(crate) fn start<F>(
+        &mut self,
+        id: CommandId,
+        operation: &'static str,
+        command: impl FnOnce(Fs) -> F,
+    ) -> Result<Step<R>, ProtocolError>
+    where
+        F: Future<Output = Result<R, Error>> + 'static,
+    {
+        if let Some(last) = self.last_command
+            && id <= last
+        {
+            return Err(ProtocolError::CommandIdNotNew { given: id.0, last: last.0 });
+        }
+        if self.tasks.len() >= self.limits.max_commands as usize {
+            return Err(ProtocolError::TooManyCommands(self.limits.max_commands));
+        }
+        self.last_command = Some(id);
+        let fs = Fs::default();
+        let mailbox = fs.mailbox.clone();
+        let future = Box::pin(command(fs));
+        self.tasks.insert(id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0 });
+        Ok(self.advance(id))
+    }
+
+    /// Takes the result of a request.
+    pub(crate) fn handle_result(&mut self, result: FsResult) -> Result<Step<R>, ProtocolError> {
+        if self.abandoned.remove(&result.key) {
+            return Ok(self.emit(Step::default()));
+        }
+        let Some(owed) = self.owed.get(&result.key) else {
+            return Err(self.refuse(result.key));
+        };
+        if let Err(reason) = validate::outcome(&owed.op, &result.outcome, &self.limits) {
+            return Err(ProtocolError::InvalidResult { key: result.key, reason });
+        }
+        let Some(owed) = self.owed.remove(&result.key) else {
+            return Err(ProtocolError::UnknownKey(result.key));
+        };
+        if let Some(task) = self.tasks.get_mut(&owed.command) {
+            task.in_flight = task.in_flight.saturating_sub(1);
+            task.mailbox.borrow_mut().answer(owed.slot, result.outcome);
+        }
+        Ok(self.advance(owed.command))
+    }
+
+    /// Gives a command up. It finishes as cancelled; results that are still owed may come or not.
+    pub(crate) fn cancel(&mut self, id: CommandId) -> Step<R> {
+        let mut step = Step::default();
+        if self.tasks.remove(&id).is_some() {
+            let keys = self.owed.iter().filter(|(_, owed)| owed.command == id).map(|(key, _)| key.clone());
+            self.abandoned.extend(keys);
+            self.owed.retain(|_, owed| owed.command != id);
+            let help = "what was written before stays; run the command again to finish it";
+            let outcome = Err(Error::new(ErrorCode::Cancelled, "cancelled", help));
+            step.finished.push(Finished { id, outcome });
+        }
+        self.emit(step)
+    }
+
+    /// Polls the task if it can go on, and hands out what there is to request.
+    fn advance(&mut self, id: CommandId) -> Step<R> {
+        let mut step = Step::default();
+        if let Some(task) = self.tasks.get_mut(&id)
+            && let Some(outcome) = task.poll()
+        {
+            self.tasks.remove(&id);
+            step.finished.push(Finished { id, outcome });
+        }
+        self.emit(step)
+    }
+
+    /// Moves queued operations into the step, as many as may be owed at once, oldest command first.
+    fn emit(&mut self, mut step: Step<R>) -> Step<R> {
+        for (&id, task) in &mut self.tasks {
+            while self.owed.len() + self.abandoned.len() < self.limits.max_requests.max(1) as usize {
+                let Some((slot, op)) = task.mailbox.borrow_mut().take_next() else { break };
+                task.requests_made += 1;
+                task.in_flight += 1;
+                let key = ContextKey::mint(task.operation, self.epoch, id, task.requests_made);
+                self.owed.insert(key.to_string(), Owed { command: id, slot, op: op.clone() });
+                step.requests.push(FsRequest { key, op });
+            }
+        }
+        step
+    }
+
+    fn refuse(&self, key: String) -> ProtocolError {
+        match ContextKey::parse(&key) {
+            Some((epoch, _)) if epoch != self.epoch => ProtocolError::ForeignKey(key),
+            Some((_, command)) if self.last_command.is_some_and(|last| command <= last) => ProtocolError::UsedKey(key),
+            _ => ProtocolError::UnknownKey(key),
+        }
+    }
+}
+
+impl<R> Task<R> {
+    /// Runs the task until it waits for something; `None` while it does.
+    fn poll(&mut self) -> Option<Result<R, Error>> {
+        if self.in_flight > 0 || self.mailbox.borrow().has_queued() {
+            return None;
+        }
+        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(outcome) => Some(outcome),
+            Poll::Pending if self.mailbox.borrow().has_queued() => None,
+            // A command that waits for nothing would never end.
+            Poll::Pending => Some(Err(Error::new(ErrorCode::Internal, "the command waits for nothing", ""))),
+        }
+    }
+}

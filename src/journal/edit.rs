@@ -1,0 +1,99 @@
+//! `edit`: replace the one occurrence of a text, or delete a note.
+
+use alloc::format;
+use alloc::string::ToString;
+
+use super::backup;
+use super::{EditChange, EditReply, MAX_WRITE_BYTES, Target};
+use crate::engine::{Backups, Call, Change, update};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::RelPath;
+
+/// Applies a change to a target.
+///
+/// `backups` is for a replacement in a log or a note, which keep none of their own accord; long-term
+/// memory, the scratchpad and a deleted note are always backed up.
+pub(super) async fn edit(
+    call: &Call,
+    target: &Target,
+    change: &EditChange,
+    backups: Backups,
+) -> Result<EditReply, Error> {
+    let path = target.path(call)?;
+    let (verb, backup) = match change {
+        EditChange::Replace { old, new } => {
+            let backups = match target {
+                Target::LongTerm | Target::Scratchpad if backups == Backups::Off => Backups::Try,
+                _ => backups,
+            };
+            ("Edited", replace_once(call, &path, old, new, backups).await?)
+        }
+        EditChange::Delete => ("Deleted", delete(call, target, &path).await?),
+    };
+    let path = call.scope.shown(&path);
+    let backup = backup::reply(call, backup);
+    Ok(EditReply { message: format!("{verb} {path}{}", backup.warning()), path, backup })
+}
+
+async fn replace_once(
+    call: &Call,
+    path: &RelPath,
+    old: &str,
+    new: &str,
+    backups: Backups,
+) -> Result<crate::engine::Backup, Error> {
+    if new.len() > MAX_WRITE_BYTES {
+        let message = format!("new text has {} bytes, the limit is {MAX_WRITE_BYTES}", new.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
+    }
+    let edited = update(&call.fs, path, call.scope.limits.max_file_bytes, backups, |bytes| {
+        let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
+        let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
+        match occurrences(text, old) {
+            1 => Ok(Change::Write(text.replacen(old, new, 1).into_bytes(), ())),
+            count => {
+                let shown = call.scope.shown(path);
+                let message = format!("old_str matched {count} time(s) in {shown}; it must match exactly once");
+                let help = if count == 0 {
+                    "read the file again and copy the text exactly, with its white space"
+                } else {
+                    "add text from before or behind it until it occurs once"
+                };
+                Err(Error::new(ErrorCode::NoUniqueMatch, message, help.to_string()))
+            }
+        }
+    });
+    edited.await.map(|((), backup)| backup)
+}
+
+/// How often `needle` occurs, overlapping occurrences included: `aa` twice in `aaa`, where replacing
+/// "the one" occurrence would have two meanings. The empty text occurs at every boundary.
+fn occurrences(text: &str, needle: &str) -> usize {
+    (0..=text.len()).filter(|&at| text.get(at..).is_some_and(|rest| rest.starts_with(needle))).count()
+}
+
+async fn delete(call: &Call, target: &Target, path: &RelPath) -> Result<crate::engine::Backup, Error> {
+    if !matches!(target, Target::Note(_)) {
+        let message = "memory_edit without old_str deletes a whole note; \
+                       it is only allowed for target=note, not long_term/scratchpad/daily";
+        return Err(Error::invalid_argument(message, "to empty the file, overwrite it with nothing"));
+    }
+    let deleted = update(&call.fs, path, call.scope.limits.max_file_bytes, Backups::Require, |bytes| {
+        bytes.map(|_| Change::Remove(())).ok_or_else(|| Error::not_found(path))
+    });
+    deleted.await.map(|((), backup)| backup)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::occurrences;
+
+    #[test]
+    fn overlapping_occurrences_count() {
+        assert_eq!(occurrences("aaa", "aa"), 2);
+        assert_eq!(occurrences("ab", ""), 3);
+        assert_eq!(occurrences("", ""), 1);
+        assert_eq!(occurrences("日本日", "日"), 2);
+        assert_eq!(occurrences("abc", "x"), 0);
+    }
+}

@@ -1,0 +1,35 @@
+//! `search`: the literal search over everything the scope holds.
+
+use alloc::format;
+use alloc::rc::Rc;
+use core::cell::RefCell;
+
+use super::read::folders;
+use super::{MAX_QUERY_BYTES, SearchRequest};
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::search::{Corpus, SearchResults, Terms, refresh};
+
+/// Searches; brings the corpus up to date first, unless the host vouches that nothing changed.
+pub(super) async fn search(
+    call: &Call,
+    corpus: &Rc<RefCell<Corpus>>,
+    request: &SearchRequest,
+) -> Result<SearchResults, Error> {
+    if request.query.len() > MAX_QUERY_BYTES {
+        let message = format!("query has {} bytes, the limit is {MAX_QUERY_BYTES}", request.query.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "search for a few distinctive words"));
+    }
+    let terms = Terms::of(&request.query);
+    if terms.as_slice().is_empty() {
+        return Err(Error::invalid_argument("the query has no words", "give one or more words to look for"));
+    }
+    let vouched = request.vouched_unchanged && corpus.borrow().is_loaded();
+    if !vouched {
+        refresh(&call.fs, corpus, &folders(&call.scope.layout), &call.scope.limits).await?;
+    }
+    let page = (request.offset as usize, request.limit as usize);
+    let daily = call.scope.layout.daily_folder();
+    let shown = |path: &_| call.scope.shown(path);
+    Ok(corpus.borrow_mut().search(&terms, daily, shown, page, request.max_bytes as usize))
+}

@@ -1,0 +1,254 @@
+//! The `/memory` command line.
+//!
+//! [`SlashCommand::parse`] is a pure function of the line; running the command uses the operations
+//! that tools use. Whatever it replaces or deletes is backed up first, or left alone.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use core::cell::RefCell;
+
+use super::{
+    DEFAULT_READ_BYTES, EditChange, FileState, SearchRequest, Target, TargetRole, WriteMode, backup, edit, find, read,
+    write,
+};
+use crate::engine::{Backups, Call};
+use crate::protocol::Error;
+use crate::search::Corpus;
+
+/// What a line that is no command is answered with.
+pub const SLASH_USAGE: &str = "usage: /memory [status|search|read|write|edit|clear|restore]";
+
+/// How much of a file or of a search a person is shown, in characters and bytes.
+const SHOWN: u32 = 4000;
+
+/// What stands between the old and the new text of an edit.
+const BECOMES: &str = "=>";
+
+/// A `/memory` command.
+///
+/// ```
+/// use saddlebag::journal::{SlashCommand, Target};
+///
+/// let command = SlashCommand::parse("/memory read daily 2026-05-30")?;
+/// assert_eq!(command, SlashCommand::Read(Target::Daily(Some("2026-05-30".into()))));
+/// # Ok::<(), saddlebag::protocol::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SlashCommand {
+    /// `status`, or nothing: sizes.
+    Status,
+    /// `search WORDS`.
+    Search(String),
+    /// `read TARGET`: `long_term`, `long`, `scratchpad`, `daily [DATE]`, `note NAME`.
+    Read(Target),
+    /// `read list`: the files there are.
+    List,
+    /// `write TARGET TEXT`: append. A note is `note:NAME`.
+    Write(Target, String),
+    /// `edit TARGET OLD => NEW`: replace the one occurrence.
+    Edit(Target, EditChange),
+    /// `editor`: which file to open in an editor; nothing is written.
+    Editor,
+    /// `clear TARGET`: empty the file, or delete the note, with a backup.
+    Clear(Target),
+    /// `restore TARGET`: put the backup back.
+    Restore(Target),
+}
+
+impl SlashCommand {
+    /// Parses a line, with or without `/memory` before it.
+    ///
+    /// # Errors
+    ///
+    /// The usage, for what is no command; what is missing or unknown, for what begins like one.
+    pub fn parse(line: &str) -> Result<Self, Error> {
+        let line = line.trim();
+        let line =
+            line.strip_prefix("/memory").filter(|rest| !rest.starts_with(|c: char| !c.is_whitespace())).unwrap_or(line);
+        let (verb, rest) = split_word(line);
+        match verb {
+            "" => Ok(Self::Status),
+            "status" | "editor" if !rest.is_empty() => Err(usage(&format!("{verb} takes nothing behind it"))),
+            "status" => Ok(Self::Status),
+            "editor" => Ok(Self::Editor),
+            "search" if rest.is_empty() => Err(usage("search needs words to look for")),
+            "search" => Ok(Self::Search(rest.to_string())),
+            "read" if rest == "list" => Ok(Self::List),
+            "read" => Ok(Self::Read(whole_target(rest, TargetRole::Source)?)),
+            "write" => {
+                let (target, text) = leading_target(rest)?;
+                if text.is_empty() {
+                    return Err(usage("write needs text: /memory write TARGET TEXT"));
+                }
+                Ok(Self::Write(target, text.to_string()))
+            }
+            "edit" => {
+                let (target, change) = leading_target(rest)?;
+                let (old, new) = change
+                    .split_once(BECOMES)
+                    .ok_or_else(|| usage("edit needs the old and the new text: /memory edit TARGET OLD => NEW"))?;
+                let change = EditChange::Replace { old: old.trim().to_string(), new: new.trim().to_string() };
+                Ok(Self::Edit(target, change))
+            }
+            "clear" => Ok(Self::Clear(whole_target(rest, TargetRole::Target)?)),
+            "restore" => Ok(Self::Restore(whole_target(rest, TargetRole::Target)?)),
+            _ => Err(usage(&format!("unknown command: {verb}"))),
+        }
+    }
+}
+
+/// Runs a command; the reply is text for a person.
+pub(super) async fn run(call: &Call, corpus: &Rc<RefCell<Corpus>>, command: SlashCommand) -> Result<String, Error> {
+    match command {
+        SlashCommand::Status => Ok(read::status(call).await?.text),
+        SlashCommand::Search(query) => {
+            let request = SearchRequest { max_bytes: SHOWN, limit: 0, ..SearchRequest::new(query) };
+            let results = find::search(call, corpus, &request).await?;
+            if results.total_files == 0 {
+                return Ok(format!("No matches for '{}'.", request.query));
+            }
+            Ok(results.rendered)
+        }
+        SlashCommand::Read(target) => show(call, &target).await,
+        SlashCommand::List => {
+            let files = read::list(call).await?.files;
+            let paths: alloc::vec::Vec<String> = files.into_iter().map(|file| file.path).collect();
+            Ok(if paths.is_empty() { "(empty)".to_string() } else { paths.join("\n") })
+        }
+        SlashCommand::Write(target, text) => {
+            Ok(write::write(call, &target, WriteMode::Append, &text, Backups::Off).await?.message)
+        }
+        SlashCommand::Edit(target, change) => Ok(edit::edit(call, &target, &change, Backups::Require).await?.message),
+        SlashCommand::Editor => {
+            let path = call.scope.shown(call.scope.layout.long_term());
+            Ok(format!("open {path} in your editor; it is read anew at each command"))
+        }
+        SlashCommand::Clear(target @ Target::Note(_)) => {
+            Ok(edit::edit(call, &target, &EditChange::Delete, Backups::Require).await?.message)
+        }
+        SlashCommand::Clear(target) => clear(call, &target).await,
+        SlashCommand::Restore(target) => Ok(backup::restore(call, &target).await?.message),
+    }
+}
+
+async fn show(call: &Call, target: &Target) -> Result<String, Error> {
+    let reply = read::read(call, target, 0, DEFAULT_READ_BYTES).await?;
+    match reply.state {
+        FileState::Missing => Ok(format!("(empty) {} does not exist", reply.path)),
+        FileState::Empty => Ok("(empty)".to_string()),
+        FileState::Text => {
+            let shown: String = reply.text.chars().take(SHOWN as usize).collect();
+            let whole = shown.len() == reply.text.len() && reply.next_offset.is_none();
+            Ok(if whole { shown } else { format!("{shown}…[truncated]") })
+        }
+    }
+}
+
+/// Empties a file; what was in it is in the backup. A file that is not there stays so.
+async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
+    if let Target::Daily(Some(date)) = target {
+        let message = format!("clear takes no date, but got `{}`: it clears today's log", date.escape_debug());
+        return Err(Error::invalid_argument(message, "edit an older log instead"));
+    }
+    let path = target.path(call)?;
+    if read::size(call, &path).await?.unwrap_or_default() == 0 {
+        return Ok(format!("Nothing to clear in {}", call.scope.shown(&path)));
+    }
+    let reply = write::write(call, target, WriteMode::Overwrite, "", Backups::Require).await?;
+    let kept = reply.backup.path.map(|backup| format!(" (kept as {backup})")).unwrap_or_default();
+    Ok(format!("Cleared {}{kept}", reply.path))
+}
+
+/// A target that the whole of `words` names: the name of a note may have spaces.
+fn whole_target(words: &str, role: TargetRole) -> Result<Target, Error> {
+    if let Some(name) = words.strip_prefix("note:") {
+        return Target::parse("note", Some(name.trim()), role);
+    }
+    let (word, name) = split_word(words);
+    if word.is_empty() {
+        return Err(usage("name a target: long_term, scratchpad, daily or note"));
+    }
+    Target::parse(word, Some(name).filter(|name| !name.is_empty()), role)
+}
+
+/// A target at the start of `words`, and what follows it: `note:NAME` or `note NAME` for a note of
+/// one word, `note:"TWO WORDS"` for any.
+fn leading_target(words: &str) -> Result<(Target, &str), Error> {
+    if let Some((name, rest)) = words.strip_prefix("note:\"").and_then(|quoted| quoted.split_once('"')) {
+        return Ok((Target::parse("note", Some(name), TargetRole::Target)?, rest.trim_start()));
+    }
+    let (word, rest) = split_word(words);
+    if word.is_empty() {
+        return Err(usage("name a target: long_term, scratchpad, daily or note:NAME"));
+    }
+    if let Some(name) = word.strip_prefix("note:") {
+        return Ok((Target::parse("note", Some(name), TargetRole::Target)?, rest));
+    }
+    if word == "note" {
+        let (name, rest) = split_word(rest);
+        return Ok((Target::parse("note", Some(name), TargetRole::Target)?, rest));
+    }
+    Ok((Target::parse(word, None, TargetRole::Target)?, rest))
+}
+
+/// The first word, and what follows it without the white space between.
+fn split_word(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim_start()))
+}
+
+fn usage(problem: &str) -> Error {
+    Error::invalid_argument(SLASH_USAGE, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> SlashCommand {
+        SlashCommand::parse(line).expect("a command")
+    }
+
+    #[test]
+    fn every_form_parses() {
+        let note = |name: &str| Target::Note(name.to_string());
+        assert_eq!(parse("/memory"), SlashCommand::Status);
+        assert_eq!(parse("status"), SlashCommand::Status);
+        assert_eq!(parse("/memory search two  words"), SlashCommand::Search("two  words".into()));
+        assert_eq!(parse("/memory read long"), SlashCommand::Read(Target::LongTerm));
+        assert_eq!(parse("/memory read note my note"), SlashCommand::Read(note("my note")));
+        assert_eq!(parse("/memory read note:x"), SlashCommand::Read(note("x")));
+        assert_eq!(parse("/memory read daily"), SlashCommand::Read(Target::Daily(None)));
+        assert_eq!(parse("/memory read list"), SlashCommand::List);
+        assert_eq!(parse("/memory write long_term a b c"), SlashCommand::Write(Target::LongTerm, "a b c".into()));
+        assert_eq!(parse("/memory write note:auth uses jose"), SlashCommand::Write(note("auth"), "uses jose".into()));
+        assert_eq!(parse("/memory write note:\"a b\" text"), SlashCommand::Write(note("a b"), "text".into()));
+        assert_eq!(parse("/memory clear scratchpad"), SlashCommand::Clear(Target::Scratchpad));
+        assert_eq!(parse("/memory restore note x"), SlashCommand::Restore(note("x")));
+        assert_eq!(parse("/memory editor"), SlashCommand::Editor);
+        let change = EditChange::Replace { old: "port 1".into(), new: "port 2".into() };
+        assert_eq!(parse("/memory edit long_term port 1 => port 2"), SlashCommand::Edit(Target::LongTerm, change));
+    }
+
+    #[test]
+    fn what_is_no_command_gets_the_usage() {
+        for line in [
+            "/memory nope",
+            "/memory write",
+            "/memory write daily",
+            "/memory search",
+            "/memory edit long x",
+            "/memory clear",
+        ] {
+            assert_eq!(
+                SlashCommand::parse(line).map_err(|error| error.message),
+                Err(SLASH_USAGE.to_string()),
+                "{line}"
+            );
+        }
+        assert!(SlashCommand::parse("/memoryx").is_err());
+        assert!(SlashCommand::parse("/memory read bogus").is_err());
+    }
+}

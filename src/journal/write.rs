@@ -1,0 +1,132 @@
+//! `write` and `append_daily`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::backup::{self, BackupReply};
+use super::dedup::{Novelty, novelty};
+use super::read::size;
+use super::{MAX_WRITE_BYTES, Target, WriteMode, WriteReply};
+use crate::document::head;
+use crate::engine::{Backups, Call, append, append_computed, replace};
+use crate::protocol::{Error, Precondition};
+use crate::store::RelPath;
+
+/// Writes `content` to a target.
+///
+/// Content over [`MAX_WRITE_BYTES`] is cut there, on a character boundary, and the reply says so.
+/// A daily log is always today's. An overwrite keeps what it replaces in a backup.
+pub(super) async fn write(
+    call: &Call,
+    target: &Target,
+    mode: WriteMode,
+    content: &str,
+    backups: Backups,
+) -> Result<WriteReply, Error> {
+    if let Target::Daily(Some(date)) = target {
+        let message = format!("write takes no date, but got `{}`: a log entry is today's", date.escape_debug());
+        return Err(Error::invalid_argument(message, "leave the date out, or use edit to change an older log"));
+    }
+    let path = target.path(call)?;
+    let text = head(content, MAX_WRITE_BYTES);
+    let mut written =
+        Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: BackupReply::default() };
+    match (mode, target) {
+        (WriteMode::Overwrite, _) => {
+            let limit = call.scope.limits.max_file_bytes;
+            let backup = replace(&call.fs, &path, text.as_bytes(), limit, backups).await?;
+            written.backup = backup::reply(call, backup);
+        }
+        (WriteMode::Append, Target::LongTerm) => written = append_new_lines(call, &path, text).await?,
+        (WriteMode::Append, _) => append_text(call, &path, text).await?,
+    }
+    let truncated_from = (text.len() < content.len()).then_some(content.len() as u64);
+    Ok(written.reply(&call.scope.shown(&path), truncated_from))
+}
+
+/// Appends an entry to today's log: `### HH:MM — heading` and the trimmed body.
+pub(super) async fn append_daily(call: &Call, heading: &str, body: &str) -> Result<WriteReply, Error> {
+    if let Some(bad) = heading.chars().find(|c| c.is_control()) {
+        let message = format!("heading has the control character U+{:04X}", u32::from(bad));
+        return Err(Error::invalid_argument(message, "a heading is one line; put the rest in the body"));
+    }
+    let entry = format!("\n### {} — {heading}\n{}\n", call.now.hour_minute(), body.trim());
+    write(call, &Target::Daily(None), WriteMode::Append, &entry, Backups::Off).await
+}
+
+/// What a write came to.
+struct Written {
+    bytes: usize,
+    skipped_lines: u32,
+    nothing_new: bool,
+    backup: BackupReply,
+}
+
+impl Written {
+    /// The reply, with the message in the words of zerostack v1.7.2.
+    fn reply(self, path: &str, truncated_from: Option<u64>) -> WriteReply {
+        let skipped = self.skipped_lines;
+        let mut message = if self.nothing_new {
+            format!("Nothing written to {path}: all {skipped} line(s) were duplicates")
+        } else {
+            format!("Wrote {} bytes to {path}", self.bytes)
+        };
+        if skipped > 0 && !self.nothing_new {
+            message.push_str(&format!(" (skipped {skipped} duplicate line(s))"));
+        }
+        message.push_str(&self.backup.warning());
+        if let Some(original) = truncated_from {
+            message.push_str(&format!(" (truncated from {original} bytes to {MAX_WRITE_BYTES} byte cap)"));
+        }
+        WriteReply {
+            path: path.to_string(),
+            bytes: self.bytes as u64,
+            skipped_lines: skipped,
+            truncated_from,
+            backup: self.backup,
+            message,
+        }
+    }
+}
+
+/// Appends on a line of its own; the file ends in a newline afterwards.
+async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Error> {
+    let mut line = text.to_string();
+    if text.is_empty() {
+        // Appending nothing still ends the last line, and gives a new file an empty one.
+        let has_text = size(call, path).await?.is_some_and(|size| size > 0);
+        line = if has_text { String::new() } else { "\n".to_string() };
+    } else if !text.ends_with('\n') {
+        line.push('\n');
+    }
+    append(&call.fs, path, line.as_bytes(), Precondition::Any).await.map(|_| ())
+}
+
+/// Appends to long-term memory what it does not say yet.
+async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Written, Error> {
+    append_computed(&call.fs, path, call.scope.limits.max_file_bytes, |bytes| {
+        // What is not text cannot equal a line of text: it is compared as far as it is.
+        let (content, skipped_lines) = match novelty(&String::from_utf8_lossy(bytes), text) {
+            Novelty::Nothing { skipped } => (None, skipped),
+            Novelty::New { content, skipped } => (Some(content), skipped),
+        };
+        let written = Written {
+            bytes: content.as_ref().map_or(0, String::len),
+            skipped_lines,
+            nothing_new: content.is_none(),
+            backup: BackupReply::default(),
+        };
+        (content.map(|content| ended_line(content, bytes)), written)
+    })
+    .await
+}
+
+/// The content with the newline that the last line of a file has.
+fn ended_line(mut content: String, before: &[u8]) -> Vec<u8> {
+    let adds_nothing = content.is_empty() && !before.is_empty();
+    if !content.ends_with('\n') && !adds_nothing {
+        content.push('\n');
+    }
+    content.into_bytes()
+}

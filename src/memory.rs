@@ -1,0 +1,195 @@
+//! [`Memory`]: the whole component as one value.
+
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use core::cell::RefCell;
+
+use crate::context::{self, ContextReply, ContextRequest};
+use crate::engine::{Call, Engine, Limits, Scope};
+use crate::journal::{self, JournalCommand, JournalReply};
+use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
+use crate::search::Corpus;
+use crate::store::{Layout, ProjectSlug, Timestamp};
+
+/// How long [`Config::path_prefix`] may be, in bytes.
+pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
+
+/// What a memory is opened with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// Told apart from every earlier opening of the same store: part of every context key.
+    pub epoch: u64,
+    /// The folder of the project under `projects/`; `None`: the root is the notebook.
+    pub project: Option<String>,
+    /// Put before every path that replies and messages show; empty for paths below the root.
+    pub path_prefix: String,
+    /// What the engine takes at once.
+    pub limits: Limits,
+}
+
+/// Why a memory cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The project is not a slug: ASCII letters, digits, `-` and `_`, at most 255 bytes.
+    #[error("`{0}` is not a project slug (ascii letters, digits, `-` and `_`, at most 255 bytes)")]
+    InvalidProject(String),
+    /// The path prefix is too long or has control characters.
+    #[error("path prefix refused (at most {MAX_PATH_PREFIX_BYTES} bytes, no control characters)")]
+    InvalidPathPrefix,
+    /// A limit is zero or too small to work with; the text names it.
+    #[error("limit {0} is too small")]
+    LimitTooSmall(String),
+}
+
+/// A command of any family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Command {
+    /// Of the journal.
+    Journal(JournalCommand),
+    /// Makes the block that is injected into a prompt.
+    Context(ContextRequest),
+}
+
+/// What came of a [`Command`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reply {
+    /// Of a journal command.
+    Journal(JournalReply),
+    /// Of a context command.
+    Context(ContextReply),
+}
+
+/// Everything that one call caused.
+pub type Step = crate::protocol::Step<Reply>;
+
+/// One scope of one store. It holds the state of commands in flight and what was read for searching;
+/// the truth is on disk.
+///
+/// Every call returns what it caused. The host performs the requests of a step, in any order, and
+/// hands each result back through [`Memory::handle_memory_result`], until the command is among the
+/// finished ones of a step.
+///
+/// ```
+/// use saddlebag::journal::{JournalCommand, Target, WriteMode};
+/// use saddlebag::protocol::{CommandId, FsOutcome, FsResult, Version, WriteOutcome, AppendOutcome};
+/// use saddlebag::store::Timestamp;
+/// use saddlebag::{Command, Config, Memory};
+///
+/// let mut memory = Memory::open(Config { epoch: 3, ..Config::default() })?;
+/// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
+/// let command = JournalCommand::Write {
+///     target: Target::Scratchpad,
+///     mode: WriteMode::Append,
+///     content: "- [ ] water the plants".into(),
+/// };
+/// let step = memory.handle_memory_command(CommandId(17), now, Command::Journal(command))?;
+/// let request = &step.requests[0];
+/// assert_eq!(request.key.as_str(), "write/3.17.1");
+///
+/// let outcome = Ok(FsOutcome::Append(AppendOutcome::Written(Version("1".into()))));
+/// let step = memory.handle_memory_result(FsResult { key: request.key.to_string(), outcome })?;
+/// assert!(step.finished[0].outcome.is_ok());
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub struct Memory {
+    engine: Engine<Reply>,
+    scope: Rc<Scope>,
+    corpus: Rc<RefCell<Corpus>>,
+}
+
+impl Memory {
+    /// Opens a memory. Nothing is read yet.
+    ///
+    /// # Errors
+    ///
+    /// A field of the configuration that breaks its rule.
+    pub fn open(config: Config) -> Result<Self, ConfigError> {
+        let Config { epoch, project, path_prefix, limits } = config;
+        let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
+        if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
+            return Err(ConfigError::InvalidPathPrefix);
+        }
+        check(&limits)?;
+        let refused = |_| ConfigError::InvalidProject(slug.as_ref().map(ToString::to_string).unwrap_or_default());
+        let layout = Layout::new(slug.as_ref()).map_err(refused)?;
+        Ok(Self {
+            engine: Engine::new(epoch, limits),
+            scope: Rc::new(Scope { layout, path_prefix, limits }),
+            corpus: Rc::default(),
+        })
+    }
+
+    /// Takes a command. `id` is larger than those before; `now` is the only clock.
+    ///
+    /// # Errors
+    ///
+    /// Why the call is refused; nothing has changed.
+    pub fn handle_memory_command(
+        &mut self,
+        id: CommandId,
+        now: Timestamp,
+        command: Command,
+    ) -> Result<Step, ProtocolError> {
+        let now = now.local().ok_or(ProtocolError::InvalidTime)?;
+        let scope = self.scope.clone();
+        let corpus = self.corpus.clone();
+        self.engine.start(id, command.name(), |fs| run(Call { fs, scope, now }, corpus, command))
+    }
+
+    /// Takes the result of a request.
+    ///
+    /// # Errors
+    ///
+    /// Why the call is refused; nothing has changed.
+    pub fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
+        self.engine.handle_result(result)
+    }
+
+    /// Gives a command up: it finishes as cancelled. Results that are owed to it may still be handed
+    /// in; they are ignored.
+    pub fn cancel(&mut self, id: CommandId) -> Step {
+        self.engine.cancel(id)
+    }
+}
+
+impl Command {
+    /// The name of the command, as its context keys begin.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Journal(command) => command.name(),
+            Self::Context(_) => "context",
+        }
+    }
+}
+
+impl From<JournalCommand> for Command {
+    fn from(command: JournalCommand) -> Self {
+        Self::Journal(command)
+    }
+}
+
+async fn run(call: Call, corpus: Rc<RefCell<Corpus>>, command: Command) -> Result<Reply, Error> {
+    Ok(match command {
+        Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
+        Command::Context(request) => Reply::Context(context::context(&call, request).await?),
+    })
+}
+
+fn check(limits: &Limits) -> Result<(), ConfigError> {
+    let smallest = [
+        ("max-file-bytes", limits.max_file_bytes, 4096),
+        ("max-list-entries", limits.max_list_entries, 1),
+        ("max-requests", limits.max_requests, 1),
+        ("max-commands", limits.max_commands, 1),
+    ];
+    match smallest.into_iter().find(|(_, given, least)| given < least) {
+        Some((name, given, least)) => {
+            Err(ConfigError::LimitTooSmall(alloc::format!("{name} ({given}, at least {least})")))
+        }
+        None => Ok(()),
+    }
+}

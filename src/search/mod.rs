@@ -1,0 +1,112 @@
+//! Searching the text of a store.
+//!
+//! A [`Corpus`] keeps the text of the files that a search covers and an index of their words. It is
+//! brought up to date by listing the folders and reading only what changed; [`Corpus::search`] then
+//! answers from memory. Ranking, windows and rendering are byte for byte those of zerostack v1.7.2.
+
+mod corpus;
+mod fold;
+mod index;
+mod query;
+mod render;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use query::Terms;
+pub use render::TRUNCATED;
+
+pub(crate) use corpus::{Corpus, FolderScope, list_markdown, refresh};
+
+use crate::protocol::FsError;
+
+/// How many line numbers a hit carries at most; `total_lines` counts all.
+pub const MAX_HIT_LINES: usize = 1000;
+
+/// The answer to a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchResults {
+    /// The terms of the query, each with the number of lines that have it.
+    pub terms: Vec<TermCount>,
+    /// How many files match.
+    pub total_files: u32,
+    /// The page of matches that was asked for, best first.
+    pub hits: Vec<SearchHit>,
+    /// The hits as text for a model or a person, within the byte budget that was asked for.
+    pub rendered: String,
+    /// How many hits are in `rendered`.
+    pub rendered_hits: u32,
+    /// Files that could not be searched.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A term and the number of lines that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TermCount {
+    /// The term as it stands in the query.
+    pub term: String,
+    /// Lines over all files.
+    pub lines: u32,
+}
+
+/// A file that matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchHit {
+    /// The file.
+    pub path: String,
+    /// The terms that it has, in the order of the query.
+    pub terms: Vec<String>,
+    /// The lines that match, counted from 1, at most [`MAX_HIT_LINES`]; none if only the name does.
+    pub lines: Vec<u32>,
+    /// How many lines match.
+    pub total_lines: u32,
+    /// Only the name of the file matches.
+    pub filename_only: bool,
+    /// The date of a daily log.
+    pub date: Option<String>,
+    /// Whether the file is long-term memory.
+    pub long_term: bool,
+    /// The windows of lines around the first matches.
+    pub body: String,
+}
+
+impl SearchHit {
+    /// The hit as it stands in a rendering.
+    fn block(&self) -> String {
+        let terms: Vec<&str> = self.terms.iter().map(String::as_str).collect();
+        render::block(&self.path, &terms, &self.body)
+    }
+}
+
+/// A file that could not be searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why a file was left out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// It is not UTF-8.
+    #[error("not UTF-8 text")]
+    NotText,
+    /// It is larger than the limit; the number is its size in bytes.
+    #[error("too large ({0} bytes)")]
+    TooLarge(u64),
+    /// It is a symbolic link, a device or a pipe.
+    #[error("a symbolic link or special file")]
+    NotRegular,
+    /// The index holds as much text as it may.
+    #[error("the index is full")]
+    IndexFull,
+    /// It is named like a log, but its name is no date.
+    #[error("its name is not a date")]
+    NotADate,
+    /// It could not be read.
+    #[error("could not be read: {0}")]
+    Unreadable(FsError),
+}

@@ -1,0 +1,110 @@
+//! The terms of a query, and what they match.
+
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::index::{DocId, Document, LiteralIndex};
+use crate::store::{NOTE_SUFFIX, RelPath};
+
+/// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms(Vec<String>);
+
+impl Terms {
+    /// Splits a query. A query of white space alone has no terms.
+    #[must_use]
+    pub fn of(query: &str) -> Self {
+        let mut terms: Vec<String> = Vec::new();
+        for word in query.split_whitespace() {
+            if !terms.iter().any(|term| term.eq_ignore_ascii_case(word)) {
+                terms.push(word.to_string());
+            }
+        }
+        Self(terms)
+    }
+
+    /// The terms, in the order of the query.
+    #[must_use]
+    pub fn as_slice(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// What a file is, as far as ranking cares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rank {
+    pub(super) is_long_term: bool,
+    /// The stem of a daily log, else `None`.
+    pub(super) date: Option<String>,
+}
+
+/// A file that matches.
+#[derive(Clone, Debug)]
+pub(super) struct Match {
+    pub(super) doc: DocId,
+    /// Which terms, by their place in the query.
+    pub(super) terms: Vec<usize>,
+    /// The lines that match any term, ascending, counted from 0; none if only the name matches.
+    pub(super) lines: Vec<u32>,
+    pub(super) rank: Rank,
+}
+
+/// The matches of a query, best first, and for each term the number of lines that have it.
+pub(super) fn find(index: &mut LiteralIndex, terms: &Terms, rank: impl Fn(&RelPath) -> Rank) -> (Vec<u32>, Vec<Match>) {
+    let folded: Vec<String> = terms.as_slice().iter().map(|term| index.fold_term(term)).collect();
+    let mut by_doc: BTreeMap<DocId, (Vec<usize>, Vec<u32>)> = BTreeMap::new();
+    let mut counts = Vec::with_capacity(folded.len());
+    for (number, term) in folded.iter().enumerate() {
+        let places = index.places(term);
+        counts.push(u32::try_from(places.len()).unwrap_or(u32::MAX));
+        for same_doc in places.chunk_by(|a, b| a.doc == b.doc) {
+            let Some(first) = same_doc.first() else { continue };
+            let (terms, lines) = by_doc.entry(first.doc).or_default();
+            terms.push(number);
+            lines.extend(same_doc.iter().map(|place| place.line));
+        }
+    }
+    let mut matches: Vec<Match> = Vec::with_capacity(by_doc.len());
+    for (id, doc) in index.docs() {
+        let (terms, lines) = match by_doc.remove(&id) {
+            Some((terms, mut lines)) => {
+                lines.sort_unstable();
+                lines.dedup();
+                (terms, lines)
+            }
+            None => {
+                let named = folded.iter().enumerate().filter(|(_, term)| name_matches(doc, term));
+                (named.map(|(number, _)| number).collect(), Vec::new())
+            }
+        };
+        if !terms.is_empty() {
+            matches.push(Match { doc: id, terms, lines, rank: rank(&doc.path) });
+        }
+    }
+    // Stable: files that are equal in every respect stay sorted by path.
+    matches.sort_by(|a, b| {
+        let better_first = |m: &Match| (m.rank.is_long_term, m.terms.len(), !m.lines.is_empty(), m.lines.len());
+        better_first(b).cmp(&better_first(a)).then_with(|| b.rank.date.cmp(&a.rank.date))
+    });
+    (counts, matches)
+}
+
+/// Whether the term is in the file's name. The extension every file has says nothing about it, so a
+/// match must begin before it: `md` names no file, `auth.md` does.
+fn name_matches(doc: &Document, folded_term: &str) -> bool {
+    let stem_length = doc.folded_name.len() - NOTE_SUFFIX.len().min(doc.folded_name.len());
+    doc.folded_name.find(folded_term).is_some_and(|at| at < stem_length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_words_without_regard_to_ascii_case() {
+        assert_eq!(Terms::of("foo FOO Foo bar").as_slice(), ["foo", "bar"]);
+        assert_eq!(Terms::of("Ü ü").as_slice(), ["Ü", "ü"]);
+        assert!(Terms::of(" \u{3000}\t").as_slice().is_empty());
+    }
+}

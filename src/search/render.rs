@@ -1,0 +1,134 @@
+//! What a search shows: windows of lines around the hits, and the text made of them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::TermCount;
+use crate::document::truncate;
+
+/// How many lines around a hit are shown on each side.
+const CONTEXT_LINES: usize = 3;
+/// How many windows of one file are shown.
+const MAX_WINDOWS: usize = 5;
+/// How many lines of a file that matches by name alone are shown.
+const NAME_MATCH_LINES: usize = 3;
+/// What the frame of a rendering may take from its budget, in bytes.
+const FRAME_BYTES: usize = 256;
+/// What stands where a rendering, a file or the block was cut.
+pub const TRUNCATED: &str = "\n…[memory truncated]";
+
+/// The windows around `hits` (lines counted from 0, ascending), each followed by a line `…`.
+pub(super) fn windows(text: &str, hits: &[u32]) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let last = lines.len().saturating_sub(1);
+    let mut windows: Vec<(usize, usize)> = Vec::new();
+    for &hit in hits {
+        let low = (hit as usize).saturating_sub(CONTEXT_LINES);
+        let high = (hit as usize + CONTEXT_LINES).min(last);
+        if let Some((_, end)) = windows.last_mut().filter(|(_, end)| low <= *end + 1) {
+            *end = high;
+        } else if windows.len() == MAX_WINDOWS {
+            break;
+        } else {
+            windows.push((low, high));
+        }
+    }
+    let mut body = String::new();
+    for (low, high) in windows {
+        for line in lines.get(low..=high).unwrap_or_default() {
+            body.push_str(line);
+            body.push('\n');
+        }
+        body.push_str("…\n");
+    }
+    body.truncate(body.trim_end().len());
+    body
+}
+
+/// What is shown of a file that matches by its name alone.
+pub(super) fn name_match(text: &str) -> String {
+    let first: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(NAME_MATCH_LINES).collect();
+    format!("(filename match)\n{}", first.join("\n"))
+}
+
+/// The blocks of `hits` that fit, under a line that says what was searched for.
+///
+/// `blocks` gives the text of each hit in rank order; the first is always shown, and the first that
+/// does not fit ends it. `files` counts all that match, `remaining` those of the blocks.
+pub(super) fn render(
+    terms: &[TermCount],
+    files: usize,
+    remaining: usize,
+    blocks: impl Iterator<Item = String>,
+    max_bytes: usize,
+) -> (String, usize) {
+    let budget = max_bytes.saturating_sub(FRAME_BYTES);
+    let mut shown = String::new();
+    let mut count = 0;
+    for block in blocks {
+        let separator = if count == 0 { "" } else { "\n\n" };
+        if count > 0 && shown.len() + separator.len() + block.len() > budget {
+            break;
+        }
+        shown.push_str(separator);
+        shown.push_str(&block);
+        count += 1;
+    }
+    let counts: Vec<String> = terms.iter().map(|term| format!("{}({})", term.term, term.lines)).collect();
+    let mut out = format!(
+        "Searched {} term{}: {} across {files} file{}. Showing top {count} by relevance.\n\n{shown}",
+        terms.len(),
+        plural(terms.len()),
+        counts.join(" "),
+        plural(files),
+    );
+    let omitted = remaining.saturating_sub(count);
+    if omitted > 0 {
+        let marker = format!("\n\n…[search truncated, {omitted} more file{} omitted]", plural(omitted));
+        out.push_str(&marker);
+    }
+    (truncate(out, max_bytes, TRUNCATED), count)
+}
+
+/// The head of a hit's block.
+pub(super) fn block(path: &str, terms: &[&str], body: &str) -> String {
+    format!("{path}  [matched: {}]\n{body}", terms.join(", "))
+}
+
+fn plural(count: usize) -> String {
+    if count == 1 { String::new() } else { "s".to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(count: usize) -> String {
+        (0..count).map(|i| format!("l{i}\n")).collect()
+    }
+
+    #[test]
+    fn windows_that_touch_are_one() {
+        assert_eq!(windows(&numbered(9), &[4]), "l1\nl2\nl3\nl4\nl5\nl6\nl7\n…");
+        let merged = windows(&numbered(30), &[4, 11]);
+        assert_eq!(merged.matches('…').count(), 1);
+        assert_eq!(windows(&numbered(30), &[4, 12]).matches('…').count(), 2);
+    }
+
+    #[test]
+    fn five_windows_and_no_more() {
+        let hits: Vec<u32> = (0..8).map(|i| i * 8).collect();
+        assert_eq!(windows(&numbered(70), &hits).matches('…').count(), 5);
+    }
+
+    #[test]
+    fn the_first_block_is_shown_whatever_its_size() {
+        let terms = [TermCount { term: "x".into(), lines: 2 }];
+        let blocks = [String::from("a".repeat(500)), String::from("b")];
+        let (text, count) = render(&terms, 2, 2, blocks.into_iter(), 300);
+        assert_eq!(count, 1);
+        assert!(text.ends_with(TRUNCATED));
+        assert_eq!(text.len(), 300 + TRUNCATED.len());
+    }
+}
