@@ -21,14 +21,18 @@ extern crate alloc;
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 
+#[cfg(target_arch = "wasm32")]
+mod component;
 pub mod context;
 pub mod document;
 mod engine;
 pub mod journal;
 mod memory;
+#[doc(hidden)]
+pub mod mirror;
 pub mod protocol;
 pub mod search;
 pub mod store;
 
 pub use engine::Limits;
-pub use memory::{Command, Config, ConfigError, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};
+pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};

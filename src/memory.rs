@@ -65,6 +65,9 @@ pub enum Reply {
 /// Everything that one call caused.
 pub type Step = crate::protocol::Step<Reply>;
 
+/// A command that ended.
+pub type Finished = crate::protocol::Finished<Reply>;
+
 /// One scope of one store. It holds the state of commands in flight and what was read for searching;
 /// the truth is on disk.
 ///

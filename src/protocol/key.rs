@@ -28,10 +28,23 @@ impl ContextKey {
         numbers.next().is_none().then_some((epoch, CommandId(command)))
     }
 
+    /// The key as text of its own.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
     /// The key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<String> for ContextKey {
+    /// The key of a request that came over the contract.
+    fn from(text: String) -> Self {
+        Self(text)
     }
 }
 

@@ -103,9 +103,6 @@ pub enum SkipReason {
     /// The index holds as much text as it may.
     #[error("the index is full")]
     IndexFull,
-    /// It is named like a log, but its name is no date.
-    #[error("its name is not a date")]
-    NotADate,
     /// It could not be read.
     #[error("could not be read: {0}")]
     Unreadable(FsError),

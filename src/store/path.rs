@@ -75,6 +75,12 @@ impl RelPath {
         Self::parse(alloc::format!("{}/{name}", self.0))
     }
 
+    /// The path as text of its own.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
     /// The path as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

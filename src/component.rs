@@ -1,0 +1,146 @@
+//! The WebAssembly shell: bindings of `wit/`, allocator, panic handler. The only file with `unsafe`.
+
+#![allow(unsafe_code)]
+#![allow(missing_docs, clippy::all)]
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::alloc::Layout;
+use core::cell::RefCell;
+
+use crate::mirror::Mirror;
+use crate::protocol::ProtocolError;
+use crate::store::PathError;
+
+wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
+
+use exports::saddlebag::memory::{context, engine, fs, journal, types};
+
+crate::mirror_contract!();
+
+// `memcmp` and the like come from here; they are all that is linked of it.
+#[cfg(target_os = "wasi")]
+#[link(name = "c")]
+unsafe extern "C" {}
+
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
+/// A panic is a trap: the host drops the instance and the command fails with a typed error.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::arch::wasm32::unreachable()
+}
+
+/// What the host allocates its arguments with: the heap of this component, not a second one of libc.
+///
+/// # Safety
+///
+/// Called by the canonical ABI alone: `old` was allocated here with `old_size` and `align`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
+    let (Ok(old_layout), Ok(new_layout)) =
+        (Layout::from_size_align(old_size, align), Layout::from_size_align(new_size, align))
+    else {
+        core::arch::wasm32::unreachable()
+    };
+    if new_size == 0 {
+        return core::ptr::without_provenance_mut(align);
+    }
+    // SAFETY: the new size is not zero, and `old` is as the canonical ABI promises.
+    let new = unsafe {
+        if old_size == 0 {
+            alloc::alloc::alloc(new_layout)
+        } else {
+            alloc::alloc::realloc(old, old_layout, new_size)
+        }
+    };
+    if new.is_null() {
+        core::arch::wasm32::unreachable()
+    }
+    new
+}
+
+struct Component;
+
+export!(Component);
+
+struct Memory(RefCell<crate::Memory>);
+
+impl engine::Guest for Component {
+    type Memory = Memory;
+}
+
+impl engine::GuestMemory for Memory {
+    fn open(config: engine::Config) -> Result<engine::Memory, engine::ConfigError> {
+        match crate::Memory::open(given(config)) {
+            Ok(memory) => Ok(engine::Memory::new(Memory(RefCell::new(memory)))),
+            Err(error) => Err(given(error)),
+        }
+    }
+
+    fn handle_memory_command(
+        &self,
+        id: types::CommandId,
+        now: types::Timestamp,
+        command: engine::Command,
+    ) -> Result<engine::Step, engine::ProtocolError> {
+        let (id, now, command) = (given(id), given(now), given(command));
+        given(self.0.borrow_mut().handle_memory_command(id, now, command))
+    }
+
+    fn handle_memory_result(&self, result: fs::Reply) -> Result<engine::Step, engine::ProtocolError> {
+        let key = result.key.clone();
+        let result: Result<crate::protocol::FsResult, PathError> = result.mirror();
+        given(match result {
+            Ok(result) => self.0.borrow_mut().handle_memory_result(result),
+            Err(error) => {
+                Err(ProtocolError::InvalidResult { key, reason: alloc::format!("a path in it is refused: {error}") })
+            }
+        })
+    }
+
+    fn cancel(&self, id: types::CommandId) -> engine::Step {
+        given(self.0.borrow_mut().cancel(given(id)))
+    }
+}
+
+impl journal::Guest for Component {
+    fn project_slug(path: Vec<u8>) -> String {
+        alloc::string::ToString::to_string(&crate::store::ProjectSlug::of_path(&path))
+    }
+
+    fn compaction_heading(messages: Option<u32>) -> String {
+        crate::journal::compaction_heading(messages)
+    }
+
+    fn memory_prompt() -> String {
+        crate::journal::MEMORY_PROMPT.into()
+    }
+
+    fn check_slash(line: String) -> Result<(), types::Error> {
+        crate::journal::SlashCommand::parse(&line).map(|_| ()).map_err(given)
+    }
+}
+
+impl context::Guest for Component {
+    fn append_memory_block(preamble: String, block: Option<String>) -> String {
+        crate::context::append_memory_block(&preamble, block.as_deref())
+    }
+
+    fn estimate_tokens(text: String) -> u64 {
+        crate::context::estimate_tokens(&text)
+    }
+
+    fn effective_reserve(base: u64, block: Option<String>) -> u64 {
+        crate::context::effective_reserve(base, block.as_deref())
+    }
+}
+
+/// Converts what holds no path from the host, or a path of our own: neither can fail.
+fn given<A: Mirror<B>, B>(value: A) -> B {
+    match value.mirror() {
+        Ok(value) => value,
+        Err(_) => core::arch::wasm32::unreachable(),
+    }
+}

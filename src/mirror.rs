@@ -1,0 +1,275 @@
+//! Conversions between the types of this crate and those that a bindings generator makes of `wit/`.
+//!
+//! Guest and host both have generated types of the same shape. [`mirror_contract!`] is the one list of
+//! what corresponds to what; each side expands it over its own bindings, so a type that is changed on
+//! one side of the contract alone does not compile.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::protocol::{CommandId, ContextKey, Version};
+use crate::store::{PathError, RelPath};
+
+/// A conversion across the contract. It fails only for a path that is none.
+pub trait Mirror<T> {
+    /// Converts.
+    ///
+    /// # Errors
+    ///
+    /// A path that the other side should not have given.
+    fn mirror(self) -> Result<T, PathError>;
+}
+
+impl<A: Mirror<B>, B> Mirror<Vec<B>> for Vec<A> {
+    fn mirror(self) -> Result<Vec<B>, PathError> {
+        self.into_iter().map(Mirror::mirror).collect()
+    }
+}
+
+impl<A: Mirror<B>, B> Mirror<Option<B>> for Option<A> {
+    fn mirror(self) -> Result<Option<B>, PathError> {
+        self.map(Mirror::mirror).transpose()
+    }
+}
+
+impl<A: Mirror<B>, B, E: Mirror<F>, F> Mirror<Result<B, F>> for Result<A, E> {
+    fn mirror(self) -> Result<Result<B, F>, PathError> {
+        match self {
+            Ok(value) => value.mirror().map(Ok),
+            Err(error) => error.mirror().map(Err),
+        }
+    }
+}
+
+macro_rules! same {
+    ($($type:ty),*) => {
+        $(impl Mirror<$type> for $type {
+            fn mirror(self) -> Result<$type, PathError> {
+                Ok(self)
+            }
+        })*
+    };
+}
+
+// Bytes go over as they are, not one by one.
+same!(bool, u32, u64, i32, i64, String, Vec<u8>);
+
+macro_rules! text {
+    ($($type:ty: $make:expr, $take:expr;)*) => {
+        $(impl Mirror<$type> for String {
+            fn mirror(self) -> Result<$type, PathError> {
+                $make(self)
+            }
+        }
+        impl Mirror<String> for $type {
+            fn mirror(self) -> Result<String, PathError> {
+                Ok($take(self))
+            }
+        })*
+    };
+}
+
+text! {
+    RelPath: RelPath::parse, |path: RelPath| path.into_string();
+    Version: |text| Ok(Version(text)), |version: Version| version.0;
+    ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
+}
+
+impl Mirror<CommandId> for u64 {
+    fn mirror(self) -> Result<CommandId, PathError> {
+        Ok(CommandId(self))
+    }
+}
+
+impl Mirror<u64> for CommandId {
+    fn mirror(self) -> Result<u64, PathError> {
+        Ok(self.0)
+    }
+}
+
+/// Implements [`Mirror`] both ways for records with the same fields.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_records {
+    ($($wit_module:ident::$wit:ident => $own_module:ident::$own:ident { $($field:ident),* $(,)? })*) => {
+        $(impl $crate::mirror::Mirror<$own_module::$own> for $wit_module::$wit {
+            fn mirror(self) -> Result<$own_module::$own, $crate::store::PathError> {
+                Ok($own_module::$own { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
+            }
+        }
+        impl $crate::mirror::Mirror<$wit_module::$wit> for $own_module::$own {
+            fn mirror(self) -> Result<$wit_module::$wit, $crate::store::PathError> {
+                Ok($wit_module::$wit { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
+            }
+        })*
+    };
+}
+
+/// Implements [`Mirror`] both ways for variants with the same cases. A case is `Name`, `Name(_)`, or
+/// `Name { fields } = Record` where the contract has a record for what is named fields here.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_variants {
+    ($($wit_module:ident::$wit:ident => $own_module:ident::$own:ident {
+        $($case:ident $(($value:ident))? $({ $($field:ident),* } = $record_module:ident::$record:ident)?),* $(,)?
+    })*) => {
+        $(impl $crate::mirror::Mirror<$own_module::$own> for $wit_module::$wit {
+            fn mirror(self) -> Result<$own_module::$own, $crate::store::PathError> {
+                #[allow(unreachable_patterns)]
+                Ok(match self {
+                    $($wit_module::$wit::$case $(($value))? $(($record_module::$record { $($field),* }))? => {
+                        $own_module::$own::$case
+                            $(($crate::mirror::Mirror::mirror($value)?))?
+                            $({ $($field: $crate::mirror::Mirror::mirror($field)?),* })?
+                    })*
+                })
+            }
+        }
+        impl $crate::mirror::Mirror<$wit_module::$wit> for $own_module::$own {
+            fn mirror(self) -> Result<$wit_module::$wit, $crate::store::PathError> {
+                #[allow(unreachable_patterns)]
+                Ok(match self {
+                    $($own_module::$own::$case $(($value))? $({ $($field),* })? => {
+                        $wit_module::$wit::$case
+                            $(($crate::mirror::Mirror::mirror($value)?))?
+                            $(($record_module::$record { $($field: $crate::mirror::Mirror::mirror($field)?),* }))?
+                    })*
+                    // Open sets: a case that this list does not have yet cannot go over the contract.
+                    _ => return Err($crate::store::PathError::EmptySegment),
+                })
+            }
+        })*
+    };
+}
+
+/// Everything of the contract, over the modules `types`, `fs`, `journal`, `context` and `engine` of the
+/// bindings in scope.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_contract {
+    () => {
+        use $crate::context as own_context;
+        use $crate::journal as own_journal;
+        use $crate::protocol as own_protocol;
+        use $crate::search as own_search;
+        use $crate::store as own_store;
+        use $crate as own;
+
+        $crate::mirror_records! {
+            types::Timestamp => own_store::Timestamp { seconds, nanoseconds, utc_offset_seconds }
+            types::Error => own_protocol::Error { code, message, help }
+
+            fs::Request => own_protocol::FsRequest { key, op }
+            fs::Reply => own_protocol::FsResult { key, outcome }
+            fs::FileContent => own_protocol::FileContent { bytes, version, size }
+            fs::Listing => own_protocol::Listing { entries, next }
+            fs::Entry => own_protocol::Entry { path, kind, size, version, modified }
+
+            journal::SearchRequest => own_journal::SearchRequest {
+                query, offset, limit, max_bytes, vouched_unchanged
+            }
+            journal::WriteReply => own_journal::WriteReply {
+                path, bytes, skipped_lines, truncated_from, backup, message
+            }
+            journal::BackupReply => own_journal::BackupReply { path, failure }
+            journal::ReadReply => own_journal::ReadReply { path, state, text, offset, size, next_offset, ending }
+            journal::ListReply => own_journal::ListReply { files, skipped }
+            journal::ListedFile => own_journal::ListedFile { path, size, modified }
+            journal::EditReply => own_journal::EditReply { path, backup, message }
+            journal::RestoreReply => own_journal::RestoreReply { path, bytes, backup, message }
+            journal::StatusReply => own_journal::StatusReply { long_term_bytes, open_items, today_entries, text }
+            journal::SearchResults => own_search::SearchResults {
+                terms, total_files, hits, rendered, rendered_hits, skipped
+            }
+            journal::TermCount => own_search::TermCount { term, lines }
+            journal::SearchHit => own_search::SearchHit {
+                path, terms, lines, total_lines, filename_only, date, long_term, body
+            }
+            journal::Skipped => own_search::Skipped { path, reason }
+
+            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes }
+            context::ContextReply => own_context::ContextReply { block, tokens, left_out }
+            context::LeftOut => own_context::LeftOut { path, section, reason, kept_bytes, left_out_bytes }
+
+            engine::Config => own::Config { epoch, project, path_prefix, limits }
+            engine::Limits => own::Limits {
+                max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes
+            }
+            engine::Step => own::Step { requests, finished }
+            engine::Finished => own::Finished { id, outcome }
+        }
+
+        $crate::mirror_variants! {
+            types::ErrorCode => own_protocol::ErrorCode {
+                InvalidName, InvalidDate, InvalidArgument, TooLarge, NotFound, NoUniqueMatch, NotText, Contention,
+                Storage, Cancelled, Internal,
+            }
+
+            fs::Precondition => own_protocol::Precondition { Any, Absent, Matches(version) }
+            fs::Op => own_protocol::FsOp {
+                Read { path, offset, max_bytes, unless } = fs::ReadOp,
+                Write { path, content, precondition } = fs::WriteOp,
+                Append { path, content, newline_first, precondition } = fs::AppendOp,
+                List { folder, recursive, after, limit } = fs::ListOp,
+                Remove { path, precondition } = fs::RemoveOp,
+                Rename { from, to, precondition } = fs::RenameOp,
+                MakeDirectory { path } = fs::MakeDirectoryOp,
+            }
+            fs::Outcome => own_protocol::FsOutcome {
+                Read(read), Write(write), Append(append), List(list), Remove(remove), Rename(rename), MakeDirectory,
+            }
+            fs::ReadOutcome => own_protocol::ReadOutcome { Content(content), Unchanged, Absent }
+            fs::WriteOutcome => own_protocol::WriteOutcome { Written(version), Stale(version), Unknown }
+            fs::AppendOutcome => own_protocol::AppendOutcome { Written(version), Stale(version), Unknown(offset) }
+            fs::RemoveOutcome => own_protocol::RemoveOutcome { Done, Stale(version) }
+            fs::RenameOutcome => own_protocol::RenameOutcome { Done, Stale(version), Absent, Exists }
+            fs::EntryKind => own_protocol::EntryKind { File, Directory, Other }
+            fs::FsError => own_protocol::FsError {
+                Denied, TimedOut, Cancelled, InvalidPath(reason), SymbolicLink, IsDirectory, NotDirectory, NotRegular,
+                TooLarge(limit), NoSpace, ReadOnly, Unsupported, Other(text),
+            }
+
+            journal::Command => own_journal::JournalCommand {
+                Write { target, mode, content } = journal::WriteArgs,
+                AppendDaily { heading, body } = journal::AppendDailyArgs,
+                Read { target, offset, max_bytes } = journal::ReadArgs,
+                List,
+                Edit { target, change } = journal::EditArgs,
+                Restore { target } = journal::RestoreArgs,
+                Search(request),
+                Status,
+                FlushSummary { summary, messages } = journal::FlushSummaryArgs,
+                Slash { line } = journal::SlashArgs,
+            }
+            journal::Reply => own_journal::JournalReply {
+                Written(written), Read(read), Listed(listed), Edited(edited), Restored(restored), Found(found),
+                Status(status), Text(text),
+            }
+            journal::Target => own_journal::Target { LongTerm, Scratchpad, Daily(date), Note(name) }
+            journal::WriteMode => own_journal::WriteMode { Append, Overwrite }
+            journal::EditChange => own_journal::EditChange {
+                Replace { old, new } = journal::ReplaceArgs,
+                Delete,
+            }
+            journal::FileState => own_journal::FileState { Missing, Empty, Text }
+            journal::SkipReason => own_search::SkipReason {
+                NotText, TooLarge(size), NotRegular, IndexFull, Unreadable(error),
+            }
+
+            context::Overflow => own_context::Overflow { Documented, Prioritised, Balanced }
+            context::LeftOutReason => own_context::LeftOutReason {
+                Budget, TooLarge, NotText, NotADate, Unreadable(error),
+            }
+
+            engine::Command => own::Command { Journal(command), Context(request) }
+            engine::Reply => own::Reply { Journal(reply), Context(reply) }
+            engine::ConfigError => own::ConfigError { InvalidProject(text), InvalidPathPrefix, LimitTooSmall(text) }
+            engine::ProtocolError => own_protocol::ProtocolError {
+                UnknownKey(key), ForeignKey(key), UsedKey(key),
+                InvalidResult { key, reason } = engine::InvalidResult,
+                CommandIdNotNew { given, last } = engine::CommandIdNotNew,
+                TooManyCommands(limit), InvalidTime,
+            }
+        }
+    };
+}
