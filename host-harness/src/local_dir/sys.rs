@@ -110,6 +110,7 @@ pub(super) use unix::{names, stat_at, stat_of, sync_folder, take_over};
 mod unix {
     use std::fs::File;
     use std::io;
+    use std::os::fd::OwnedFd;
 
     use cap_std::fs::Dir;
     use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
@@ -134,7 +135,7 @@ mod unix {
     /// are not UTF-8 are left out.
     pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<(String, Option<Kind>)>> {
         let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(folder)? {
+        for entry in rustix::fs::Dir::new(readable(folder)?)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else {
                 continue;
@@ -153,10 +154,14 @@ mod unix {
 
     /// Makes what was created, renamed or removed in a folder survive a power cut.
     pub(in super::super) fn sync_folder(folder: &Dir) -> io::Result<()> {
-        // The folder itself may have been opened as a mere path, which cannot be synced.
+        Ok(rustix::fs::fsync(readable(folder)?)?)
+    }
+
+    /// The same folder, open for reading: as a mere path, which is how it may have been opened, it
+    /// can be neither read nor synced.
+    fn readable(folder: &Dir) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = rustix::fs::openat(folder, ".", flags, Mode::empty())?;
-        Ok(rustix::fs::fsync(&handle)?)
+        Ok(rustix::fs::openat(folder, ".", flags, Mode::empty())?)
     }
 
     /// Gives a new file the permissions of the one it replaces, and its owner where that is
