@@ -27,20 +27,24 @@ impl LocalDir {
         };
         for _ in 0..ATTEMPTS {
             let now = version::now();
-            let Some(found) = walk::probe(&folder, name)? else {
-                return Ok(ReadOutcome::Absent);
-            };
-            if unless.is_some_and(|unless| {
-                version::is_settled(&found, now) && version::of_stat(&found) == *unless
-            }) {
-                return Ok(ReadOutcome::Unchanged);
+            if let Some(unless) = unless {
+                let Some(found) = walk::probe(&folder, name)? else {
+                    return Ok(ReadOutcome::Absent);
+                };
+                if version::is_settled(&found, now) && version::of_stat(&found) == *unless {
+                    return Ok(ReadOutcome::Unchanged);
+                }
             }
             let mut file = match sys::open_file(&folder, name, Access::Read) {
                 Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Ok(ReadOutcome::Absent);
-                }
-                Err(error) => return Err(refusal(error)),
+                // What cannot be opened may be a folder, a link or a device.
+                Err(error) => match walk::probe(&folder, name)? {
+                    Some(_) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(refusal(error));
+                    }
+                    Some(_) => continue,
+                    None => return Ok(ReadOutcome::Absent),
+                },
             };
             let before = walk::regular(sys::stat_of(&file).map_err(refusal)?)?;
             let wanted = before.size.saturating_sub(offset).min(u64::from(max_bytes));
@@ -48,7 +52,9 @@ impl LocalDir {
                 return Err(FsError::TooLarge(self.options.max_read_bytes));
             }
             let content = take(&mut file, &before, now, offset, wanted).map_err(refusal)?;
-            if before.same_bytes(&sys::stat_of(&file).map_err(refusal)?) {
+            if let Some(content) = content
+                && before.same_bytes(&sys::stat_of(&file).map_err(refusal)?)
+            {
                 let unchanged = unless == Some(&content.version);
                 return Ok(if unchanged {
                     ReadOutcome::Unchanged
@@ -63,18 +69,19 @@ impl LocalDir {
     }
 }
 
-/// `wanted` bytes from `offset` on, and the version of the whole.
+/// `wanted` bytes from `offset` on, and the version of the whole; `None` if the file is growing.
 fn take(
     file: &mut File,
     stat: &Stat,
     now: i64,
     offset: u64,
     wanted: u64,
-) -> io::Result<FileContent> {
-    if !version::is_settled(stat, now)
-        && stat.size <= version::HASH_LIMIT
-        && let Some(all) = version::read_small(file)?
-    {
+) -> io::Result<Option<FileContent>> {
+    let settled = version::is_settled(stat, now);
+    if !settled && stat.size <= version::HASH_LIMIT {
+        let Some(all) = version::read_small(file)? else {
+            return Ok(None);
+        };
         let size = all.len() as u64;
         let version = version::of_content(&all);
         // Both fit: they are cut to the length of a vector in memory.
@@ -85,25 +92,27 @@ fn take(
         } else {
             all[start..end].to_vec()
         };
-        return Ok(FileContent {
+        return Ok(Some(FileContent {
             bytes,
             version,
             size,
-        });
+        }));
     }
-    let version = if version::is_settled(stat, now) {
+    let version = if settled {
         version::of_stat(stat)
     } else {
         version::in_doubt(stat)
     };
     let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or(0));
     if wanted > 0 {
-        file.seek(SeekFrom::Start(offset))?;
+        if offset > 0 {
+            file.seek(SeekFrom::Start(offset))?;
+        }
         file.take(wanted).read_to_end(&mut bytes)?;
     }
-    Ok(FileContent {
+    Ok(Some(FileContent {
         bytes,
         version,
         size: stat.size,
-    })
+    }))
 }

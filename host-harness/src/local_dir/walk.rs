@@ -19,18 +19,21 @@ pub(super) fn find<'p>(root: &Dir, path: &'p RelPath) -> Result<Option<(Dir, &'p
 
 /// The folder `path`, empty for the root; `None` where it does not exist.
 pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError> {
-    let mut folder = root.try_clone().map_err(refusal)?;
+    let mut folder = None;
     for name in segments(path) {
         check_name(name)?;
-        match sys::open_folder(&folder, name) {
-            Ok(next) => folder = next,
-            Err(error) => match why_not_a_folder(&folder, name, error) {
+        let above = folder.as_ref().unwrap_or(root);
+        match sys::open_folder(above, name) {
+            Ok(next) => folder = Some(next),
+            Err(error) => match why_not_a_folder(above, name, error) {
                 Some(error) => return Err(error),
                 None => return Ok(None),
             },
         }
     }
-    Ok(Some(folder))
+    folder
+        .map_or_else(|| root.try_clone().map_err(refusal), Ok)
+        .map(Some)
 }
 
 /// As [`find`], but makes the folders that are missing.
@@ -46,18 +49,20 @@ pub(super) fn make<'p>(
 
 /// As [`find_folder`], but makes the folders that are missing.
 pub(super) fn make_folder(root: &Dir, path: &str, durability: Durability) -> Result<Dir, FsError> {
-    let mut folder = root.try_clone().map_err(refusal)?;
+    let mut folder = None;
     for name in segments(path) {
         check_name(name)?;
-        folder = match sys::open_folder(&folder, name) {
+        let above = folder.as_ref().unwrap_or(root);
+        let next = match sys::open_folder(above, name) {
             Ok(next) => next,
-            Err(error) => match why_not_a_folder(&folder, name, error) {
+            Err(error) => match why_not_a_folder(above, name, error) {
                 Some(error) => return Err(error),
-                None => make_one(&folder, name, durability)?,
+                None => make_one(above, name, durability)?,
             },
         };
+        folder = Some(next);
     }
-    Ok(folder)
+    folder.map_or_else(|| root.try_clone().map_err(refusal), Ok)
 }
 
 /// What is at `name`: a regular file, or nothing.
