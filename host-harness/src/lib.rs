@@ -3,10 +3,14 @@
 //! An [`Executor`] performs the operations that the component asks for: [`LocalDir`] on a folder of
 //! the local disk, [`Simulator`] in memory, with faults, races and crashes on demand.
 
+mod component_engine;
+mod engine;
 mod executor;
 mod local_dir;
 mod simulator;
 
+pub use component_engine::{CodeCache, ComponentEngine, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT};
+pub use engine::{Engine, EngineError};
 pub use executor::{Durability, Executor};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError};
 pub use simulator::{Performed, Scheduler, Simulator};

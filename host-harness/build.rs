@@ -1,0 +1,91 @@
+//! Builds the component and makes its path known to the library, which embeds it.
+//!
+//! The component is built by plain `cargo build --target wasm32-wasip2` with its own profile, in its
+//! own target folder, without the flags of the build that this script is part of. It is built again
+//! when its sources or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const TARGET: &str = "wasm32-wasip2";
+const PROFILE: &str = "component";
+const OVERRIDE: &str = "SADDLEBAG_COMPONENT";
+
+/// What one build hands to those it starts, and what would make the component depend on it.
+const INHERITED: [&str; 9] = [
+    "CARGO_BUILD_TARGET",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_TARGET_DIR",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC_WRAPPER",
+    "RUSTFLAGS",
+    "TARGET",
+];
+
+fn main() -> ExitCode {
+    match component() {
+        Ok(path) => {
+            println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_COMPONENT={}", path.display());
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            println!("cargo::error={message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn component() -> Result<PathBuf, String> {
+    println!("cargo::rerun-if-env-changed={OVERRIDE}");
+    if let Some(path) = std::env::var_os(OVERRIDE).map(PathBuf::from) {
+        println!("cargo::rerun-if-changed={}", path.display());
+        return path.canonicalize().map_err(|error| format!("{OVERRIDE}: {}: {error}", path.display()));
+    }
+    let manifest = variable("CARGO_MANIFEST_DIR")?;
+    let root = Path::new(&manifest).parent().ok_or("the host crate is not in a workspace")?.to_path_buf();
+    for source in ["src", "wit", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
+        println!("cargo::rerun-if-changed={}", root.join(source).display());
+    }
+    let target_dir = target_dir(Path::new(&variable("OUT_DIR")?));
+    build(&root, &target_dir)?;
+    let built = target_dir.join(TARGET).join(PROFILE).join("saddlebag.wasm");
+    built.canonicalize().map_err(|error| format!("the component was built, but not as {}: {error}", built.display()))
+}
+
+/// Beside the folders of the profiles, so that every profile of the host shares one component:
+/// `OUT_DIR` is `<target>/<profile>/build/<package>/out`.
+fn target_dir(out_dir: &Path) -> PathBuf {
+    out_dir.ancestors().nth(4).unwrap_or(out_dir).join("component")
+}
+
+fn build(root: &Path, target_dir: &Path) -> Result<(), String> {
+    let mut cargo = Command::new(variable("CARGO")?);
+    cargo
+        .current_dir(root)
+        .args(["build", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", PROFILE])
+        .arg("--target-dir")
+        .arg(target_dir);
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if INHERITED.contains(&&*name) || name.starts_with("CARGO_PROFILE_") || name.starts_with("CARGO_FEATURE_") {
+            cargo.env_remove(&*name);
+        }
+    }
+    let output = cargo.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    eprintln!("{errors}");
+    Err(if errors.contains("can't find crate for `core`") || errors.contains("may not be installed") {
+        format!("the {TARGET} target is missing: run `rustup target add {TARGET}`, or `cargo xtask demo`, which does it")
+    } else {
+        format!("building the component failed: {}", errors.lines().next().unwrap_or("no message"))
+    })
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    std::env::var(name).map_err(|error| format!("{name}: {error}"))
+}

@@ -1,0 +1,281 @@
+//! The component in wasmtime: [`ComponentRuntime`] compiles it once, [`ComponentEngine`] is one instance.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use saddlebag::mirror::Mirror;
+use saddlebag::protocol::{CommandId, FsResult};
+use saddlebag::store::Timestamp;
+use saddlebag::{Command, Config, Step};
+use wasmtime::component::{Component, Linker, ResourceAny};
+use wasmtime::{Cache, CacheConfig, ResourceLimiter, Store};
+
+use crate::engine::{Engine, EngineError};
+
+use bindings::exports::saddlebag::memory::{context, engine, fs, journal, types};
+
+saddlebag::mirror_contract!();
+
+#[allow(missing_docs, unreachable_pub)]
+mod bindings {
+    wasmtime::component::bindgen!({ path: "../wit", world: "saddlebag" });
+}
+
+/// The component that this library was built with.
+pub const EMBEDDED_COMPONENT: &[u8] = include_bytes!(env!("SADDLEBAG_EMBEDDED_COMPONENT"));
+
+/// How often the clock of the deadlines ticks.
+const TICK: Duration = Duration::from_millis(50);
+
+/// More than any build of the component needs.
+const MAX_TABLE_ENTRIES: usize = 100_000;
+
+/// What a component may use, and where its compiled code is kept.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ComponentOptions {
+    /// The component; `None` for the one that this library was built with.
+    pub component: Option<PathBuf>,
+    /// Where compiled code is kept, so that only the first run compiles.
+    pub cache: CodeCache,
+    /// How much memory an instance may have, in bytes.
+    pub max_memory_bytes: usize,
+    /// How long one call may take.
+    pub deadline: Duration,
+    /// How much one call may hand to the host, in bytes.
+    pub max_hostcall_bytes: usize,
+}
+
+/// Where compiled code is kept.
+///
+/// Whoever can write there can run code as you: it is as private as a folder of programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CodeCache {
+    /// In wasmtime's folder of the user's cache.
+    #[default]
+    User,
+    /// In this folder, which is made.
+    Folder(PathBuf),
+    /// Nowhere: every run compiles.
+    Off,
+}
+
+impl Default for ComponentOptions {
+    /// The embedded component, the user's cache, 1 GiB, 30 seconds, 256 MiB.
+    fn default() -> Self {
+        Self {
+            component: None,
+            cache: CodeCache::User,
+            max_memory_bytes: 1 << 30,
+            deadline: Duration::from_secs(30),
+            max_hostcall_bytes: 256 << 20,
+        }
+    }
+}
+
+/// The compiled component. Cheap to clone; instances of it share nothing but code.
+#[derive(Clone)]
+pub struct ComponentRuntime {
+    pre: bindings::SaddlebagPre<MemoryMeter>,
+    options: Arc<ComponentOptions>,
+}
+
+impl ComponentRuntime {
+    /// Compiles the component, or loads what was compiled before.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, is no component, imports anything, or exports another world.
+    pub fn new(options: ComponentOptions) -> Result<Self, EngineError> {
+        let failed = |what: &str, error: wasmtime::Error| EngineError::Component(format!("{what}: {error:#}"));
+        let mut config = wasmtime::Config::new();
+        config.epoch_interruption(true);
+        config.cache(code_cache(&options.cache));
+        let engine = wasmtime::Engine::new(&config).map_err(|error| failed("wasmtime cannot run here", error))?;
+        let component = match &options.component {
+            None => Component::new(&engine, EMBEDDED_COMPONENT),
+            Some(path) => Component::new(&engine, read_component(path)?),
+        };
+        let component = component.map_err(|error| failed("not a component", error))?;
+        // Nothing is in the linker: a component that imports anything is refused here.
+        let pre = Linker::new(&engine)
+            .instantiate_pre(&component)
+            .map_err(|error| failed("the component imports what no memory needs", error))?;
+        let pre = bindings::SaddlebagPre::new(pre).map_err(|error| failed("the component exports another world", error))?;
+        start_clock(&engine);
+        Ok(Self { pre, options: Arc::new(options) })
+    }
+
+    /// Makes an instance for one scope.
+    ///
+    /// # Errors
+    ///
+    /// A configuration that the component refuses, or a component that traps.
+    pub fn open(&self, config: Config) -> Result<ComponentEngine, EngineError> {
+        let mut store = Store::new(self.pre.engine(), MemoryMeter { max: self.options.max_memory_bytes, used: 0 });
+        store.limiter(|meter| meter);
+        store.set_hostcall_fuel(self.options.max_hostcall_bytes);
+        let ticks = self.options.deadline.as_nanos().div_ceil(TICK.as_nanos());
+        let ticks = u64::try_from(ticks).unwrap_or(u64::MAX).max(1);
+        store.set_epoch_deadline(ticks);
+        let instance = self.pre.instantiate(&mut store).map_err(|error| trapped(&error))?;
+        let config = outgoing(config)?;
+        let opened = instance.saddlebag_memory_engine().memory().call_open(&mut store, &config);
+        match opened.map_err(|error| trapped(&error))? {
+            Ok(memory) => Ok(ComponentEngine { state: Ok(Instance { store, instance, memory }), ticks }),
+            Err(refused) => Err(EngineError::Config(incoming(refused)?)),
+        }
+    }
+}
+
+/// One instance of the component.
+///
+/// After a trap the instance is gone, and with it the commands that were in flight; every further call
+/// says so. Files are whole: what an operation changed, it changed entirely.
+pub struct ComponentEngine {
+    state: Result<Instance, String>,
+    ticks: u64,
+}
+
+struct Instance {
+    store: Store<MemoryMeter>,
+    instance: bindings::Saddlebag,
+    memory: ResourceAny,
+}
+
+/// Bounds the memory of an instance, and knows how much it has.
+struct MemoryMeter {
+    max: usize,
+    used: usize,
+}
+
+impl ResourceLimiter for MemoryMeter {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let used = self.used.saturating_sub(current).saturating_add(desired);
+        let allowed = used <= self.max;
+        if allowed {
+            self.used = used;
+        }
+        Ok(allowed)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(desired <= MAX_TABLE_ENTRIES)
+    }
+}
+
+impl ComponentEngine {
+    /// Compiles the component and makes one instance of it. To make several, see [`ComponentRuntime`].
+    ///
+    /// # Errors
+    ///
+    /// As [`ComponentRuntime::new`] and [`ComponentRuntime::open`].
+    pub fn open(config: Config, options: ComponentOptions) -> Result<Self, EngineError> {
+        ComponentRuntime::new(options)?.open(config)
+    }
+
+    /// How much memory the instance has now, in bytes; 0 after a trap.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.state.as_ref().map_or(0, |instance| instance.store.data().used as u64)
+    }
+
+    /// Calls into the component under a fresh deadline; a trap ends the instance.
+    fn call<T>(&mut self, call: impl FnOnce(&mut Instance) -> wasmtime::Result<T>) -> Result<T, EngineError> {
+        let instance = self.state.as_mut().map_err(|reason| EngineError::Trapped(reason.clone()))?;
+        instance.store.set_epoch_deadline(self.ticks);
+        call(instance).map_err(|error| {
+            let error = trapped(&error);
+            self.state = Err(error.to_string());
+            error
+        })
+    }
+}
+
+impl Engine for ComponentEngine {
+    fn handle_memory_command(
+        &mut self,
+        id: CommandId,
+        now: Timestamp,
+        command: Command,
+    ) -> Result<Step, EngineError> {
+        let (id, now, command): (_, _, engine::Command) = (outgoing(id)?, outgoing(now)?, outgoing(command)?);
+        let step = self.call(|Instance { store, instance, memory }| {
+            let guest = instance.saddlebag_memory_engine();
+            guest.memory().call_handle_memory_command(store, *memory, id, now, &command)
+        })?;
+        step.map_err(refused).and_then(incoming)
+    }
+
+    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
+        let result: fs::Reply = outgoing(result)?;
+        let step = self.call(|Instance { store, instance, memory }| {
+            let guest = instance.saddlebag_memory_engine();
+            guest.memory().call_handle_memory_result(store, *memory, &result)
+        })?;
+        step.map_err(refused).and_then(incoming)
+    }
+
+    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
+        let step = self.call(|Instance { store, instance, memory }| {
+            instance.saddlebag_memory_engine().memory().call_cancel(store, *memory, id.0)
+        })?;
+        incoming(step)
+    }
+}
+
+fn refused(error: engine::ProtocolError) -> EngineError {
+    match incoming(error) {
+        Ok(error) => EngineError::Protocol(error),
+        Err(error) => error,
+    }
+}
+
+/// Into the component: everything of ours has a place in the contract.
+fn outgoing<A: Mirror<B>, B>(value: A) -> Result<B, EngineError> {
+    value.mirror().map_err(|error| EngineError::Component(format!("the contract has no place for a value: {error}")))
+}
+
+/// Out of the component, which is not trusted: its paths are checked here.
+fn incoming<A: Mirror<B>, B>(value: A) -> Result<B, EngineError> {
+    value.mirror().map_err(|error| EngineError::Component(format!("the component gave a forbidden path: {error}")))
+}
+
+fn trapped(error: &wasmtime::Error) -> EngineError {
+    let reason = match error.downcast_ref::<wasmtime::Trap>() {
+        Some(wasmtime::Trap::Interrupt) => "it took longer than its deadline".to_string(),
+        Some(trap) => trap.to_string(),
+        None => format!("{error:#}"),
+    };
+    EngineError::Trapped(reason)
+}
+
+fn read_component(path: &Path) -> Result<Vec<u8>, EngineError> {
+    std::fs::read(path).map_err(|error| EngineError::Component(format!("{}: {error}", path.display())))
+}
+
+/// A cache that cannot be had is done without: it saves time and nothing else.
+fn code_cache(place: &CodeCache) -> Option<Cache> {
+    let mut config = CacheConfig::new();
+    match place {
+        CodeCache::Off => return None,
+        CodeCache::User => {}
+        CodeCache::Folder(folder) => {
+            config.with_directory(folder);
+        }
+    }
+    Cache::new(config).map_err(|error| tracing::debug!(%error, "compiled code is not cached")).ok()
+}
+
+/// Lets deadlines pass for as long as the engine lives.
+fn start_clock(engine: &wasmtime::Engine) {
+    let engine = engine.weak();
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(TICK);
+            let Some(engine) = engine.upgrade() else { break };
+            engine.increment_epoch();
+        }
+    });
+}
