@@ -6,11 +6,13 @@
 mod component_engine;
 mod engine;
 mod executor;
+mod host;
 mod local_dir;
 mod simulator;
 
 pub use component_engine::{CodeCache, ComponentEngine, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT};
-pub use engine::{Engine, EngineError};
+pub use engine::{Engine, EngineError, NativeEngine};
+pub use host::{Host, HostError};
 pub use executor::{Durability, Executor};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError};
 pub use simulator::{Performed, Scheduler, Simulator};

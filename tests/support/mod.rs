@@ -1,0 +1,89 @@
+//! What the end-to-end tests share: both engines over the simulator, and short ways to say things.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::sync::LazyLock;
+
+use saddlebag::protocol::FsOp;
+use saddlebag::store::{RelPath, Timestamp};
+use saddlebag::{Command, Config, Memory, Reply};
+use saddlebag_host::{ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, Simulator};
+
+/// The compiled component, once for all tests of a file.
+static RUNTIME: LazyLock<ComponentRuntime> =
+    LazyLock::new(|| ComponentRuntime::new(ComponentOptions::default()).expect("the embedded component loads"));
+
+/// Which engine decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Native,
+    Component,
+}
+
+pub const BOTH: [Kind; 2] = [Kind::Native, Kind::Component];
+
+pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {
+    match kind {
+        Kind::Native => Box::new(NativeEngine::new(Memory::open(config).expect("a valid configuration"))),
+        Kind::Component => Box::new(RUNTIME.open(config).expect("a valid configuration")),
+    }
+}
+
+/// A project named `proj`, as the recorded vectors have it.
+pub fn project_config() -> Config {
+    Config { epoch: 1, project: Some("proj".into()), ..Config::default() }
+}
+
+pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;
+
+/// A host over a simulator that holds `files`.
+pub fn host(kind: Kind, config: Config, files: &[(&str, &[u8])]) -> SimulatedHost {
+    let mut simulator = Simulator::new(1);
+    for (file, bytes) in files {
+        simulator.insert(&path(file), *bytes);
+    }
+    Host::new(engine(kind, config), simulator)
+}
+
+pub fn path(text: &str) -> RelPath {
+    RelPath::parse(text).expect("a valid path")
+}
+
+/// Noon of a day in UTC.
+pub fn noon(date: &str) -> Timestamp {
+    let date: chrono::NaiveDate = date.parse().expect("a date");
+    let seconds = date.and_hms_opt(12, 0, 0).expect("noon").and_utc().timestamp();
+    Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 0 }
+}
+
+/// The day that most tests happen on.
+pub fn today() -> Timestamp {
+    noon("2026-05-25")
+}
+
+/// Runs a command that must be done.
+pub fn run(host: &mut SimulatedHost, command: impl Into<Command>) -> Reply {
+    host.run(today(), command).expect("the command is done")
+}
+
+/// Runs a command that must be refused.
+pub fn refused(host: &mut SimulatedHost, command: impl Into<Command>) -> saddlebag::protocol::Error {
+    match host.run(today(), command) {
+        Err(HostError::Command(error)) => error,
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+}
+
+/// The paths that an operation is about.
+pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
+    match op {
+        FsOp::Read { path, .. }
+        | FsOp::Write { path, .. }
+        | FsOp::Append { path, .. }
+        | FsOp::Remove { path, .. }
+        | FsOp::MakeDirectory { path } => vec![path],
+        FsOp::List { folder, after, .. } => folder.iter().chain(after).collect(),
+        FsOp::Rename { from, to, .. } => vec![from, to],
+        _ => panic!("an operation that this test does not know: {op:?}"),
+    }
+}

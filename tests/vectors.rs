@@ -1,0 +1,408 @@
+//! Recorded input and output pairs, in both engines.
+//!
+//! Every `*.json` under `tests/vectors/`, and under the folder that `SADDLEBAG_VECTORS` names, is run by
+//! the runner of its family. What is deliberately not followed stands in `vectors-not-followed.toml`,
+//! with the reason; a case that no runner can interpret fails.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use saddlebag::context::{ContextRequest, DEFAULT_BLOCK_BYTES, Overflow, estimate_tokens};
+use saddlebag::document::normalize_line;
+use saddlebag::journal::{
+    DEFAULT_READ_BYTES, EditChange, JournalCommand, JournalReply, SearchRequest, Target, TargetRole, WriteMode,
+};
+use saddlebag::protocol::Error;
+use saddlebag::search::SearchResults;
+use saddlebag::store::{NoteName, ProjectSlug};
+use saddlebag::{Command, Config, Reply};
+use saddlebag_host::{Engine, Host, HostError, Simulator};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use support::{BOTH, Kind, engine, noon, path, project_config};
+
+/// What the recorded root is replaced by. It has as many bytes, as caps count them.
+const ROOT: &str = "/recorded/root-17/";
+
+#[test]
+fn recorded_vectors_hold() {
+    let not_followed = NotFollowed::load();
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![manifest.join("tests/vectors")];
+    folders.extend(std::env::var_os("SADDLEBAG_VECTORS").map(PathBuf::from));
+    let mut failures = Vec::new();
+    let mut run = 0;
+    for folder in folders {
+        let files = json_files(&folder);
+        assert!(!files.is_empty(), "no vectors in {}", folder.display());
+        for file in files {
+            let name = file.strip_prefix(&folder).unwrap().to_string_lossy().replace('\\', "/");
+            if not_followed.has_file(&name) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).unwrap();
+            let recorded: Recorded = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(name, "journal.json", "no runner for the family of {name}");
+            for case in &recorded.vectors {
+                if not_followed.has_case(case) {
+                    continue;
+                }
+                for kind in BOTH {
+                    run += 1;
+                    if let Err(failure) = check(kind, case) {
+                        failures.push(format!("{name}: {} {} ({kind:?}): {failure}", text_of(case, "id"), text_of(case, "version")));
+                    }
+                }
+            }
+        }
+    }
+    println!("{run} cases run");
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn what_is_not_followed_differs() {
+    let not_followed = NotFollowed::load();
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/journal.json")).unwrap();
+    let recorded: Recorded = serde_json::from_str(&text).unwrap();
+    for case in recorded.vectors.iter().filter(|case| not_followed.has_case(case)) {
+        assert!(check(Kind::Native, case).is_err(), "{} is followed: take it off the list", text_of(case, "id"));
+    }
+}
+
+#[derive(Deserialize)]
+struct Recorded {
+    vectors: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct NotFollowed {
+    #[serde(default)]
+    file: Vec<NotFollowedFile>,
+    case: Vec<NotFollowedCase>,
+}
+
+#[derive(Deserialize)]
+struct NotFollowedFile {
+    path: String,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+struct NotFollowedCase {
+    id: String,
+    input: Option<String>,
+    input_bytes: Option<usize>,
+    version: Option<String>,
+    reason: String,
+}
+
+impl NotFollowed {
+    fn load() -> Self {
+        let list: Self = toml::from_str(include_str!("vectors-not-followed.toml")).unwrap();
+        assert!(list.case.iter().all(|case| !case.reason.is_empty()) && list.file.iter().all(|file| !file.reason.is_empty()));
+        list
+    }
+
+    fn has_file(&self, name: &str) -> bool {
+        self.file.iter().any(|file| file.path == name)
+    }
+
+    fn has_case(&self, case: &Value) -> bool {
+        let input = case.get("input").and_then(Value::as_str);
+        self.case.iter().any(|listed| {
+            listed.id == text_of(case, "id")
+                && listed.input.as_deref().is_none_or(|text| Some(text) == input)
+                && listed.input_bytes.is_none_or(|bytes| input.is_some_and(|input| input.len() == bytes))
+                && listed.version.as_deref().is_none_or(|version| version == text_of(case, "version"))
+        })
+    }
+}
+
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(json_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn text_of<'a>(case: &'a Value, field: &str) -> &'a str {
+    case.get(field).and_then(Value::as_str).unwrap_or("")
+}
+
+fn check(kind: Kind, case: &Value) -> Result<(), String> {
+    match case.get("input") {
+        Some(input) => {
+            let input = input.as_str().ok_or("an input that is no text")?;
+            expect(&function(text_of(case, "id"), input)?, &case["output"])
+        }
+        None => scenario(kind, case),
+    }
+}
+
+/// A pure function of the crate, by the name under which it was recorded.
+fn function(id: &str, input: &str) -> Result<Value, String> {
+    Ok(match id {
+        "slug" => json!(ProjectSlug::of_path(input.as_bytes()).as_str()),
+        "normalize_line" => json!(normalize_line(input)),
+        "estimate_tokens" => json!(estimate_tokens(input)),
+        "note_path" => match NoteName::parse(input) {
+            Ok(name) => json!(format!("Some(\"$ROOT/projects/proj/notes/{name}.md\")")),
+            Err(_) => json!("None"),
+        },
+        _ => return Err(format!("unknown function {id}")),
+    })
+}
+
+fn scenario(kind: Kind, case: &Value) -> Result<(), String> {
+    let mut simulator = Simulator::new(7);
+    for (file, content) in case["setup"].as_object().ok_or("no setup")? {
+        match bytes_of(content)? {
+            Some(bytes) => simulator.insert(&path(file), bytes),
+            None => simulator.insert_directory(&path(file)),
+        }
+    }
+    let config = Config { path_prefix: ROOT.into(), ..project_config() };
+    let mut host = Host::new(engine(kind, config), simulator);
+    let ops = case["ops"].as_array().ok_or("no ops")?;
+    let outputs = case["outputs"].as_array().ok_or("no outputs")?;
+    if ops.len() != outputs.len() {
+        return Err("ops and outputs differ in number".into());
+    }
+    for (op, expected) in ops.iter().zip(outputs) {
+        let output = perform(&mut host, case, op)?;
+        expect(&output, expected).map_err(|difference| format!("{op}: {difference}"))?;
+    }
+    let after = host.executor().files();
+    let mut expected_files = BTreeMap::new();
+    for (file, content) in case["files_after"].as_object().ok_or("no files_after")? {
+        expected_files.insert(file.clone(), bytes_of(content)?.ok_or("a file that is a directory")?);
+    }
+    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    if names(&after) != names(&expected_files) {
+        return Err(format!("files are {:?}, not {:?}", names(&after), names(&expected_files)));
+    }
+    match after.iter().find(|(name, bytes)| expected_files.get(*name) != Some(bytes)) {
+        Some((name, bytes)) => Err(format!("{name} is {:?}", shorten(&String::from_utf8_lossy(bytes)))),
+        None => Ok(()),
+    }
+}
+
+/// Performs one recorded operation and gives its output as it would have been recorded.
+fn perform(
+    host: &mut Host<Box<dyn Engine>, Simulator>,
+    case: &Value,
+    op: &Value,
+) -> Result<Value, String> {
+    let mut words = Vec::new();
+    for word in op.as_array().ok_or("an op that is no array")? {
+        let bytes = bytes_of(word)?.ok_or("an op with null")?;
+        words.push(String::from_utf8(bytes).map_err(|_| "an op that is not text")?);
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let today = noon(text_of(case, "today"));
+    let mut run = |command: Command| host.run(today, command);
+    let search = |query: &str, max_bytes: u32| {
+        let request = SearchRequest { max_bytes, limit: u32::MAX, ..SearchRequest::new(query) };
+        Command::Journal(JournalCommand::Search(request))
+    };
+    Ok(match words[..] {
+        ["write", target, mode, name, content] => {
+            let name = Some(name).filter(|&name| name != "-" && target == "note");
+            let command = Target::parse(target, name, TargetRole::Target).and_then(|target| {
+                let mode = WriteMode::parse(mode)?;
+                Ok(JournalCommand::Write { target, mode, content: content.into() })
+            });
+            message(command, &mut run, |reply| match reply {
+                JournalReply::Written(written) => Some(written.message),
+                _ => None,
+            })?
+        }
+        ["edit", target, name, old, new] => {
+            let name = Some(name).filter(|&name| name != "-" && matches!(target, "note" | "daily"));
+            let change = match old {
+                "-" => EditChange::Delete,
+                old => EditChange::Replace { old: old.into(), new: new.into() },
+            };
+            let command = Target::parse(target, name, TargetRole::Target)
+                .map(|target| JournalCommand::Edit { target, change });
+            message(command, &mut run, |reply| match reply {
+                JournalReply::Edited(edited) => Some(edited.message),
+                _ => None,
+            })?
+        }
+        ["context"] => {
+            let overflow = match text_of(case, "version") {
+                version if version.starts_with("v1.6") => Overflow::Documented,
+                version if version.starts_with("v1.7") => Overflow::Prioritised,
+                other => return Err(format!("unknown version {other:?}")),
+            };
+            match run(Command::Context(ContextRequest { overflow, max_bytes: DEFAULT_BLOCK_BYTES })) {
+                Ok(Reply::Context(reply)) => json!(reply.block),
+                other => return Err(format!("context gave {other:?}")),
+            }
+        }
+        ["hits-json", query] => match run(search(query, DEFAULT_READ_BYTES)) {
+            Ok(Reply::Journal(JournalReply::Found(results))) => hits(&results),
+            other => return Err(format!("search gave {other:?}")),
+        },
+        ["search", query] => rendered(run(search(query, DEFAULT_READ_BYTES)))?,
+        ["search", query, max] => {
+            rendered(run(search(query, max.parse().map_err(|_| "a cap that is no number")?)))?
+        }
+        ["list"] => match run(Command::Journal(JournalCommand::List)) {
+            Ok(Reply::Journal(JournalReply::Listed(list))) => {
+                json!(list.files.into_iter().map(|file| file.path).collect::<Vec<_>>().join("\n"))
+            }
+            other => return Err(format!("list gave {other:?}")),
+        },
+        ["read", file] => {
+            let target = read_target(file).ok_or("a file that is no target")?;
+            let command = JournalCommand::Read { target, offset: 0, max_bytes: DEFAULT_READ_BYTES };
+            match run(Command::Journal(command)) {
+                Ok(Reply::Journal(JournalReply::Read(read))) => json!(format!("{}{}", read.text, read.ending)),
+                other => return Err(format!("read gave {other:?}")),
+            }
+        }
+        _ => return Err(format!("an op that this runner does not know: {op}")),
+    })
+}
+
+/// The target that a recorded path names. `/dev/null` stands for a file without bytes, which the setup of
+/// its vector has as MEMORY.md: nothing outside the root can be read here.
+fn read_target(file: &str) -> Option<Target> {
+    let file = file.strip_prefix("$ROOT/").unwrap_or(file);
+    let file = file.strip_prefix("projects/proj/").unwrap_or(file);
+    Some(match file {
+        "/dev/null" | "MEMORY.md" => Target::LongTerm,
+        "SCRATCHPAD.md" => Target::Scratchpad,
+        _ => {
+            let stem = file.strip_suffix(".md")?;
+            match (stem.strip_prefix("daily/"), stem.strip_prefix("notes/")) {
+                (Some(date), _) => Target::Daily(Some(date.into())),
+                (_, Some(name)) => Target::Note(name.into()),
+                _ => return None,
+            }
+        }
+    })
+}
+
+fn message(
+    command: Result<JournalCommand, Error>,
+    run: &mut impl FnMut(Command) -> Result<Reply, HostError>,
+    pick: fn(JournalReply) -> Option<String>,
+) -> Result<Value, String> {
+    let error = |error: Error| json!(format!("ERR {error}"));
+    match command.map(|command| run(Command::Journal(command))) {
+        Err(refusal) | Ok(Err(HostError::Command(refusal))) => Ok(error(refusal)),
+        Ok(Ok(Reply::Journal(reply))) => {
+            let text = pick(reply).ok_or("a reply of another kind")?;
+            Ok(json!(format!("OK {text}")))
+        }
+        Ok(other) => Err(format!("{other:?}")),
+    }
+}
+
+fn rendered(reply: Result<Reply, HostError>) -> Result<Value, String> {
+    match reply {
+        Ok(Reply::Journal(JournalReply::Found(results))) => Ok(json!(results.rendered)),
+        other => Err(format!("search gave {other:?}")),
+    }
+}
+
+fn hits(results: &SearchResults) -> Value {
+    let hits: Vec<Value> = results
+        .hits
+        .iter()
+        .map(|hit| {
+            json!({
+                "path": hit.path,
+                "matched_terms": hit.terms,
+                "total_hits": hit.total_lines,
+                "filename_only": hit.filename_only,
+                "date": hit.date,
+                "is_memory_md": hit.long_term,
+                "body": hit.body,
+            })
+        })
+        .collect();
+    let terms: Vec<Value> = results.terms.iter().map(|term| json!([term.term, term.lines])).collect();
+    json!({ "terms": terms, "hits": hits })
+}
+
+/// Compares after dropping the root from both sides.
+fn expect(output: &Value, expected: &Value) -> Result<(), String> {
+    let (output, expected) = (plain(output, ROOT)?, plain(expected, "$ROOT/")?);
+    if output == expected {
+        return Ok(());
+    }
+    Err(format!("got {}\n  expected {}", shorten(&output.to_string()), shorten(&expected.to_string())))
+}
+
+/// The value with long texts unfolded and `root` dropped.
+fn plain(value: &Value, root: &str) -> Result<Value, String> {
+    Ok(match value {
+        Value::String(text) => json!(text.replace(root, "")),
+        Value::Array(items) => json!(items.iter().map(|item| plain(item, root)).collect::<Result<Vec<_>, _>>()?),
+        Value::Object(fields) if fields.contains_key("rle") || fields.contains_key("base64") => {
+            let bytes = bytes_of(value)?.unwrap_or_default();
+            let text = String::from_utf8(bytes).map_err(|_| "an output that is not text")?;
+            json!(text.replace(root, ""))
+        }
+        Value::Object(fields) => {
+            let mut out = serde_json::Map::new();
+            for (name, value) in fields {
+                out.insert(name.clone(), plain(value, root)?);
+            }
+            Value::Object(out)
+        }
+        other => other.clone(),
+    })
+}
+
+/// The bytes that a recorded value stands for; `None` for a directory.
+fn bytes_of(value: &Value) -> Result<Option<Vec<u8>>, String> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    if let Some(text) = value.as_str() {
+        return Ok(Some(text.as_bytes().to_vec()));
+    }
+    if let Some(text) = value.get("base64").and_then(Value::as_str) {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(text);
+        return bytes.map(Some).map_err(|error| error.to_string());
+    }
+    let pieces = value.get("rle").and_then(Value::as_array).ok_or(format!("a value of an unknown form: {value}"))?;
+    let mut text = String::new();
+    for piece in pieces {
+        let (piece, count) = (piece[0].as_str().ok_or("no piece")?, piece[1].as_u64().ok_or("no count")?);
+        text.push_str(&piece.repeat(usize::try_from(count).map_err(|_| "a huge count")?));
+    }
+    let digest: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    if Some(text.len() as u64) != value["len_bytes"].as_u64() || Some(digest.as_str()) != value["sha256"].as_str() {
+        return Err("a run-length text that does not fit its digest".into());
+    }
+    Ok(Some(text.into_bytes()))
+}
+
+fn shorten(text: &str) -> String {
+    if text.len() <= 600 {
+        return text.to_string();
+    }
+    let head = &text[..text.floor_char_boundary(300)];
+    let tail = &text[text.ceil_char_boundary(text.len() - 300)..];
+    format!("{head} [{} bytes] {tail}", text.len())
+}
