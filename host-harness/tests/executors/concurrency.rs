@@ -136,6 +136,7 @@ fn write_without_end() {
 fn a_killed_writer_leaves_whole_files_and_no_lock() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
+    store.append("log.md", "one line of the log\n").unwrap();
     for round in 0..10 {
         let before = store.put("a.md", "before");
         let mut child = start("concurrency::write_without_end", folder.path(), "writer");
