@@ -80,7 +80,9 @@ fn build(root: &Path, target_dir: &Path) -> Result<(), String> {
     let errors = String::from_utf8_lossy(&output.stderr);
     eprintln!("{errors}");
     Err(if errors.contains("can't find crate for `core`") || errors.contains("may not be installed") {
-        format!("the {TARGET} target is missing: run `rustup target add {TARGET}`, or `cargo xtask demo`, which does it")
+        format!(
+            "the {TARGET} target is missing: run `rustup target add {TARGET}`, or `cargo xtask demo`, which does it"
+        )
     } else {
         format!("building the component failed: {}", errors.lines().next().unwrap_or("no message"))
     })

@@ -49,11 +49,7 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, n
     }
     // SAFETY: the new size is not zero, and `old` is as the canonical ABI promises.
     let new = unsafe {
-        if old_size == 0 {
-            alloc::alloc::alloc(new_layout)
-        } else {
-            alloc::alloc::realloc(old, old_layout, new_size)
-        }
+        if old_size == 0 { alloc::alloc::alloc(new_layout) } else { alloc::alloc::realloc(old, old_layout, new_size) }
     };
     if new.is_null() {
         core::arch::wasm32::unreachable()

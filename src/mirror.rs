@@ -148,12 +148,12 @@ macro_rules! mirror_variants {
 #[doc(hidden)]
 macro_rules! mirror_contract {
     () => {
+        use $crate as own;
         use $crate::context as own_context;
         use $crate::journal as own_journal;
         use $crate::protocol as own_protocol;
         use $crate::search as own_search;
         use $crate::store as own_store;
-        use $crate as own;
 
         $crate::mirror_records! {
             types::Timestamp => own_store::Timestamp { seconds, nanoseconds, utc_offset_seconds }

@@ -56,7 +56,11 @@ fn recorded_vectors_hold() {
                 for kind in BOTH {
                     run += 1;
                     if let Err(failure) = check(kind, case) {
-                        failures.push(format!("{name}: {} {} ({kind:?}): {failure}", text_of(case, "id"), text_of(case, "version")));
+                        failures.push(format!(
+                            "{name}: {} {} ({kind:?}): {failure}",
+                            text_of(case, "id"),
+                            text_of(case, "version")
+                        ));
                     }
                 }
             }
@@ -69,7 +73,8 @@ fn recorded_vectors_hold() {
 #[test]
 fn what_is_not_followed_differs() {
     let not_followed = NotFollowed::load();
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/journal.json")).unwrap();
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/journal.json")).unwrap();
     let recorded: Recorded = serde_json::from_str(&text).unwrap();
     for case in recorded.vectors.iter().filter(|case| not_followed.has_case(case)) {
         assert!(check(Kind::Native, case).is_err(), "{} is followed: take it off the list", text_of(case, "id"));
@@ -106,7 +111,10 @@ struct NotFollowedCase {
 impl NotFollowed {
     fn load() -> Self {
         let list: Self = toml::from_str(include_str!("vectors-not-followed.toml")).unwrap();
-        assert!(list.case.iter().all(|case| !case.reason.is_empty()) && list.file.iter().all(|file| !file.reason.is_empty()));
+        assert!(
+            list.case.iter().all(|case| !case.reason.is_empty())
+                && list.file.iter().all(|file| !file.reason.is_empty())
+        );
         list
     }
 
@@ -160,7 +168,7 @@ fn function(id: &str, input: &str) -> Result<Value, String> {
         "normalize_line" => json!(normalize_line(input)),
         "estimate_tokens" => json!(estimate_tokens(input)),
         "note_path" => match NoteName::parse(input) {
-            Ok(name) => json!(format!("Some(\"$ROOT/projects/proj/notes/{name}.md\")")),
+            Ok(name) => json!(format!("Some(\"{ROOT}projects/proj/notes/{name}.md\")")),
             Err(_) => json!("None"),
         },
         _ => return Err(format!("unknown function {id}")),
@@ -202,11 +210,7 @@ fn scenario(kind: Kind, case: &Value) -> Result<(), String> {
 }
 
 /// Performs one recorded operation and gives its output as it would have been recorded.
-fn perform(
-    host: &mut Host<Box<dyn Engine>, Simulator>,
-    case: &Value,
-    op: &Value,
-) -> Result<Value, String> {
+fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value) -> Result<Value, String> {
     let mut words = Vec::new();
     for word in op.as_array().ok_or("an op that is no array")? {
         let bytes = bytes_of(word)?.ok_or("an op with null")?;
@@ -237,8 +241,8 @@ fn perform(
                 "-" => EditChange::Delete,
                 old => EditChange::Replace { old: old.into(), new: new.into() },
             };
-            let command = Target::parse(target, name, TargetRole::Target)
-                .map(|target| JournalCommand::Edit { target, change });
+            let command =
+                Target::parse(target, name, TargetRole::Target).map(|target| JournalCommand::Edit { target, change });
             message(command, &mut run, |reply| match reply {
                 JournalReply::Edited(edited) => Some(edited.message),
                 _ => None,
@@ -260,9 +264,7 @@ fn perform(
             other => return Err(format!("search gave {other:?}")),
         },
         ["search", query] => rendered(run(search(query, DEFAULT_READ_BYTES)))?,
-        ["search", query, max] => {
-            rendered(run(search(query, max.parse().map_err(|_| "a cap that is no number")?)))?
-        }
+        ["search", query, max] => rendered(run(search(query, max.parse().map_err(|_| "a cap that is no number")?)))?,
         ["list"] => match run(Command::Journal(JournalCommand::List)) {
             Ok(Reply::Journal(JournalReply::Listed(list))) => {
                 json!(list.files.into_iter().map(|file| file.path).collect::<Vec<_>>().join("\n"))

@@ -102,7 +102,8 @@ impl ComponentRuntime {
         let pre = Linker::new(&engine)
             .instantiate_pre(&component)
             .map_err(|error| failed("the component imports what no memory needs", error))?;
-        let pre = bindings::SaddlebagPre::new(pre).map_err(|error| failed("the component exports another world", error))?;
+        let pre =
+            bindings::SaddlebagPre::new(pre).map_err(|error| failed("the component exports another world", error))?;
         start_clock(&engine);
         Ok(Self { pre, options: Arc::new(options) })
     }
@@ -194,12 +195,7 @@ impl ComponentEngine {
 }
 
 impl Engine for ComponentEngine {
-    fn handle_memory_command(
-        &mut self,
-        id: CommandId,
-        now: Timestamp,
-        command: Command,
-    ) -> Result<Step, EngineError> {
+    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
         let (id, now, command): (_, _, engine::Command) = (outgoing(id)?, outgoing(now)?, outgoing(command)?);
         let step = self.call(|Instance { store, instance, memory }| {
             let guest = instance.saddlebag_memory_engine();

@@ -79,15 +79,9 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
 
 /// Refuses `op` if it names what the host keeps for itself.
 pub(crate) fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
-    let other = if let FsOp::Rename { to, .. } = op {
-        to.as_str()
-    } else {
-        ""
-    };
+    let other = if let FsOp::Rename { to, .. } = op { to.as_str() } else { "" };
     if [traced_path(op), other].into_iter().any(is_reserved) {
-        return Err(FsError::InvalidPath(
-            "this name is kept for the host".into(),
-        ));
+        return Err(FsError::InvalidPath("this name is kept for the host".into()));
     }
     Ok(())
 }
@@ -97,12 +91,8 @@ pub(crate) fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
 /// Case does not count: where the file system ignores it, it must not open a way around.
 pub(crate) fn is_reserved(path: &str) -> bool {
     let mut segments = path.split('/');
-    let in_locks = segments
-        .next()
-        .is_some_and(|first| first.eq_ignore_ascii_case(STATE_FOLDER))
-        && segments
-            .next()
-            .is_some_and(|second| second.eq_ignore_ascii_case(LOCKS_FOLDER));
+    let in_locks = segments.next().is_some_and(|first| first.eq_ignore_ascii_case(STATE_FOLDER))
+        && segments.next().is_some_and(|second| second.eq_ignore_ascii_case(LOCKS_FOLDER));
     in_locks || path.split('/').any(is_temporary)
 }
 
@@ -121,8 +111,7 @@ pub(crate) fn is_temporary(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.len() >= TEMPORARY_PREFIX.len() + TEMPORARY_SUFFIX.len()
         && bytes[..TEMPORARY_PREFIX.len()].eq_ignore_ascii_case(TEMPORARY_PREFIX.as_bytes())
-        && bytes[bytes.len() - TEMPORARY_SUFFIX.len()..]
-            .eq_ignore_ascii_case(TEMPORARY_SUFFIX.as_bytes())
+        && bytes[bytes.len() - TEMPORARY_SUFFIX.len()..].eq_ignore_ascii_case(TEMPORARY_SUFFIX.as_bytes())
 }
 
 #[cfg(test)]
@@ -131,21 +120,10 @@ mod tests {
 
     #[test]
     fn locks_and_temporary_files_are_reserved_whatever_their_case() {
-        for path in [
-            ".saddlebag/locks",
-            ".saddlebag/locks/07",
-            ".Saddlebag/LOCKS/x",
-            "notes/.saddlebag-1-2-3.tmp",
-        ] {
+        for path in [".saddlebag/locks", ".saddlebag/locks/07", ".Saddlebag/LOCKS/x", "notes/.saddlebag-1-2-3.tmp"] {
             assert!(is_reserved(path), "{path}");
         }
-        for path in [
-            ".saddlebag/index",
-            "x/.saddlebag/locks",
-            ".saddlebag-x.md",
-            "notes/é.tmp",
-            ".saddlebag-日本",
-        ] {
+        for path in [".saddlebag/index", "x/.saddlebag/locks", ".saddlebag-x.md", "notes/é.tmp", ".saddlebag-日本"] {
             assert!(!is_reserved(path), "{path}");
         }
     }

@@ -12,7 +12,7 @@ mod simulator;
 
 pub use component_engine::{CodeCache, ComponentEngine, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT};
 pub use engine::{Engine, EngineError, NativeEngine};
-pub use host::{Host, HostError};
 pub use executor::{Durability, Executor};
+pub use host::{Host, HostError};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError};
 pub use simulator::{Performed, Scheduler, Simulator};

@@ -30,7 +30,7 @@ pub(crate) struct FolderScope {
 #[derive(Debug, Default)]
 pub(crate) struct Corpus {
     index: LiteralIndex,
-    skipped: BTreeMap<RelPath, (Version, SkipReason)>,
+    skipped: BTreeMap<RelPath, SkipReason>,
     /// Whether it was ever brought up to date.
     loaded: bool,
 }
@@ -82,7 +82,7 @@ impl Corpus {
 
     fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
         let skipped = self.skipped.iter();
-        skipped.map(|(path, (_, reason))| Skipped { path: shown(path), reason: reason.clone() }).collect()
+        skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() }).collect()
     }
 
     fn hit(&self, doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {
@@ -103,40 +103,44 @@ impl Corpus {
     fn plan(&mut self, present: Vec<Entry>) -> Vec<Entry> {
         let paths: BTreeSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
         let gone: Vec<RelPath> = self.index.paths().filter(|path| !paths.contains(path)).cloned().collect();
-        gone.iter().for_each(|path| self.index.remove(path));
-        self.skipped.retain(|path, _| paths.contains(path));
-        let is_known = |entry: &Entry| {
-            let version = self.index.version(&entry.path).or_else(|| self.skipped.get(&entry.path).map(|(v, _)| v));
-            version == Some(&entry.version)
-        };
-        present.into_iter().filter(|entry| !is_known(entry)).collect()
+        for path in gone {
+            self.index.remove(&path);
+            self.skipped.remove(&path);
+        }
+        present.into_iter().filter(|entry| self.index.version(&entry.path) != Some(&entry.version)).collect()
     }
 
+    /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.
     fn take(&mut self, entry: Entry, loaded: Result<Loaded, FsError>, limits: &Limits) {
-        let skip = match loaded {
+        let (version, text) = match loaded {
             Ok(Loaded::Whole { bytes, version }) => {
-                if self.index.live_bytes().saturating_add(bytes.len() as u64) > limits.max_index_bytes {
-                    (version, SkipReason::IndexFull)
+                let size = self.index.live_bytes().saturating_add(bytes.len() as u64);
+                let text = if size > limits.max_index_bytes {
+                    Err(SkipReason::IndexFull)
                 } else {
-                    match String::from_utf8(bytes) {
-                        Ok(text) => {
-                            self.skipped.remove(&entry.path);
-                            return self.index.insert(entry.path, version, text);
-                        }
-                        Err(_) => (version, SkipReason::NotText),
-                    }
-                }
+                    String::from_utf8(bytes).map_err(|_| SkipReason::NotText)
+                };
+                (version, text)
             }
-            Ok(Loaded::TooLarge(size)) => (entry.version, SkipReason::TooLarge(size)),
+            Ok(Loaded::TooLarge(size)) => (entry.version, Err(SkipReason::TooLarge(size))),
             Ok(Loaded::Absent) => {
                 self.skipped.remove(&entry.path);
                 return self.index.remove(&entry.path);
             }
-            // Not remembered by its version: the next search tries again.
-            Err(error) => (Version(String::new()), SkipReason::Unreadable(error)),
+            // Under no version of the file, so that the next search tries again.
+            Err(error) => (Version(String::new()), Err(SkipReason::Unreadable(error))),
         };
-        self.index.remove(&entry.path);
-        self.skipped.insert(entry.path, skip);
+        let text = match text {
+            Ok(text) => {
+                self.skipped.remove(&entry.path);
+                text
+            }
+            Err(reason) => {
+                self.skipped.insert(entry.path.clone(), reason);
+                String::new()
+            }
+        };
+        self.index.insert(entry.path, version, text);
     }
 }
 
@@ -155,8 +159,9 @@ pub(crate) async fn refresh(
     let (regular, special): (Vec<Entry>, Vec<Entry>) =
         changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
     for entry in special {
-        let reason = (entry.version, SkipReason::NotRegular);
-        corpus.borrow_mut().skipped.insert(entry.path, reason);
+        let mut corpus = corpus.borrow_mut();
+        corpus.skipped.insert(entry.path.clone(), SkipReason::NotRegular);
+        corpus.index.insert(entry.path, entry.version, String::new());
     }
     let mut regular = regular.into_iter().peekable();
     while regular.peek().is_some() {

@@ -26,41 +26,27 @@ impl LocalDir {
     ) -> Result<AppendOutcome, FsError> {
         self.check_size(content)?;
         let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
-        if matches!(precondition, Precondition::Matches(_))
-            && walk::find(&self.root, path)?.is_none()
-        {
+        if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(AppendOutcome::Stale(None));
         }
         let (folder, name) = walk::make(&self.root, path, self.options.durability)?;
         for attempt in 0..ATTEMPTS {
             let found = walk::probe(&folder, name)?;
-            if let Check::Stale(current) =
-                version::check(&folder, name, found.as_ref(), precondition)?
-            {
+            if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)? {
                 return Ok(AppendOutcome::Stale(current));
             }
-            let access = if found.is_some() {
-                Access::Append
-            } else {
-                Access::AppendNew
-            };
+            let access = if found.is_some() { Access::Append } else { Access::AppendNew };
             let mut file = match sys::open_file(&folder, name, access) {
                 Ok(file) => file,
                 // Made or removed by hand since the look at it.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists
-                    ) =>
-                {
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {
                     continue;
                 }
                 Err(error) => return Err(refusal(error)),
             };
             let before = walk::regular(sys::stat_of(&file).map_err(refusal)?)?;
             // Whoever replaced the file may have read the first attempt's text into it.
-            let repeated =
-                attempt > 0 && ends_with(&mut file, &before, content).map_err(refusal)?;
+            let repeated = attempt > 0 && ends_with(&mut file, &before, content).map_err(refusal)?;
             let start = if repeated {
                 before.size.saturating_sub(content.len() as u64)
             } else {
@@ -81,16 +67,13 @@ impl LocalDir {
                 continue;
             }
             // The bytes are in place, so a failure from here on is no error but a doubt.
-            let kept = self.options.durability == Durability::Fast
-                || sync(&folder, &file, found.is_none()).is_ok();
+            let kept = self.options.durability == Durability::Fast || sync(&folder, &file, found.is_none()).is_ok();
             return Ok(match version_of(&mut file) {
                 Ok(version) if kept => AppendOutcome::Written(version),
                 _ => AppendOutcome::Unknown(start),
             });
         }
-        Err(FsError::Other(
-            "the file kept being replaced while it was appended to; try again".into(),
-        ))
+        Err(FsError::Other("the file kept being replaced while it was appended to; try again".into()))
     }
 }
 
@@ -162,11 +145,7 @@ fn ends_with(file: &mut File, stat: &Stat, content: &[u8]) -> io::Result<bool> {
 
 fn sync(folder: &Dir, file: &File, created: bool) -> io::Result<()> {
     file.sync_all()?;
-    if created {
-        sys::sync_folder(folder)
-    } else {
-        Ok(())
-    }
+    if created { sys::sync_folder(folder) } else { Ok(()) }
 }
 
 fn version_of(file: &mut File) -> io::Result<Version> {
@@ -220,10 +199,7 @@ mod tests {
 
     #[test]
     fn a_short_write_is_undone_and_its_cause_named() {
-        let mut file = Full {
-            bytes: b"old\n".to_vec(),
-            room: 3,
-        };
+        let mut file = Full { bytes: b"old\n".to_vec(), room: 3 };
         let error = write_whole(&mut file, 4, b"line\n").unwrap_err();
         assert_eq!(refusal(error), FsError::NoSpace);
         assert_eq!(file.bytes, b"old\n");

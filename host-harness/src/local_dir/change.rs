@@ -12,11 +12,7 @@ use super::{LocalDir, lock, sys, walk};
 use crate::Durability;
 
 impl LocalDir {
-    pub(super) fn remove(
-        &self,
-        path: &RelPath,
-        precondition: &Precondition,
-    ) -> Result<RemoveOutcome, FsError> {
+    pub(super) fn remove(&self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {
         let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
         let Some((folder, name)) = walk::find(&self.root, path)? else {
             return Ok(RemoveOutcome::Done);

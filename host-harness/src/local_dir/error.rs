@@ -16,9 +16,7 @@ pub(super) fn refusal(error: io::Error) -> FsError {
         io::ErrorKind::IsADirectory => FsError::IsDirectory,
         io::ErrorKind::NotADirectory => FsError::NotDirectory,
         io::ErrorKind::TimedOut => FsError::TimedOut,
-        io::ErrorKind::InvalidFilename => {
-            FsError::InvalidPath("the file system does not take such a name".into())
-        }
+        io::ErrorKind::InvalidFilename => FsError::InvalidPath("the file system does not take such a name".into()),
         kind => FsError::Other(match error.raw_os_error() {
             Some(code) => format!("{kind} (os error {code})"),
             None => kind.to_string(),
@@ -64,9 +62,6 @@ mod tests {
         let FsError::Other(text) = refusal(Errno::FBIG.into()) else {
             return assert_eq!("other", "");
         };
-        assert_eq!(
-            text,
-            format!("file too large (os error {})", Errno::FBIG.raw_os_error())
-        );
+        assert_eq!(text, format!("file too large (os error {})", Errno::FBIG.raw_os_error()));
     }
 }

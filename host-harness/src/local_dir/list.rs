@@ -24,10 +24,7 @@ impl LocalDir {
     ) -> Result<Listing, FsError> {
         let prefix = folder.map_or("", RelPath::as_str);
         let Some(top) = walk::find_folder(&self.root, prefix)? else {
-            return Ok(Listing {
-                entries: Vec::new(),
-                next: None,
-            });
+            return Ok(Listing { entries: Vec::new(), next: None });
         };
         let mut names = gather(&top, prefix, recursive, after.map_or("", RelPath::as_str))?;
 
@@ -40,15 +37,8 @@ impl LocalDir {
             names.truncate(limit);
         }
         names.sort_unstable_by(by_path);
-        let next = if more {
-            names.last().map(|(path, _)| path.clone())
-        } else {
-            None
-        };
-        Ok(Listing {
-            entries: self.look_at(top, prefix, names)?,
-            next,
-        })
+        let next = if more { names.last().map(|(path, _)| path.clone()) } else { None };
+        Ok(Listing { entries: self.look_at(top, prefix, names)?, next })
     }
 
     /// The entries of `names`, in their order; what is gone by now is left out.
@@ -57,10 +47,7 @@ impl LocalDir {
         let mut entries = Vec::with_capacity(names.len());
         let mut open = (top, prefix.to_owned());
         for (path, kind) in names {
-            let (above, name) = path
-                .as_str()
-                .rsplit_once('/')
-                .unwrap_or(("", path.as_str()));
+            let (above, name) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
             if above != open.1 {
                 match walk::find_folder(&self.root, above) {
                     Ok(Some(folder)) => open = (folder, above.to_owned()),
@@ -69,19 +56,8 @@ impl LocalDir {
                 }
             }
             if let Some(facts) = look_at_one(&open.0, name, kind, now)? {
-                let Facts {
-                    kind,
-                    size,
-                    version,
-                    modified,
-                } = facts;
-                entries.push(Entry {
-                    path,
-                    kind,
-                    size,
-                    version,
-                    modified,
-                });
+                let Facts { kind, size, version, modified } = facts;
+                entries.push(Entry { path, kind, size, version, modified });
             }
         }
         Ok(entries)
@@ -98,8 +74,7 @@ fn gather(folder: &Dir, prefix: &str, recursive: bool, after: &str) -> Result<Ve
             names => names.map_err(refusal)?,
         };
         for (name, kind) in names {
-            let is_locks = name.eq_ignore_ascii_case(LOCKS_FOLDER)
-                && prefix.eq_ignore_ascii_case(STATE_FOLDER);
+            let is_locks = name.eq_ignore_ascii_case(LOCKS_FOLDER) && prefix.eq_ignore_ascii_case(STATE_FOLDER);
             if is_locks || is_temporary(&name) {
                 continue;
             }
@@ -147,22 +122,12 @@ struct Facts {
 
 impl Facts {
     fn not_a_file(kind: EntryKind) -> Self {
-        Self {
-            kind,
-            size: 0,
-            version: Version(String::new()),
-            modified: 0,
-        }
+        Self { kind, size: 0, version: Version(String::new()), modified: 0 }
     }
 }
 
 /// What `name` is; `None` if it is gone.
-fn look_at_one(
-    folder: &Dir,
-    name: &str,
-    kind: Option<Kind>,
-    now: i64,
-) -> Result<Option<Facts>, FsError> {
+fn look_at_one(folder: &Dir, name: &str, kind: Option<Kind>, now: i64) -> Result<Option<Facts>, FsError> {
     // Nothing is told of a folder but its kind, which is known already.
     if kind == Some(Kind::Directory) {
         return Ok(Some(Facts::not_a_file(EntryKind::Directory)));
@@ -183,12 +148,7 @@ fn look_at_one(
         },
     };
     let modified = u64::try_from(stat.modified).unwrap_or(0);
-    Ok(Some(Facts {
-        kind: EntryKind::File,
-        size: stat.size,
-        version,
-        modified,
-    }))
+    Ok(Some(Facts { kind: EntryKind::File, size: stat.size, version, modified }))
 }
 
 #[cfg(test)]

@@ -31,19 +31,12 @@ pub(super) struct Guard {
 }
 
 /// Waits for the locks of `paths`, at most `patience` for each.
-pub(super) fn acquire(
-    root: &Dir,
-    paths: &[&RelPath],
-    patience: Duration,
-) -> Result<Guard, FsError> {
+pub(super) fn acquire(root: &Dir, paths: &[&RelPath], patience: Duration) -> Result<Guard, FsError> {
     let mut shards: Vec<u64> = paths.iter().map(|path| shard(path.as_str())).collect();
     // One order for everybody, or two renames in opposite directions would wait for each other.
     shards.sort_unstable();
     shards.dedup();
-    let files = shards
-        .into_iter()
-        .map(|shard| acquire_one(root, shard, patience))
-        .collect::<Result<_, _>>()?;
+    let files = shards.into_iter().map(|shard| acquire_one(root, shard, patience)).collect::<Result<_, _>>()?;
     Ok(Guard { _files: files })
 }
 
@@ -53,11 +46,7 @@ fn acquire_one(root: &Dir, shard: u64, patience: Duration) -> Result<File, FsErr
     let mut pause = Duration::from_micros(20);
     loop {
         // Opened anew each time: an old handle may be of a file that somebody has deleted.
-        let folder = walk::make_folder(
-            root,
-            &format!("{STATE_FOLDER}/{LOCKS_FOLDER}"),
-            Durability::Fast,
-        )?;
+        let folder = walk::make_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}"), Durability::Fast)?;
         let file = sys::open_file(&folder, &name, Access::Lock).map_err(refusal)?;
         // Asked for again and again, as a wait for the lock itself cannot end in time when its
         // holder was suspended.
@@ -92,9 +81,7 @@ fn shard(path: &str) -> u64 {
     let hash = path
         .to_lowercase()
         .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     hash % SHARDS
 }
 
@@ -106,14 +93,7 @@ mod tests {
     #[test]
     fn shards_stay_what_they_are() {
         // Writers of different releases must agree.
-        assert_eq!(
-            [
-                shard("MEMORY.md"),
-                shard("memory.MD"),
-                shard("daily/2026-05-30.md")
-            ],
-            [9, 9, 48]
-        );
+        assert_eq!([shard("MEMORY.md"), shard("memory.MD"), shard("daily/2026-05-30.md")], [9, 9, 48]);
     }
 
     #[test]
@@ -122,10 +102,7 @@ mod tests {
         let root = Dir::open_ambient_dir(root.path(), cap_std::ambient_authority()).unwrap();
         let path = RelPath::parse("a.md").unwrap();
         let held = acquire(&root, &[&path, &path], Duration::ZERO).unwrap();
-        assert_eq!(
-            acquire(&root, &[&path], Duration::ZERO).unwrap_err(),
-            FsError::TimedOut
-        );
+        assert_eq!(acquire(&root, &[&path], Duration::ZERO).unwrap_err(), FsError::TimedOut);
         drop(held);
         assert!(acquire(&root, &[&path], Duration::ZERO).is_ok());
     }

@@ -112,10 +112,7 @@ impl LocalDir {
     ///
     /// [`OpenError`], when `root` is not a folder that can be opened.
     pub fn open(root: &Path, options: LocalDirOptions) -> Result<Self, OpenError> {
-        let unusable = |source| OpenError::Unusable {
-            path: root.into(),
-            source,
-        };
+        let unusable = |source| OpenError::Unusable { path: root.into(), source };
         let found = std::fs::metadata(root).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => OpenError::Missing(root.into()),
             io::ErrorKind::NotADirectory => OpenError::NotDirectory(root.into()),
@@ -146,10 +143,7 @@ impl LocalDir {
             // What is there already is judged below.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => match error.kind() {
                 io::ErrorKind::NotADirectory => Err(OpenError::NotDirectory(root.into())),
-                _ => Err(OpenError::Unusable {
-                    path: root.into(),
-                    source: error,
-                }),
+                _ => Err(OpenError::Unusable { path: root.into(), source: error }),
             },
             _ => Self::open(root, options),
         }
@@ -158,11 +152,7 @@ impl LocalDir {
     /// Refuses more bytes than one write or append takes.
     fn check_size(&self, content: &[u8]) -> Result<(), FsError> {
         let limit = self.options.max_write_bytes;
-        if content.len() as u64 > limit {
-            Err(FsError::TooLarge(limit))
-        } else {
-            Ok(())
-        }
+        if content.len() as u64 > limit { Err(FsError::TooLarge(limit)) } else { Ok(()) }
     }
 }
 
@@ -171,48 +161,21 @@ impl Executor for LocalDir {
         let span = tracing::trace_span!("fs", op = op.name(), path = traced_path(op));
         let _entered = span.enter();
         let outcome = refuse_reserved(op).and_then(|()| match op {
-            FsOp::Read {
-                path,
-                offset,
-                max_bytes,
-                unless,
-            } => self
-                .read(path, *offset, *max_bytes, unless.as_ref())
-                .map(FsOutcome::Read),
-            FsOp::Write {
-                path,
-                content,
-                precondition,
-            } => self
-                .write(path, content, precondition)
-                .map(FsOutcome::Write),
-            FsOp::Append {
-                path,
-                content,
-                newline_first,
-                precondition,
-            } => self
-                .append(path, content, *newline_first, precondition)
-                .map(FsOutcome::Append),
-            FsOp::List {
-                folder,
-                recursive,
-                after,
-                limit,
-            } => self
-                .list(folder.as_ref(), *recursive, after.as_ref(), *limit)
-                .map(FsOutcome::List),
-            FsOp::Remove { path, precondition } => {
-                self.remove(path, precondition).map(FsOutcome::Remove)
+            FsOp::Read { path, offset, max_bytes, unless } => {
+                self.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
             }
-            FsOp::Rename {
-                from,
-                to,
-                precondition,
-            } => self.rename(from, to, precondition).map(FsOutcome::Rename),
-            FsOp::MakeDirectory { path } => {
-                self.make_directory(path).map(|()| FsOutcome::MakeDirectory)
+            FsOp::Write { path, content, precondition } => {
+                self.write(path, content, precondition).map(FsOutcome::Write)
             }
+            FsOp::Append { path, content, newline_first, precondition } => {
+                self.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
+            }
+            FsOp::List { folder, recursive, after, limit } => {
+                self.list(folder.as_ref(), *recursive, after.as_ref(), *limit).map(FsOutcome::List)
+            }
+            FsOp::Remove { path, precondition } => self.remove(path, precondition).map(FsOutcome::Remove),
+            FsOp::Rename { from, to, precondition } => self.rename(from, to, precondition).map(FsOutcome::Rename),
+            FsOp::MakeDirectory { path } => self.make_directory(path).map(|()| FsOutcome::MakeDirectory),
             _ => Err(FsError::Unsupported),
         });
         match &outcome {

@@ -56,27 +56,15 @@ impl LocalDir {
                 && before.same_bytes(&sys::stat_of(&file).map_err(refusal)?)
             {
                 let unchanged = unless == Some(&content.version);
-                return Ok(if unchanged {
-                    ReadOutcome::Unchanged
-                } else {
-                    ReadOutcome::Content(content)
-                });
+                return Ok(if unchanged { ReadOutcome::Unchanged } else { ReadOutcome::Content(content) });
             }
         }
-        Err(FsError::Other(
-            "the file kept changing while it was read; try again".into(),
-        ))
+        Err(FsError::Other("the file kept changing while it was read; try again".into()))
     }
 }
 
 /// `wanted` bytes from `offset` on, and the version of the whole; `None` if the file is growing.
-fn take(
-    file: &mut File,
-    stat: &Stat,
-    now: i64,
-    offset: u64,
-    wanted: u64,
-) -> io::Result<Option<FileContent>> {
+fn take(file: &mut File, stat: &Stat, now: i64, offset: u64, wanted: u64) -> io::Result<Option<FileContent>> {
     let settled = version::is_settled(stat, now);
     if !settled && stat.size <= version::HASH_LIMIT {
         let Some(all) = version::read_small(file)? else {
@@ -87,22 +75,10 @@ fn take(
         // Both fit: they are cut to the length of a vector in memory.
         let start = offset.min(size) as usize;
         let end = offset.saturating_add(wanted).min(size) as usize;
-        let bytes = if start == 0 && end == all.len() {
-            all
-        } else {
-            all[start..end].to_vec()
-        };
-        return Ok(Some(FileContent {
-            bytes,
-            version,
-            size,
-        }));
+        let bytes = if start == 0 && end == all.len() { all } else { all[start..end].to_vec() };
+        return Ok(Some(FileContent { bytes, version, size }));
     }
-    let version = if settled {
-        version::of_stat(stat)
-    } else {
-        version::in_doubt(stat)
-    };
+    let version = if settled { version::of_stat(stat) } else { version::in_doubt(stat) };
     let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or(0));
     if wanted > 0 {
         if offset > 0 {
@@ -110,9 +86,5 @@ fn take(
         }
         file.take(wanted).read_to_end(&mut bytes)?;
     }
-    Ok(Some(FileContent {
-        bytes,
-        version,
-        size: stat.size,
-    }))
+    Ok(Some(FileContent { bytes, version, size: stat.size }))
 }

@@ -83,9 +83,7 @@ pub(super) fn open_file(folder: &Dir, name: &str, access: Access) -> io::Result<
         cap_fs_ext::OpenOptionsSyncExt::nonblock(&mut options, true);
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
-    folder
-        .open_with(name, &options)
-        .map(cap_std::fs::File::into_std)
+    folder.open_with(name, &options).map(cap_std::fs::File::into_std)
 }
 
 /// Opens the folder `name`; a link gives an error.
@@ -123,11 +121,7 @@ mod unix {
 
     /// What `name` itself is.
     pub(in super::super) fn stat_at(folder: &Dir, name: &str) -> io::Result<Stat> {
-        Ok(convert(&rustix::fs::statat(
-            folder,
-            name,
-            AtFlags::SYMLINK_NOFOLLOW,
-        )?))
+        Ok(convert(&rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// What an open file is.
@@ -148,10 +142,7 @@ mod unix {
                 continue;
             }
             let kind = entry.file_type();
-            names.push((
-                name.to_owned(),
-                (kind != FileType::Unknown).then(|| kind_of(kind)),
-            ));
+            names.push((name.to_owned(), (kind != FileType::Unknown).then(|| kind_of(kind))));
         }
         Ok(names)
     }
@@ -173,11 +164,7 @@ mod unix {
     pub(in super::super) fn take_over(file: &File, old: &Stat) -> io::Result<()> {
         let new = stat_of(file)?;
         if new.owner != old.owner {
-            let _ = rustix::fs::fchown(
-                file,
-                Some(Uid::from_raw(old.owner.0)),
-                Some(Gid::from_raw(old.owner.1)),
-            );
+            let _ = rustix::fs::fchown(file, Some(Uid::from_raw(old.owner.0)), Some(Gid::from_raw(old.owner.1)));
         }
         if new.mode != old.mode {
             rustix::fs::fchmod(file, Mode::from_raw_mode(old.mode as rustix::fs::RawMode))?;
@@ -185,13 +172,9 @@ mod unix {
         Ok(())
     }
 
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "the types of the fields differ from system to system"
-    )]
+    #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ from system to system")]
     fn convert(stat: &rustix::fs::Stat) -> Stat {
-        let nanoseconds =
-            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
         Stat {
             kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
             device: stat.st_dev as u64,
@@ -231,15 +214,8 @@ mod portable {
 
     pub(in super::super) fn stat_at(folder: &Dir, name: &str) -> io::Result<Stat> {
         let found = folder.symlink_metadata(name)?;
-        let time = |time: io::Result<cap_std::time::SystemTime>| {
-            time.ok().map(cap_std::time::SystemTime::into_std)
-        };
-        Ok(convert(
-            kind_of(found.file_type()),
-            found.len(),
-            time(found.modified()),
-            time(found.created()),
-        ))
+        let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
+        Ok(convert(kind_of(found.file_type()), found.len(), time(found.modified()), time(found.created())))
     }
 
     pub(in super::super) fn stat_of(file: &File) -> io::Result<Stat> {
@@ -251,12 +227,7 @@ mod portable {
         } else {
             Kind::Other
         };
-        Ok(convert(
-            kind,
-            found.len(),
-            found.modified().ok(),
-            found.created().ok(),
-        ))
+        Ok(convert(kind, found.len(), found.modified().ok(), found.created().ok()))
     }
 
     pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<(String, Option<Kind>)>> {
@@ -278,29 +249,13 @@ mod portable {
         Ok(())
     }
 
-    fn convert(
-        kind: Kind,
-        size: u64,
-        modified: Option<SystemTime>,
-        created: Option<SystemTime>,
-    ) -> Stat {
+    fn convert(kind: Kind, size: u64, modified: Option<SystemTime>, created: Option<SystemTime>) -> Stat {
         let nanoseconds = |time: Option<SystemTime>| {
-            let since = time
-                .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
-                .unwrap_or_default();
+            let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
             i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
         };
         let (modified, changed) = (nanoseconds(modified), nanoseconds(created));
-        Stat {
-            kind,
-            device: 0,
-            inode: 0,
-            size,
-            modified,
-            changed,
-            mode: 0,
-            owner: (0, 0),
-        }
+        Stat { kind, device: 0, inode: 0, size, modified, changed, mode: 0, owner: (0, 0) }
     }
 
     fn kind_of(kind: FileType) -> Kind {
@@ -352,19 +307,10 @@ pub(super) fn move_new(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str)
 fn move_new_by_link(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
     match from_folder.hard_link(from, to_folder, to) {
         Ok(()) => from_folder.remove_file(from),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
-            ) =>
-        {
-            Err(error)
-        }
+        Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => Err(error),
         Err(_) => match stat_at(to_folder, to) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                from_folder.rename(from, to_folder, to)
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => from_folder.rename(from, to_folder, to),
             Err(error) => Err(error),
         },
     }

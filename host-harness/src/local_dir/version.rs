@@ -35,9 +35,7 @@ const SECOND: i64 = 1_000_000_000;
 ///
 /// Take it before the stat that it judges: a late look at the clock would trust too early.
 pub(super) fn now() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
@@ -73,12 +71,7 @@ pub(super) fn of_content(bytes: &[u8]) -> Version {
 /// The version of the file `name`, which had `stat` at or after `now`.
 ///
 /// `None` if the file is gone.
-pub(super) fn of_file(
-    folder: &Dir,
-    name: &str,
-    stat: &Stat,
-    now: i64,
-) -> Result<Option<Version>, FsError> {
+pub(super) fn of_file(folder: &Dir, name: &str, stat: &Stat, now: i64) -> Result<Option<Version>, FsError> {
     if is_settled(stat, now) {
         return Ok(Some(of_stat(stat)));
     }
@@ -108,20 +101,13 @@ pub(super) fn check(
     match (precondition, found) {
         (Precondition::Any, _) | (Precondition::Absent, None) => Ok(Check::Holds),
         (Precondition::Matches(_), None) => Ok(Check::Stale(None)),
-        (Precondition::Matches(version), Some(stat)) if matches(folder, name, stat, version)? => {
-            Ok(Check::Holds)
-        }
+        (Precondition::Matches(version), Some(stat)) if matches(folder, name, stat, version)? => Ok(Check::Holds),
         (_, Some(stat)) => of_file(folder, name, stat, now).map(Check::Stale),
     }
 }
 
 /// Whether the file `name`, found to be `stat`, has `version`.
-pub(super) fn matches(
-    folder: &Dir,
-    name: &str,
-    stat: &Stat,
-    version: &Version,
-) -> Result<bool, FsError> {
+pub(super) fn matches(folder: &Dir, name: &str, stat: &Stat, version: &Version) -> Result<bool, FsError> {
     match version.0.as_bytes().first() {
         // Handed out when it was settled, so nothing that came after can hide in it.
         Some(b's') => Ok(of_stat(stat) == *version),
@@ -155,23 +141,11 @@ fn hash_at(folder: &Dir, name: &str, stat: &Stat) -> io::Result<Option<Version>>
 }
 
 fn spell(kind: char, stat: &Stat) -> Version {
-    let Stat {
-        device,
-        inode,
-        size,
-        modified,
-        changed,
-        ..
-    } = stat;
+    let Stat { device, inode, size, modified, changed, .. } = stat;
     let mut text = String::with_capacity(64);
     text.push(kind);
     push_hex(&mut text, *device);
-    for field in [
-        *inode,
-        *size,
-        modified.cast_unsigned(),
-        changed.cast_unsigned(),
-    ] {
+    for field in [*inode, *size, modified.cast_unsigned(), changed.cast_unsigned()] {
         text.push('.');
         push_hex(&mut text, field);
     }
@@ -180,9 +154,7 @@ fn spell(kind: char, stat: &Stat) -> Version {
 
 /// As `{:x}`, which takes a tenth of the time of listing a large folder.
 fn push_hex(text: &mut String, number: u64) {
-    const DIGITS: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
+    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
     for place in (0..digits).rev() {
         text.push(DIGITS[((number >> (4 * place)) & 0xf) as usize]);
@@ -195,41 +167,23 @@ mod tests {
     use crate::local_dir::sys::Kind;
 
     fn changed_at(modified: i64, changed: i64) -> Stat {
-        Stat {
-            kind: Kind::File,
-            device: 1,
-            inode: 2,
-            size: 3,
-            modified,
-            changed,
-            mode: 0o600,
-            owner: (0, 0),
-        }
+        Stat { kind: Kind::File, device: 1, inode: 2, size: 3, modified, changed, mode: 0o600, owner: (0, 0) }
     }
 
     #[test]
     fn a_stat_is_in_doubt_until_the_clock_has_moved_on() {
         let now = 1_000 * SECOND + 1;
-        assert!(is_settled(
-            &changed_at(now - DOUBT - 1, now - DOUBT - 1),
-            now
-        ));
+        assert!(is_settled(&changed_at(now - DOUBT - 1, now - DOUBT - 1), now));
         assert!(!is_settled(&changed_at(now - DOUBT, 5), now));
         assert!(!is_settled(&changed_at(5, now), now));
-        assert!(
-            !is_settled(&changed_at(now + SECOND, 5), now),
-            "in the future"
-        );
+        assert!(!is_settled(&changed_at(now + SECOND, 5), now), "in the future");
     }
 
     #[test]
     fn whole_seconds_are_in_doubt_for_longer() {
         let now = 1_000 * SECOND;
         assert!(!is_settled(&changed_at(999 * SECOND, 999 * SECOND), now));
-        assert!(
-            is_settled(&changed_at(999 * SECOND, 999 * SECOND - 1), now),
-            "a person set the time"
-        );
+        assert!(is_settled(&changed_at(999 * SECOND, 999 * SECOND - 1), now), "a person set the time");
         assert!(is_settled(&changed_at(900 * SECOND, 900 * SECOND), now));
     }
 
@@ -243,9 +197,6 @@ mod tests {
             assert_eq!(text, format!("{number:x}"));
         }
         assert_ne!(of_stat(&stat), in_doubt(&stat));
-        assert_eq!(
-            of_content(b"").0,
-            "he3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        );
+        assert_eq!(of_content(b"").0, "he3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 }

@@ -31,17 +31,11 @@ pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError
             },
         }
     }
-    folder
-        .map_or_else(|| root.try_clone().map_err(refusal), Ok)
-        .map(Some)
+    folder.map_or_else(|| root.try_clone().map_err(refusal), Ok).map(Some)
 }
 
 /// As [`find`], but makes the folders that are missing.
-pub(super) fn make<'p>(
-    root: &Dir,
-    path: &'p RelPath,
-    durability: Durability,
-) -> Result<(Dir, &'p str), FsError> {
+pub(super) fn make<'p>(root: &Dir, path: &'p RelPath, durability: Durability) -> Result<(Dir, &'p str), FsError> {
     let (above, name) = split(path);
     check_name(name)?;
     Ok((make_folder(root, above, durability)?, name))
@@ -93,8 +87,7 @@ fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsE
         Err(error) => return Err(refusal(error)),
     }
     sys::open_folder(folder, name).map_err(|error| {
-        why_not_a_folder(folder, name, error)
-            .unwrap_or_else(|| refusal(io::ErrorKind::NotFound.into()))
+        why_not_a_folder(folder, name, error).unwrap_or_else(|| refusal(io::ErrorKind::NotFound.into()))
     })
 }
 
@@ -116,9 +109,7 @@ fn why_not_a_folder(folder: &Dir, name: &str, error: io::Error) -> Option<FsErro
 }
 
 fn split(path: &RelPath) -> (&str, &str) {
-    path.as_str()
-        .rsplit_once('/')
-        .unwrap_or(("", path.as_str()))
+    path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()))
 }
 
 fn segments(path: &str) -> impl Iterator<Item = &str> {
@@ -127,12 +118,8 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
 
 /// Windows reads more into a name than other systems do: streams, devices, dropped endings.
 fn check_name(name: &str) -> Result<(), FsError> {
-    if cfg!(windows)
-        && (name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' ']))
-    {
-        return Err(FsError::InvalidPath(
-            "Windows does not take such a name".into(),
-        ));
+    if cfg!(windows) && (name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' '])) {
+        return Err(FsError::InvalidPath("Windows does not take such a name".into()));
     }
     Ok(())
 }

@@ -26,15 +26,12 @@ impl LocalDir {
         self.check_size(content)?;
         let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
         // A write that is stale makes no folders.
-        if matches!(precondition, Precondition::Matches(_))
-            && walk::find(&self.root, path)?.is_none()
-        {
+        if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(WriteOutcome::Stale(None));
         }
         let (folder, name) = walk::make(&self.root, path, self.options.durability)?;
         let found = walk::probe(&folder, name)?;
-        if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)?
-        {
+        if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)? {
             return Ok(WriteOutcome::Stale(current));
         }
 
@@ -60,8 +57,7 @@ impl LocalDir {
         if self.options.durability == Durability::Full && sys::sync_folder(&folder).is_err() {
             return Ok(WriteOutcome::Unknown);
         }
-        Ok(version_of_written(&folder, name, content)
-            .map_or(WriteOutcome::Unknown, WriteOutcome::Written))
+        Ok(version_of_written(&folder, name, content).map_or(WriteOutcome::Unknown, WriteOutcome::Written))
     }
 }
 
@@ -72,20 +68,14 @@ fn version_of_written(folder: &Dir, name: &str, content: &[u8]) -> Option<Versio
     }
     let now = version::now();
     let stat = sys::stat_at(folder, name).ok()?;
-    Some(if version::is_settled(&stat, now) {
-        version::of_stat(&stat)
-    } else {
-        version::in_doubt(&stat)
-    })
+    Some(if version::is_settled(&stat, now) { version::of_stat(&stat) } else { version::in_doubt(&stat) })
 }
 
 /// The answer to a write that lost its race: what is there.
 fn current(folder: &Dir, name: &str) -> Result<WriteOutcome, FsError> {
     let now = version::now();
     let found = walk::probe(folder, name)?;
-    let version = found
-        .map(|stat| version::of_file(folder, name, &stat, now))
-        .transpose()?;
+    let version = found.map(|stat| version::of_file(folder, name, &stat, now)).transpose()?;
     Ok(WriteOutcome::Stale(version.flatten()))
 }
 
@@ -99,22 +89,12 @@ struct Staged<'d> {
 
 impl<'d> Staged<'d> {
     /// Writes `content` to a new file in `folder`, with the permissions of `old`.
-    fn new(
-        folder: &'d Dir,
-        content: &[u8],
-        old: Option<&Stat>,
-        durability: Durability,
-    ) -> Result<Self, FsError> {
+    fn new(folder: &'d Dir, content: &[u8], old: Option<&Stat>, durability: Durability) -> Result<Self, FsError> {
         let (name, mut file) = create_temporary(folder).map_err(refusal)?;
         let stat = sys::stat_of(&file);
         let filled = fill(&mut file, content, old, durability);
         match (filled, stat) {
-            (Ok(()), Ok(stat)) => Ok(Self {
-                folder,
-                name,
-                stat,
-                keep: false,
-            }),
+            (Ok(()), Ok(stat)) => Ok(Self { folder, name, stat, keep: false }),
             (Err(error), _) | (_, Err(error)) => {
                 let _ = folder.remove_file(&name);
                 Err(refusal(error))
@@ -138,12 +118,7 @@ impl<'d> Staged<'d> {
 
     /// Takes the place of `found`, which had `expected`. Whatever else is met there stays, and
     /// the answer to the write is given back.
-    fn exchange(
-        &mut self,
-        name: &str,
-        found: &Stat,
-        expected: &Version,
-    ) -> Result<Option<WriteOutcome>, FsError> {
+    fn exchange(&mut self, name: &str, found: &Stat, expected: &Version) -> Result<Option<WriteOutcome>, FsError> {
         match sys::exchange(self.folder, &self.name, name) {
             Ok(true) => {}
             Ok(false) => return self.replace_if_same(name, found, expected),
@@ -208,12 +183,7 @@ impl Drop for Staged<'_> {
 }
 
 /// Whether `name` is the file that was found, with the bytes it had.
-fn is_unchanged(
-    folder: &Dir,
-    name: &str,
-    found: &Stat,
-    expected: &Version,
-) -> Result<bool, FsError> {
+fn is_unchanged(folder: &Dir, name: &str, found: &Stat, expected: &Version) -> Result<bool, FsError> {
     let stat = match sys::stat_at(folder, name) {
         Ok(stat) => stat,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -236,20 +206,13 @@ fn create_temporary(folder: &Dir) -> io::Result<(String, File)> {
         let random = RandomState::new().hash_one(count);
         let name = format!("{TEMPORARY_PREFIX}{process}-{count}-{random:016x}{TEMPORARY_SUFFIX}");
         match sys::open_file(folder, &name, Access::WriteNew) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => {
-                attempts += 1
-            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => attempts += 1,
             result => return result.map(|file| (name, file)),
         }
     }
 }
 
-fn fill(
-    file: &mut File,
-    content: &[u8],
-    old: Option<&Stat>,
-    durability: Durability,
-) -> io::Result<()> {
+fn fill(file: &mut File, content: &[u8], old: Option<&Stat>, durability: Durability) -> io::Result<()> {
     if let Some(old) = old {
         sys::take_over(file, old)?;
     }

@@ -10,14 +10,12 @@ mod tree;
 use std::collections::BTreeMap;
 
 use saddlebag::protocol::{
-    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition,
-    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition, ReadOutcome,
+    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 
-use crate::executor::{
-    Durability, Executor, MAX_LIST_ENTRIES, is_reserved, refuse_reserved, traced_path,
-};
+use crate::executor::{Durability, Executor, MAX_LIST_ENTRIES, is_reserved, refuse_reserved, traced_path};
 use scheduler::Random;
 pub use scheduler::Scheduler;
 use tree::{File, Node, Tree};
@@ -71,13 +69,8 @@ pub struct Performed {
 #[derive(Clone, Debug)]
 enum Fault {
     Fail(FsError),
-    Unknown {
-        committed: bool,
-    },
-    Edit {
-        path: RelPath,
-        bytes: Option<Vec<u8>>,
-    },
+    Unknown { committed: bool },
+    Edit { path: RelPath, bytes: Option<Vec<u8>> },
     Crash,
 }
 
@@ -118,13 +111,10 @@ impl Simulator {
     /// The regular files with their bytes.
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let files = self
-            .tree
-            .below("", "")
-            .filter_map(|(path, node)| match node {
-                Node::File(file) => Some((path.to_owned(), file.bytes.clone())),
-                Node::Directory | Node::Link => None,
-            });
+        let files = self.tree.below("", "").filter_map(|(path, node)| match node {
+            Node::File(file) => Some((path.to_owned(), file.bytes.clone())),
+            Node::Directory | Node::Link => None,
+        });
         files.collect()
     }
 
@@ -154,9 +144,7 @@ impl Simulator {
 
     /// Moves the virtual clock on.
     pub fn advance(&mut self, time: std::time::Duration) {
-        self.now = self
-            .now
-            .saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        self.now = self.now.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// Puts a file into the store, replacing what is there, as another program would.
@@ -194,13 +182,7 @@ impl Simulator {
 
     /// Right before operation `n` another program writes `bytes` to `path`, or removes the file.
     pub fn edit_at(&mut self, n: u64, path: &RelPath, bytes: Option<Vec<u8>>) {
-        self.plan(
-            n,
-            Fault::Edit {
-                path: path.clone(),
-                bytes,
-            },
-        );
+        self.plan(n, Fault::Edit { path: path.clone(), bytes });
     }
 
     /// The store crashes during operation `n`, which is done or not, as the seed decides, and
@@ -241,11 +223,7 @@ impl Simulator {
 
     fn new_file(&mut self, bytes: Vec<u8>) -> File {
         self.last_number += 1;
-        File {
-            bytes,
-            number: self.last_number,
-            modified: self.now,
-        }
+        File { bytes, number: self.last_number, modified: self.now }
     }
 
     fn crash(&mut self) -> FsError {
@@ -266,10 +244,7 @@ fn crashed() -> FsError {
 impl Executor for Simulator {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         let faults = self.faults.remove(&self.operations()).unwrap_or_default();
-        self.log.push(Performed {
-            op: op.name(),
-            path: traced_path(op).to_owned(),
-        });
+        self.log.push(Performed { op: op.name(), path: traced_path(op).to_owned() });
         self.now = self.now.saturating_add(TICK);
         if self.crashed {
             return Err(crashed());
@@ -297,9 +272,7 @@ impl Executor for Simulator {
         }
         if let Some(committed) = unknown {
             let doubt = match &outcome {
-                Ok(FsOutcome::Write(WriteOutcome::Written(_))) => {
-                    Some(FsOutcome::Write(WriteOutcome::Unknown))
-                }
+                Ok(FsOutcome::Write(WriteOutcome::Written(_))) => Some(FsOutcome::Write(WriteOutcome::Unknown)),
                 Ok(FsOutcome::Append(AppendOutcome::Written(_))) => {
                     Some(FsOutcome::Append(AppendOutcome::Unknown(offset)))
                 }
@@ -322,49 +295,21 @@ impl Executor for Simulator {
 impl Simulator {
     fn apply(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         match op {
-            FsOp::Read {
-                path,
-                offset,
-                max_bytes,
-                unless,
-            } => self
-                .read(path, *offset, *max_bytes, unless.as_ref())
-                .map(FsOutcome::Read),
-            FsOp::Write {
-                path,
-                content,
-                precondition,
-            } => self
-                .write(path, content, precondition)
-                .map(FsOutcome::Write),
-            FsOp::Append {
-                path,
-                content,
-                newline_first,
-                precondition,
-            } => self
-                .append(path, content, *newline_first, precondition)
-                .map(FsOutcome::Append),
-            FsOp::List {
-                folder,
-                recursive,
-                after,
-                limit,
-            } => self
-                .list(folder.as_ref(), *recursive, after.as_ref(), *limit)
-                .map(FsOutcome::List),
-            FsOp::Remove { path, precondition } => {
-                self.remove(path, precondition).map(FsOutcome::Remove)
+            FsOp::Read { path, offset, max_bytes, unless } => {
+                self.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
             }
-            FsOp::Rename {
-                from,
-                to,
-                precondition,
-            } => self.rename(from, to, precondition).map(FsOutcome::Rename),
-            FsOp::MakeDirectory { path } => self
-                .tree
-                .make_folders(path.as_str())
-                .map(|()| FsOutcome::MakeDirectory),
+            FsOp::Write { path, content, precondition } => {
+                self.write(path, content, precondition).map(FsOutcome::Write)
+            }
+            FsOp::Append { path, content, newline_first, precondition } => {
+                self.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
+            }
+            FsOp::List { folder, recursive, after, limit } => {
+                self.list(folder.as_ref(), *recursive, after.as_ref(), *limit).map(FsOutcome::List)
+            }
+            FsOp::Remove { path, precondition } => self.remove(path, precondition).map(FsOutcome::Remove),
+            FsOp::Rename { from, to, precondition } => self.rename(from, to, precondition).map(FsOutcome::Rename),
+            FsOp::MakeDirectory { path } => self.tree.make_folders(path.as_str()).map(|()| FsOutcome::MakeDirectory),
             _ => Err(FsError::Unsupported),
         }
     }
@@ -391,19 +336,10 @@ impl Simulator {
         // Both are cut to the length of a vector in memory, so they fit.
         let start = offset.min(size) as usize;
         let bytes = file.bytes[start..start + wanted as usize].to_vec();
-        Ok(ReadOutcome::Content(FileContent {
-            bytes,
-            version,
-            size,
-        }))
+        Ok(ReadOutcome::Content(FileContent { bytes, version, size }))
     }
 
-    fn write(
-        &mut self,
-        path: &RelPath,
-        content: &[u8],
-        precondition: &Precondition,
-    ) -> Result<WriteOutcome, FsError> {
+    fn write(&mut self, path: &RelPath, content: &[u8], precondition: &Precondition) -> Result<WriteOutcome, FsError> {
         self.check_size(content)?;
         if let Some(current) = self.stale(path, precondition)? {
             return Ok(WriteOutcome::Stale(current));
@@ -422,11 +358,7 @@ impl Simulator {
         if let Some(current) = self.stale(path, precondition)? {
             return Ok(AppendOutcome::Stale(current));
         }
-        let mut bytes = self
-            .tree
-            .file(path.as_str())?
-            .map(|file| file.bytes.clone())
-            .unwrap_or_default();
+        let mut bytes = self.tree.file(path.as_str())?.map(|file| file.bytes.clone()).unwrap_or_default();
         if newline_first && bytes.last().is_some_and(|&last| last != b'\n') {
             bytes.push(b'\n');
         }
@@ -444,10 +376,7 @@ impl Simulator {
         if let Some(folder) = folder
             && !self.tree.is_folder(folder.as_str())?
         {
-            return Ok(Listing {
-                entries: Vec::new(),
-                next: None,
-            });
+            return Ok(Listing { entries: Vec::new(), next: None });
         }
         let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
         let after = after.map_or("", RelPath::as_str);
@@ -466,17 +395,10 @@ impl Simulator {
             };
             entries.push(entry(path, node));
         }
-        Ok(Listing {
-            entries,
-            next: None,
-        })
+        Ok(Listing { entries, next: None })
     }
 
-    fn remove(
-        &mut self,
-        path: &RelPath,
-        precondition: &Precondition,
-    ) -> Result<RemoveOutcome, FsError> {
+    fn remove(&mut self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {
         if self.tree.file(path.as_str())?.is_none() {
             return Ok(RemoveOutcome::Done);
         }
@@ -487,12 +409,7 @@ impl Simulator {
         Ok(RemoveOutcome::Done)
     }
 
-    fn rename(
-        &mut self,
-        from: &RelPath,
-        to: &RelPath,
-        precondition: &Precondition,
-    ) -> Result<RenameOutcome, FsError> {
+    fn rename(&mut self, from: &RelPath, to: &RelPath, precondition: &Precondition) -> Result<RenameOutcome, FsError> {
         let Some(file) = self.tree.file(from.as_str())?.cloned() else {
             return Ok(RenameOutcome::Absent);
         };
@@ -509,11 +426,7 @@ impl Simulator {
     }
 
     /// What a stale operation answers; `None` if the precondition holds.
-    fn stale(
-        &self,
-        path: &RelPath,
-        precondition: &Precondition,
-    ) -> Result<Option<Option<Version>>, FsError> {
+    fn stale(&self, path: &RelPath, precondition: &Precondition) -> Result<Option<Option<Version>>, FsError> {
         let current = self.tree.file(path.as_str())?.map(File::version);
         let holds = match precondition {
             Precondition::Any => true,
@@ -532,27 +445,17 @@ impl Simulator {
     }
 
     fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {
-        path.parent()
-            .map_or(Ok(()), |parent| self.tree.make_folders(parent.as_str()))
+        path.parent().map_or(Ok(()), |parent| self.tree.make_folders(parent.as_str()))
     }
 
     fn check_size(&self, content: &[u8]) -> Result<(), FsError> {
         let limit = self.max_write_bytes;
-        if content.len() as u64 > limit {
-            Err(FsError::TooLarge(limit))
-        } else {
-            Ok(())
-        }
+        if content.len() as u64 > limit { Err(FsError::TooLarge(limit)) } else { Ok(()) }
     }
 
     /// Where the content of an append would begin.
     fn append_offset(&self, op: &FsOp) -> u64 {
-        let FsOp::Append {
-            path,
-            newline_first,
-            ..
-        } = op
-        else {
+        let FsOp::Append { path, newline_first, .. } = op else {
             return 0;
         };
         let Ok(Some(file)) = self.tree.file(path.as_str()) else {
@@ -567,29 +470,10 @@ fn entry(path: RelPath, node: &Node) -> Entry {
     let nothing = Version(String::new());
     match node {
         Node::File(file) => {
-            let (size, version, modified) =
-                (file.bytes.len() as u64, file.version(), file.modified);
-            Entry {
-                path,
-                kind: EntryKind::File,
-                size,
-                version,
-                modified,
-            }
+            let (size, version, modified) = (file.bytes.len() as u64, file.version(), file.modified);
+            Entry { path, kind: EntryKind::File, size, version, modified }
         }
-        Node::Directory => Entry {
-            path,
-            kind: EntryKind::Directory,
-            size: 0,
-            version: nothing,
-            modified: 0,
-        },
-        Node::Link => Entry {
-            path,
-            kind: EntryKind::Other,
-            size: 0,
-            version: nothing,
-            modified: 0,
-        },
+        Node::Directory => Entry { path, kind: EntryKind::Directory, size: 0, version: nothing, modified: 0 },
+        Node::Link => Entry { path, kind: EntryKind::Other, size: 0, version: nothing, modified: 0 },
     }
 }

@@ -19,9 +19,7 @@ impl Scheduler {
     /// A scheduler for one run.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self {
-            random: Random::new(seed),
-        }
+        Self { random: Random::new(seed) }
     }
 
     /// The same items in another order; every order is as likely as every other.
@@ -67,9 +65,7 @@ mod tests {
 
     #[test]
     fn every_order_comes_up_and_nothing_is_lost() {
-        let orders: BTreeSet<Vec<u8>> = (0..200)
-            .map(|seed| Scheduler::new(seed).reorder(vec![1, 2, 3]))
-            .collect();
+        let orders: BTreeSet<Vec<u8>> = (0..200).map(|seed| Scheduler::new(seed).reorder(vec![1, 2, 3])).collect();
         assert_eq!(orders.len(), 6);
         assert!(orders.iter().all(|order| order.iter().sum::<u8>() == 6));
     }

@@ -77,10 +77,7 @@ impl Tree {
 
     /// Makes the folder `path` and those above it.
     pub(super) fn make_folders(&mut self, path: &str) -> Result<(), FsError> {
-        for folder in ancestors(path)
-            .chain([path])
-            .filter(|folder| !folder.is_empty())
-        {
+        for folder in ancestors(path).chain([path]).filter(|folder| !folder.is_empty()) {
             if !self.is_folder(folder)? {
                 self.set(folder, Some(Node::Directory));
             }
@@ -122,16 +119,8 @@ impl Tree {
     }
 
     /// Everything whose path begins with `prefix` and sorts behind `after`, in order.
-    pub(super) fn below<'t>(
-        &'t self,
-        prefix: &'t str,
-        after: &str,
-    ) -> impl Iterator<Item = (&'t str, &'t Node)> {
-        let start = if after < prefix {
-            Bound::Included(prefix)
-        } else {
-            Bound::Excluded(after)
-        };
+    pub(super) fn below<'t>(&'t self, prefix: &'t str, after: &str) -> impl Iterator<Item = (&'t str, &'t Node)> {
+        let start = if after < prefix { Bound::Included(prefix) } else { Bound::Excluded(after) };
         self.nodes
             .range::<str, _>((start, Bound::Unbounded))
             .map(|(path, node)| (path.as_str(), node))

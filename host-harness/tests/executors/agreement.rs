@@ -6,8 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use saddlebag::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome,
-    RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version,
+    WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, Simulator};
@@ -64,47 +64,24 @@ impl<E: Executor> Run<E> {
                     Precondition::Matches(version) => Some(version),
                     _ => None,
                 };
-                FsOp::Read {
-                    path,
-                    offset,
-                    max_bytes,
-                    unless,
-                }
+                FsOp::Read { path, offset, max_bytes, unless }
             }
             Action::Write(path, content, expect) => {
                 let precondition = self.precondition(&path, expect);
-                FsOp::Write {
-                    path,
-                    content,
-                    precondition,
-                }
+                FsOp::Write { path, content, precondition }
             }
             Action::Append(path, content, newline_first, expect) => {
                 let precondition = self.precondition(&path, expect);
-                FsOp::Append {
-                    path,
-                    content,
-                    newline_first,
-                    precondition,
-                }
+                FsOp::Append { path, content, newline_first, precondition }
             }
-            Action::List(folder, recursive, after, limit) => FsOp::List {
-                folder,
-                recursive,
-                after,
-                limit,
-            },
+            Action::List(folder, recursive, after, limit) => FsOp::List { folder, recursive, after, limit },
             Action::Remove(path, expect) => {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Remove { path, precondition }
             }
             Action::Rename(from, to, expect) => {
                 let precondition = self.precondition(&from, expect);
-                FsOp::Rename {
-                    from,
-                    to,
-                    precondition,
-                }
+                FsOp::Rename { from, to, precondition }
             }
             Action::MakeDirectory(path) => FsOp::MakeDirectory { path },
         };
@@ -117,16 +94,9 @@ impl<E: Executor> Run<E> {
             Expect::Absent => Precondition::Absent,
             Expect::Never => Precondition::Matches(Version("none".into())),
             Expect::Current => {
-                let op = FsOp::Read {
-                    path: path.clone(),
-                    offset: 0,
-                    max_bytes: 0,
-                    unless: None,
-                };
+                let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: 0, unless: None };
                 match self.executor.perform(&op) {
-                    Ok(FsOutcome::Read(ReadOutcome::Content(content))) => {
-                        Precondition::Matches(content.version)
-                    }
+                    Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Precondition::Matches(content.version),
                     _ => Precondition::Any,
                 }
             }
@@ -144,9 +114,7 @@ fn anonymous(mut outcome: FsOutcome) -> FsOutcome {
     match &mut outcome {
         FsOutcome::Read(ReadOutcome::Content(content)) => hide(&mut content.version),
         FsOutcome::Write(WriteOutcome::Written(version) | WriteOutcome::Stale(Some(version)))
-        | FsOutcome::Append(
-            AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)),
-        )
+        | FsOutcome::Append(AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)))
         | FsOutcome::Remove(RemoveOutcome::Stale(version))
         | FsOutcome::Rename(RenameOutcome::Stale(version)) => hide(version),
         FsOutcome::List(listing) => {
@@ -172,12 +140,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
                     folders.push(path);
                 }
             } else {
-                let name = path
-                    .strip_prefix(root)
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .replace('\\', "/");
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
                 files.insert(name, fs::read(path).unwrap());
             }
         }
@@ -187,24 +150,12 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        (any_path(), 0..12_u64, 0..12_u32, expect())
-            .prop_map(|(p, offset, max, e)| Action::Read(p, offset, max, e)),
+        (any_path(), 0..12_u64, 0..12_u32, expect()).prop_map(|(p, offset, max, e)| Action::Read(p, offset, max, e)),
         (any_path(), content(), expect()).prop_map(|(p, c, e)| Action::Write(p, c, e)),
-        (any_path(), content(), any::<bool>(), expect())
-            .prop_map(|(p, c, n, e)| Action::Append(p, c, n, e)),
+        (any_path(), content(), any::<bool>(), expect()).prop_map(|(p, c, n, e)| Action::Append(p, c, n, e)),
         // Folders only: the root also holds the locks, which the simulator does not have.
-        (
-            any_path(),
-            any::<bool>(),
-            prop::option::of(any_path()),
-            0..5_u32
-        )
-            .prop_map(|(f, recursive, after, limit)| Action::List(
-                Some(f),
-                recursive,
-                after,
-                limit
-            )),
+        (any_path(), any::<bool>(), prop::option::of(any_path()), 0..5_u32)
+            .prop_map(|(f, recursive, after, limit)| Action::List(Some(f), recursive, after, limit)),
         (any_path(), expect()).prop_map(|(p, e)| Action::Remove(p, e)),
         (any_path(), any_path(), expect()).prop_map(|(f, t, e)| Action::Rename(f, t, e)),
         any_path().prop_map(Action::MakeDirectory),
@@ -228,8 +179,7 @@ fn any_path() -> impl Strategy<Value = RelPath> {
 }
 
 fn content() -> impl Strategy<Value = Vec<u8>> {
-    prop::sample::select(vec!["", "one", "two", "line\n", "\n"])
-        .prop_map(|text| text.as_bytes().to_vec())
+    prop::sample::select(vec!["", "one", "two", "line\n", "\n"]).prop_map(|text| text.as_bytes().to_vec())
 }
 
 fn expect() -> impl Strategy<Value = Expect> {

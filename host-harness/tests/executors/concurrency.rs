@@ -21,25 +21,17 @@ fn append_lines() {
     let who = std::env::var("SADDLEBAG_TEST_WHO").expect("given by the other test");
     let mut store = open(Path::new(&root));
     for line in 0..LINES {
-        store
-            .append("log/today.md", &format!("{who} {line}"))
-            .unwrap();
+        store.append("log/today.md", &format!("{who} {line}")).unwrap();
     }
 }
 
 #[test]
 fn processes_that_append_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let children: Vec<Child> = ["one", "two"]
-        .map(|who| start("concurrency::append_lines", folder.path(), who))
-        .into();
+    let children: Vec<Child> = ["one", "two"].map(|who| start("concurrency::append_lines", folder.path(), who)).into();
     for child in children {
         let output = child.wait_with_output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let text = open(folder.path()).text("log/today.md");
     assert_eq!(text.lines().count(), 2 * LINES);
@@ -61,9 +53,8 @@ fn edit_a_counter() {
 #[test]
 fn concurrent_writers_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let children: Vec<Child> = ["one", "two"]
-        .map(|who| start("concurrency::edit_a_counter", folder.path(), who))
-        .into();
+    let children: Vec<Child> =
+        ["one", "two"].map(|who| start("concurrency::edit_a_counter", folder.path(), who)).into();
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| (0..EDITS).for_each(|_| add_one(folder.path())));
@@ -71,30 +62,18 @@ fn concurrent_writers_lose_nothing() {
     });
     for child in children {
         let output = child.wait_with_output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    assert_eq!(
-        open(folder.path()).text("counter.md"),
-        ((8 + 2) * EDITS).to_string()
-    );
+    assert_eq!(open(folder.path()).text("counter.md"), ((8 + 2) * EDITS).to_string());
 }
 
 #[test]
 fn readers_never_see_a_torn_file() {
     let folder = tempfile::tempdir().unwrap();
-    let text = |n: usize| {
-        char::from(b'a' + (n % 26) as u8)
-            .to_string()
-            .repeat(10_000 + n)
-    };
+    let text = |n: usize| char::from(b'a' + (n % 26) as u8).to_string().repeat(10_000 + n);
     open(folder.path()).put("a.md", &text(0));
     thread::scope(|scope| {
-        let writer =
-            scope.spawn(|| (0..200).for_each(|n| drop(open(folder.path()).put("a.md", &text(n)))));
+        let writer = scope.spawn(|| (0..200).for_each(|n| drop(open(folder.path()).put("a.md", &text(n)))));
         let mut store = open(folder.path());
         while !writer.is_finished() {
             let content = store.content("a.md");
@@ -140,15 +119,10 @@ fn a_killed_writer_leaves_whole_files_and_no_lock() {
     for round in 0..10 {
         let before = store.put("a.md", "before");
         let mut child = start("concurrency::write_without_end", folder.path(), "writer");
-        while store
-            .read_unless("a.md", &before)
-            .is_ok_and(|found| matches!(found, ReadOutcome::Unchanged))
+        while store.read_unless("a.md", &before).is_ok_and(|found| matches!(found, ReadOutcome::Unchanged))
             || store.text("a.md") == "before"
         {
-            assert!(
-                child.try_wait().unwrap().is_none(),
-                "the writer must go on until it is killed"
-            );
+            assert!(child.try_wait().unwrap().is_none(), "the writer must go on until it is killed");
             thread::yield_now();
         }
         (0..round * 10).for_each(|_| drop(store.text("a.md")));
@@ -165,9 +139,7 @@ fn a_killed_writer_leaves_whole_files_and_no_lock() {
 /// A text that shows by its length whether all of it is there.
 fn whole_text(n: usize) -> String {
     let length = 20_000 + n % 5_000;
-    char::from(b'a' + (length % 26) as u8)
-        .to_string()
-        .repeat(length)
+    char::from(b'a' + (length % 26) as u8).to_string().repeat(length)
 }
 
 /// Reads a number, adds one and writes it, until nobody else was faster.
@@ -181,10 +153,7 @@ fn add_one(root: &Path) {
             }
             _ => (0, Absent),
         };
-        if let WriteOutcome::Written(_) = store
-            .write("counter.md", &(number + 1).to_string(), precondition)
-            .unwrap()
-        {
+        if let WriteOutcome::Written(_) = store.write("counter.md", &(number + 1).to_string(), precondition).unwrap() {
             return;
         }
     }

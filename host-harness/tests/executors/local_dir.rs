@@ -13,24 +13,13 @@ fn a_root_that_is_no_folder_is_refused_with_the_way_out() {
     let missing = folder.path().join("no/such");
     let error = LocalDir::open(&missing, fast()).unwrap_err();
     assert!(matches!(error, OpenError::Missing(_)));
-    assert!(
-        error
-            .to_string()
-            .ends_with("does not exist; create it first"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("does not exist; create it first"), "{error}");
 
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     for path in [file.clone(), file.join("below")] {
-        assert!(matches!(
-            LocalDir::open(&path, fast()),
-            Err(OpenError::NotDirectory(_))
-        ));
-        assert!(matches!(
-            LocalDir::create(&path, fast()),
-            Err(OpenError::NotDirectory(_))
-        ));
+        assert!(matches!(LocalDir::open(&path, fast()), Err(OpenError::NotDirectory(_))));
+        assert!(matches!(LocalDir::create(&path, fast()), Err(OpenError::NotDirectory(_))));
     }
 
     assert!(LocalDir::create(&missing, LocalDirOptions::default()).is_ok());
@@ -62,20 +51,11 @@ fn a_version_outlives_the_process_and_a_touch_changes_it() {
     let mut store = open(folder.path());
     assert_eq!(store.content("a.md").version, version);
     assert_eq!(store.list("", false).unwrap()[0].version, version);
-    assert_eq!(
-        store.read_unless("a.md", &version),
-        Ok(ReadOutcome::Unchanged)
-    );
+    assert_eq!(store.read_unless("a.md", &version), Ok(ReadOutcome::Unchanged));
 
     fs::write(folder.path().join("a.md"), "TEXT").unwrap();
-    assert!(matches!(
-        store.read_unless("a.md", &version),
-        Ok(ReadOutcome::Content(_))
-    ));
-    assert!(matches!(
-        store.write("a.md", "", Matches(version)),
-        Ok(WriteOutcome::Stale(Some(_)))
-    ));
+    assert!(matches!(store.read_unless("a.md", &version), Ok(ReadOutcome::Content(_))));
+    assert!(matches!(store.write("a.md", "", Matches(version)), Ok(WriteOutcome::Stale(Some(_)))));
 }
 
 #[test]
@@ -111,66 +91,31 @@ mod unix {
         let mut store = open(folder.path());
         store.put("d/a.md", "text");
         symlink(outside.path(), folder.path().join("out")).unwrap();
-        symlink(
-            outside.path().join("secret.md"),
-            folder.path().join("d/file.md"),
-        )
-        .unwrap();
+        symlink(outside.path().join("secret.md"), folder.path().join("d/file.md")).unwrap();
         symlink("nowhere", folder.path().join("d/dangling.md")).unwrap();
         symlink("a.md", folder.path().join("d/inside.md")).unwrap();
 
-        for link in [
-            "out/secret.md",
-            "out/new.md",
-            "out/new/deep.md",
-            "d/file.md",
-            "d/dangling.md",
-            "d/inside.md",
-            "out",
-        ] {
+        for link in
+            ["out/secret.md", "out/new.md", "out/new/deep.md", "d/file.md", "d/dangling.md", "d/inside.md", "out"]
+        {
             let refused = Err(FsError::SymbolicLink);
             assert_eq!(store.read_part(link, 0, 10).map(|_| ()), refused, "{link}");
             assert_eq!(store.write(link, "x", Any).map(|_| ()), refused, "{link}");
             assert_eq!(store.append(link, "x").map(|_| ()), refused, "{link}");
             assert_eq!(store.remove(link, Any).map(|_| ()), refused, "{link}");
-            assert_eq!(
-                store.rename(link, "free.md", Any).map(|_| ()),
-                refused,
-                "{link}"
-            );
+            assert_eq!(store.rename(link, "free.md", Any).map(|_| ()), refused, "{link}");
         }
-        assert_eq!(
-            store.rename("d/a.md", "out/a.md", Any).map(|_| ()),
-            Err(FsError::SymbolicLink)
-        );
-        assert_eq!(
-            store.list("out", true).map(|_| ()),
-            Err(FsError::SymbolicLink)
-        );
+        assert_eq!(store.rename("d/a.md", "out/a.md", Any).map(|_| ()), Err(FsError::SymbolicLink));
+        assert_eq!(store.list("out", true).map(|_| ()), Err(FsError::SymbolicLink));
         assert_eq!(store.make_directory("out"), Err(FsError::SymbolicLink));
         assert_eq!(store.make_directory("out/new"), Err(FsError::SymbolicLink));
 
         let listed = store.list("", true).unwrap();
-        assert_eq!(
-            paths(&listed),
-            [
-                "d",
-                "d/a.md",
-                "d/dangling.md",
-                "d/file.md",
-                "d/inside.md",
-                "out"
-            ]
-        );
-        let links = listed
-            .iter()
-            .filter(|entry| entry.kind == EntryKind::Other && entry.version.0.is_empty());
+        assert_eq!(paths(&listed), ["d", "d/a.md", "d/dangling.md", "d/file.md", "d/inside.md", "out"]);
+        let links = listed.iter().filter(|entry| entry.kind == EntryKind::Other && entry.version.0.is_empty());
         assert_eq!(links.count(), 4);
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
-        assert_eq!(
-            fs::read_to_string(outside.path().join("secret.md")).unwrap(),
-            "secret"
-        );
+        assert_eq!(fs::read_to_string(outside.path().join("secret.md")).unwrap(), "secret");
     }
 
     #[test]
@@ -189,10 +134,7 @@ mod unix {
         fs::create_dir(folder.path().join("real")).unwrap();
         symlink("real", folder.path().join("link")).unwrap();
         open(&folder.path().join("link")).put("a.md", "text");
-        assert_eq!(
-            fs::read_to_string(folder.path().join("real/a.md")).unwrap(),
-            "text"
-        );
+        assert_eq!(fs::read_to_string(folder.path().join("real/a.md")).unwrap(), "text");
     }
 
     #[test]
@@ -218,13 +160,7 @@ mod unix {
         store.put("d/e/a.md", "1");
         store.append("d/b.md", "1").unwrap();
         store.make_directory("f").unwrap();
-        for (name, expected) in [
-            ("d", 0o700),
-            ("d/e", 0o700),
-            ("d/e/a.md", 0o600),
-            ("d/b.md", 0o600),
-            ("f", 0o700),
-        ] {
+        for (name, expected) in [("d", 0o700), ("d/e", 0o700), ("d/e/a.md", 0o600), ("d/b.md", 0o600), ("f", 0o700)] {
             assert_eq!(mode(&root.join(name)), expected, "{name}");
         }
         assert_eq!(mode(&root.join(".saddlebag/locks")), 0o700);
@@ -299,12 +235,7 @@ mod unix {
     fn an_append_that_does_not_fit_is_undone() {
         let folder = tempfile::tempdir().unwrap();
         let setup = "trap '' XFSZ; ulimit -f 64";
-        assert!(run_again(
-            "append_beyond_the_limit",
-            setup,
-            folder.path(),
-            &["sh", "-c"]
-        ));
+        assert!(run_again("append_beyond_the_limit", setup, folder.path(), &["sh", "-c"]));
     }
 
     /// Runs in a process of its own, on a small file system.
@@ -328,12 +259,7 @@ mod unix {
     fn a_full_disk_is_told_and_leaves_files_whole() {
         let folder = tempfile::tempdir().unwrap();
         let setup = "mount -t tmpfs -o size=256k tmpfs \"$SADDLEBAG_TEST_ROOT\" || exit 77";
-        run_again(
-            "fill_the_disk",
-            setup,
-            folder.path(),
-            &["unshare", "-rm", "sh", "-c"],
-        );
+        run_again("fill_the_disk", setup, folder.path(), &["unshare", "-rm", "sh", "-c"]);
     }
 
     /// Runs in a process of its own, on a file system that cannot be written.
@@ -356,12 +282,7 @@ mod unix {
         let folder = tempfile::tempdir().unwrap();
         let setup = "cd \"$SADDLEBAG_TEST_ROOT\"; mount -t tmpfs tmpfs . || exit 77; cd \"$PWD\"; \
                      printf text > a.md; mount -o remount,ro \"$PWD\" || exit 77";
-        run_again(
-            "change_what_is_read_only",
-            setup,
-            folder.path(),
-            &["unshare", "-rm", "sh", "-c"],
-        );
+        run_again("change_what_is_read_only", setup, folder.path(), &["unshare", "-rm", "sh", "-c"]);
     }
 
     /// Starts this program again for one of its tests, after the shell has run `setup`. `false` if
@@ -375,25 +296,18 @@ mod unix {
             .env("SADDLEBAG_TEST_ROOT", root)
             .output();
         let Ok(output) = output else { return false };
-        let (said, told) = (
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr),
-        );
+        let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let began = said.contains("running 1 test");
         assert!(!began || output.status.success(), "{said}{told}");
         began
     }
 
     fn given_root() -> std::path::PathBuf {
-        std::env::var_os("SADDLEBAG_TEST_ROOT")
-            .expect("given by the other test")
-            .into()
+        std::env::var_os("SADDLEBAG_TEST_ROOT").expect("given by the other test").into()
     }
 
     fn file_names(folder: &Path) -> Vec<String> {
-        let names = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<String> = names.collect();
         names.sort();
         names

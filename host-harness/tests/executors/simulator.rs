@@ -28,10 +28,7 @@ fn an_unknown_outcome_hides_what_was_done() {
         store.unknown_at(3, committed);
         assert_eq!(store.write("b.md", "two", Any), Ok(WriteOutcome::Unknown));
         assert_eq!(store.append("a.md", "two"), Ok(AppendOutcome::Unknown(4)));
-        assert!(matches!(
-            store.write("a.md", "x", crate::support::Absent),
-            Ok(WriteOutcome::Stale(Some(_)))
-        ));
+        assert!(matches!(store.write("a.md", "x", crate::support::Absent), Ok(WriteOutcome::Stale(Some(_)))));
         let expected = if committed { "one\ntwo" } else { "one" };
         assert_eq!(store.text("a.md"), expected);
         assert_eq!(store.files().contains_key("b.md"), committed);
@@ -43,10 +40,7 @@ fn another_program_can_be_faster() {
     let mut store = Simulator::new(1);
     let version = store.put("a.md", "one");
     store.edit_at(1, &path("a.md"), Some(b"PERSON".to_vec()));
-    assert!(matches!(
-        store.write("a.md", "two", Matches(version)),
-        Ok(WriteOutcome::Stale(Some(_)))
-    ));
+    assert!(matches!(store.write("a.md", "two", Matches(version)), Ok(WriteOutcome::Stale(Some(_)))));
     assert_eq!(store.text("a.md"), "PERSON");
     store.edit_at(store.operations(), &path("a.md"), None);
     let version = store.list("", false).unwrap();
@@ -59,10 +53,7 @@ fn acknowledged_writes_survive() {
         let mut store = Simulator::new(seed);
         store.put("a.md", "one");
         store.crash_at(1);
-        assert_eq!(
-            store.write("a.md", "two", Any),
-            Err(FsError::Other("crashed".into()))
-        );
+        assert_eq!(store.write("a.md", "two", Any), Err(FsError::Other("crashed".into())));
         assert!(store.is_crashed());
         assert!(store.append("a.md", "three").is_err());
         store.restart();
@@ -111,11 +102,7 @@ fn the_same_seed_gives_the_same_run() {
         store.crash_at(20);
         let _ = store.remove("a.md", Any);
         store.restart();
-        let modified = store
-            .list("", false)
-            .unwrap()
-            .first()
-            .map(|entry| entry.modified);
+        let modified = store.list("", false).unwrap().first().map(|entry| entry.modified);
         (store.files(), modified)
     };
     assert_eq!(run(3), run(3));

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use saddlebag::protocol::{
-    AppendOutcome, Entry, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition,
-    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome,
+    RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions};
@@ -16,10 +16,7 @@ pub(crate) fn path(text: &str) -> RelPath {
 }
 
 pub(crate) fn fast() -> LocalDirOptions {
-    LocalDirOptions {
-        durability: Durability::Fast,
-        ..LocalDirOptions::default()
-    }
+    LocalDirOptions { durability: Durability::Fast, ..LocalDirOptions::default() }
 }
 
 pub(crate) fn open(root: &Path) -> LocalDir {
@@ -43,28 +40,14 @@ pub(crate) trait Ask: Executor {
         max_bytes: u32,
         unless: Option<Version>,
     ) -> Result<ReadOutcome, FsError> {
-        match self.perform(&FsOp::Read {
-            path: path(at),
-            offset,
-            max_bytes,
-            unless,
-        })? {
+        match self.perform(&FsOp::Read { path: path(at), offset, max_bytes, unless })? {
             FsOutcome::Read(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }
     }
 
-    fn write(
-        &mut self,
-        at: &str,
-        content: &str,
-        precondition: Precondition,
-    ) -> Result<WriteOutcome, FsError> {
-        match self.perform(&FsOp::Write {
-            path: path(at),
-            content: content.into(),
-            precondition,
-        })? {
+    fn write(&mut self, at: &str, content: &str, precondition: Precondition) -> Result<WriteOutcome, FsError> {
+        match self.perform(&FsOp::Write { path: path(at), content: content.into(), precondition })? {
             FsOutcome::Write(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }
@@ -77,12 +60,7 @@ pub(crate) trait Ask: Executor {
         newline_first: bool,
         precondition: Precondition,
     ) -> Result<AppendOutcome, FsError> {
-        let op = FsOp::Append {
-            path: path(at),
-            content: content.into(),
-            newline_first,
-            precondition,
-        };
+        let op = FsOp::Append { path: path(at), content: content.into(), newline_first, precondition };
         match self.perform(&op)? {
             FsOutcome::Append(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
@@ -93,20 +71,9 @@ pub(crate) trait Ask: Executor {
         self.append_with(at, content, true, Any)
     }
 
-    fn list_with(
-        &mut self,
-        folder: &str,
-        recursive: bool,
-        after: &str,
-        limit: u32,
-    ) -> Result<Listing, FsError> {
+    fn list_with(&mut self, folder: &str, recursive: bool, after: &str, limit: u32) -> Result<Listing, FsError> {
         let given = |text: &str| (!text.is_empty()).then(|| path(text));
-        match self.perform(&FsOp::List {
-            folder: given(folder),
-            recursive,
-            after: given(after),
-            limit,
-        })? {
+        match self.perform(&FsOp::List { folder: given(folder), recursive, after: given(after), limit })? {
             FsOutcome::List(listing) => Ok(listing),
             other => panic!("{other:?}"),
         }
@@ -120,26 +87,14 @@ pub(crate) trait Ask: Executor {
     }
 
     fn remove(&mut self, at: &str, precondition: Precondition) -> Result<RemoveOutcome, FsError> {
-        match self.perform(&FsOp::Remove {
-            path: path(at),
-            precondition,
-        })? {
+        match self.perform(&FsOp::Remove { path: path(at), precondition })? {
             FsOutcome::Remove(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }
     }
 
-    fn rename(
-        &mut self,
-        from: &str,
-        to: &str,
-        precondition: Precondition,
-    ) -> Result<RenameOutcome, FsError> {
-        match self.perform(&FsOp::Rename {
-            from: path(from),
-            to: path(to),
-            precondition,
-        })? {
+    fn rename(&mut self, from: &str, to: &str, precondition: Precondition) -> Result<RenameOutcome, FsError> {
+        match self.perform(&FsOp::Rename { from: path(from), to: path(to), precondition })? {
             FsOutcome::Rename(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }
