@@ -1,1 +1,217 @@
-fn main() {}
+//! Measures Saddlebag against what the original does, in one run on one corpus, and prints ratios.
+//!
+//! `cargo xtask bench` runs it; `--write FILE` also writes the table as Markdown.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
+
+mod baseline;
+mod corpus;
+mod report;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+use std::time::{Duration, Instant};
+
+use saddlebag::context::ContextRequest;
+use saddlebag::journal::{JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::store::Timestamp;
+use saddlebag::{Command, Config, Memory};
+use saddlebag_host::{
+    ComponentOptions, ComponentRuntime, Durability, EMBEDDED_COMPONENT, Engine, Host, LocalDir, LocalDirOptions,
+    NativeEngine,
+};
+
+use corpus::{LAST_DAY, PROJECT};
+use report::{Bar, Report};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Noon of the corpus's last day, UTC.
+const NOW: Timestamp = Timestamp { seconds: 1_779_710_400, nanoseconds: 0, utc_offset_seconds: 0 };
+const QUERIES: [(&str, &[&str]); 4] = [
+    ("rare term", &["needleterm"]),
+    ("term in half the notes", &["redis"]),
+    ("two terms", &["redis", "postgres"]),
+    ("five terms", &["redis", "postgres", "needleterm", "zanzibar", "deploy"]),
+];
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let value = |name: &str| arguments.iter().position(|word| word == name).and_then(|at| arguments.get(at + 1));
+    let sizes: Vec<usize> = match value("--notes") {
+        Some(notes) => vec![notes.parse()?],
+        None => vec![1_000, 10_000],
+    };
+    let runtime = ComponentRuntime::new(ComponentOptions::default())?;
+    let mut report = Report::default();
+    for notes in sizes {
+        eprintln!("measuring {notes} notes");
+        searches(&mut report, &runtime, notes)?;
+    }
+    small_work(&mut report, &runtime)?;
+    footprint(&mut report, &runtime)?;
+    if let Some(program) = value("--program") {
+        command_line(&mut report, Path::new(program))?;
+    }
+    println!("{}", report.table());
+    if let Some(file) = value("--write") {
+        std::fs::write(file, report.markdown())?;
+    }
+    Ok(())
+}
+
+/// The median of `runs` timings after one run that does not count.
+fn median(runs: usize, mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
+    work()?;
+    let mut times = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let start = Instant::now();
+        work()?;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
+}
+
+fn config(epoch: u64) -> Config {
+    Config { epoch, project: Some(PROJECT.into()), ..Config::default() }
+}
+
+fn native() -> Result<Box<dyn Engine>> {
+    Ok(Box::new(NativeEngine::new(Memory::open(config(1))?)))
+}
+
+fn component(runtime: &ComponentRuntime) -> Result<Box<dyn Engine>> {
+    Ok(Box::new(runtime.open(config(1))?))
+}
+
+fn disk(root: &Path, durability: Durability) -> Result<LocalDir> {
+    let mut options = LocalDirOptions::default();
+    options.durability = durability;
+    Ok(LocalDir::open(root, options)?)
+}
+
+fn search(terms: &[&str], vouched_unchanged: bool) -> Command {
+    let request = SearchRequest { vouched_unchanged, ..SearchRequest::new(terms.join(" ")) };
+    Command::Journal(JournalCommand::Search(request))
+}
+
+fn searches(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let bytes = corpus::write_journal(folder.path(), notes)?;
+    // Versions of files that were just written are content hashes; wait until they are not.
+    std::thread::sleep(Duration::from_millis(50));
+    let warm_component = &mut Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
+    let warm_native = &mut Host::new(native()?, disk(folder.path(), Durability::Full)?);
+    for (name, terms) in QUERIES {
+        let original = median(5, || baseline::search(folder.path(), PROJECT, terms).map(|_| ()).map_err(Into::into))?;
+        let ripgrep = ripgrep(folder.path(), terms)?;
+        let warm = median(11, || Ok(drop(warm_component.run(NOW, search(terms, false))?)))?;
+        let vouched = median(11, || Ok(drop(warm_component.run(NOW, search(terms, true))?)))?;
+        let warm_in_native = median(11, || Ok(drop(warm_native.run(NOW, search(terms, false))?)))?;
+        let vouched_in_native = median(11, || Ok(drop(warm_native.run(NOW, search(terms, true))?)))?;
+        let cold = median(5, || {
+            let mut host = Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
+            Ok(drop(host.run(NOW, search(terms, false))?))
+        })?;
+        let what = format!("search, {name}, {notes} notes");
+        report.add(&format!("{what}: nothing changed, checked by one list"), warm, &[
+            Bar { baseline: "original", time: Some(original), at_most: 0.3 },
+            Bar { baseline: "rg", time: ripgrep, at_most: 0.5 },
+            Bar { baseline: "native engine", time: Some(warm_in_native), at_most: 1.6 },
+        ]);
+        report.add(&format!("{what}: host vouches that nothing changed"), vouched, &[
+            Bar { baseline: "rg", time: ripgrep, at_most: 0.08 },
+            Bar { baseline: "native engine", time: Some(vouched_in_native), at_most: 1.6 },
+        ]);
+        report.add(&format!("{what}: fresh engine, without an index file"), cold, &[
+            Bar { baseline: "original", time: Some(original), at_most: f64::INFINITY },
+            Bar { baseline: "rg", time: ripgrep, at_most: f64::INFINITY },
+        ]);
+    }
+    let mut engine = runtime.open(config(1))?;
+    Host::new(&mut engine as &mut dyn Engine, disk(folder.path(), Durability::Full)?).run(NOW, search(&["redis"], false))?;
+    report.add_ratio(&format!("memory after indexing {notes} notes, of their bytes"), engine.memory_bytes() as f64 / bytes as f64, 3.0);
+    Ok(())
+}
+
+/// `rg -i -l` with the words, if it is installed.
+fn ripgrep(root: &Path, terms: &[&str]) -> Result<Option<Duration>> {
+    if Process::new("rg").arg("--version").output().is_err() {
+        return Ok(None);
+    }
+    let time = median(5, || {
+        let mut rg = Process::new("rg");
+        rg.args(["-i", "-l"]).args(terms.iter().flat_map(|term| ["-e", term])).arg(root);
+        Ok(drop(rg.output()?))
+    });
+    time.map(Some)
+}
+
+/// What does not depend on the number of notes.
+fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    corpus::write_journal(folder.path(), 100)?;
+    std::thread::sleep(Duration::from_millis(50));
+    let context = || Command::Context(ContextRequest::default());
+    let mut host = Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
+    let mut in_native = Host::new(native()?, disk(folder.path(), Durability::Full)?);
+    let block = median(101, || Ok(drop(host.run(NOW, context())?)))?;
+    let block_in_native = median(101, || Ok(drop(in_native.run(NOW, context())?)))?;
+    let yesterday = "2026-05-24.md";
+    let today = format!("{LAST_DAY}.md");
+    let block_original = median(101, || baseline::context(folder.path(), PROJECT, [yesterday, &today]).map(|_| ()).map_err(Into::into))?;
+    report.add("context block", block, &[
+        Bar { baseline: "1 ms", time: Some(Duration::from_millis(1)), at_most: 1.0 },
+        Bar { baseline: "original", time: Some(block_original), at_most: f64::INFINITY },
+        Bar { baseline: "native engine", time: Some(block_in_native), at_most: 1.6 },
+    ]);
+    let append = || {
+        Command::Journal(JournalCommand::Write {
+            target: Target::Daily(None),
+            mode: WriteMode::Append,
+            content: "- one more line of the log".into(),
+        })
+    };
+    let log = folder.path().join("projects").join(PROJECT).join("daily").join(&today);
+    for (name, durability) in [("durable", Durability::Full), ("not synced", Durability::Fast)] {
+        std::fs::write(&log, "x".repeat(100_000))?;
+        let original = median(101, || Ok(baseline::append(&log, "- one more line of the log")?))?;
+        std::fs::write(&log, "x".repeat(100_000))?;
+        let mut host = Host::new(component(runtime)?, disk(folder.path(), durability)?);
+        let ours = median(101, || Ok(drop(host.run(NOW, append())?)))?;
+        let bars = [Bar { baseline: "original, not synced", time: Some(original), at_most: f64::INFINITY }];
+        report.add(&format!("append to a log of 100 KB, {name}"), ours, &bars);
+    }
+    Ok(())
+}
+
+fn footprint(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
+    let instantiate = median(101, || Ok(drop(runtime.open(config(1))?)))?;
+    let bar = Bar { baseline: "50 µs", time: Some(Duration::from_micros(50)), at_most: 1.0 };
+    report.add("instantiate and open", instantiate, &[bar]);
+    report.add_ratio("component size, of 900 KB", EMBEDDED_COMPONENT.len() as f64 / 900_000.0, 1.0);
+    Ok(())
+}
+
+/// A whole call of the program, with compiled code cached.
+fn command_line(report: &mut Report, program: &Path) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    corpus::write_journal(folder.path(), 100)?;
+    let program = PathBuf::from(program);
+    let call = |arguments: &[&str]| {
+        median(21, || {
+            let mut process = Process::new(&program);
+            process.arg("--root").arg(folder.path()).arg("--notebook").args(arguments);
+            Ok(drop(process.output()?))
+        })
+    };
+    let with_component = call(&["status"])?;
+    let in_native = call(&["--engine", "native", "status"])?;
+    report.add("command-line call (status)", with_component, &[
+        Bar { baseline: "25 ms", time: Some(Duration::from_millis(25)), at_most: 1.0 },
+        Bar { baseline: "native engine", time: Some(in_native), at_most: f64::INFINITY },
+    ]);
+    Ok(())
+}

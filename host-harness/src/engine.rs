@@ -73,6 +73,20 @@ impl Engine for NativeEngine {
     }
 }
 
+impl<E: Engine + ?Sized> Engine for &mut E {
+    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
+        (**self).handle_memory_command(id, now, command)
+    }
+
+    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
+        (**self).handle_memory_result(result)
+    }
+
+    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
+        (**self).cancel(id)
+    }
+}
+
 impl<E: Engine + ?Sized> Engine for Box<E> {
     fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
         (**self).handle_memory_command(id, now, command)

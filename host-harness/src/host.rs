@@ -17,6 +17,8 @@ pub enum HostError {
     /// x
     Command(Error),
 }
+impl std::fmt::Display for HostError { fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "{self:?}") } }
+impl std::error::Error for HostError {}
 impl<E: Engine, X: Executor> Host<E, X> {
     /// x
     pub fn new(engine: E, executor: X) -> Self {

@@ -1,0 +1,124 @@
+//! A deterministic corpus of Markdown notes of about 2 KB each.
+//!
+//! Words are pseudo-words with Zipf-distributed frequencies. Planted lines answer known queries: every
+//! 2nd note "uses redis for caching", every 50th "postgres listens on port 5432", every 200th the word
+//! "needleterm", every 997th "the zanzibar incident was resolved".
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+const SYLLABLES: [&str; 41] = [
+    "ba", "be", "bi", "bo", "bu", "ka", "ke", "ki", "ko", "ku", "la", "le", "li", "lo", "lu", "ma", "me", "mi", "mo",
+    "mu", "na", "ne", "ni", "no", "nu", "ra", "re", "ri", "ro", "ru", "sa", "se", "si", "so", "su", "ta", "te", "ti",
+    "to", "tu", "va",
+];
+const VOCABULARY: usize = 4000;
+/// The days of the logs, newest first, end with this one; the notes do not depend on it.
+pub(crate) const LAST_DAY: &str = "2026-05-25";
+pub(crate) const PROJECT: &str = "proj";
+
+/// xorshift64*: enough for a corpus, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 33) as usize % limit
+    }
+
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Words and the running sums of their frequencies.
+struct Vocabulary {
+    words: Vec<String>,
+    sums: Vec<f64>,
+}
+
+impl Vocabulary {
+    fn new(random: &mut Random) -> Self {
+        let mut words = std::collections::BTreeSet::new();
+        while words.len() < VOCABULARY {
+            let syllables = 2 + random.below(3);
+            words.insert((0..syllables).map(|_| SYLLABLES[random.below(SYLLABLES.len())]).collect::<String>());
+        }
+        let mut words: Vec<String> = words.into_iter().collect();
+        for i in (1..words.len()).rev() {
+            words.swap(i, random.below(i + 1));
+        }
+        let mut sum = 0.0;
+        let sums = (0..words.len())
+            .map(|rank| {
+                sum += 1.0 / (rank as f64 + 3.0);
+                sum
+            })
+            .collect();
+        Self { words, sums }
+    }
+
+    fn word(&self, random: &mut Random) -> &str {
+        let at = random.unit() * self.sums.last().copied().unwrap_or(1.0);
+        &self.words[self.sums.partition_point(|&sum| sum < at).min(self.words.len() - 1)]
+    }
+
+    fn body(&self, random: &mut Random, size: usize, planted: &[&str]) -> String {
+        let mut lines = Vec::new();
+        let mut total = 0;
+        while total < size {
+            let count = 6 + random.below(9);
+            let words: Vec<&str> = (0..count).map(|_| self.word(random)).collect();
+            let roll = random.unit();
+            let mark = if roll < 0.08 { "## " } else if roll < 0.36 { "- " } else { "" };
+            let line = format!("{mark}{}", words.join(" "));
+            total += line.len() + 1;
+            lines.push(line);
+        }
+        for line in planted {
+            lines.insert(random.below(lines.len()), (*line).to_string());
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+/// Writes the journal layout with `notes` notes below `root`; gives the bytes of all files.
+pub(crate) fn write_journal(root: &Path, notes: usize) -> io::Result<u64> {
+    let mut random = Random(42);
+    let vocabulary = Vocabulary::new(&mut random);
+    let project = root.join("projects").join(PROJECT);
+    fs::create_dir_all(project.join("notes"))?;
+    fs::create_dir_all(project.join("daily"))?;
+    let mut bytes = 0;
+    let mut write = |path: std::path::PathBuf, text: String| {
+        bytes += text.len() as u64;
+        fs::write(path, text)
+    };
+    for i in 0..notes {
+        let planted: Vec<&str> = [
+            (2, "uses redis for caching"),
+            (50, "postgres listens on port 5432"),
+            (200, "a needleterm in a haystack"),
+            (997, "the zanzibar incident was resolved"),
+        ]
+        .into_iter()
+        .filter(|(every, _)| i % every == 0)
+        .map(|(_, line)| line)
+        .collect();
+        write(project.join(format!("notes/note-{i:05}.md")), vocabulary.body(&mut random, 2000, &planted))?;
+    }
+    for day in 1..=25 {
+        let text = vocabulary.body(&mut random, 2000, &["### 10:00 — worked on deploy"]);
+        write(project.join(format!("daily/2026-05-{day:02}.md")), text)?;
+    }
+    write(root.join("MEMORY.md"), vocabulary.body(&mut random, 4000, &["- prefers port 5432 for postgres"]))?;
+    write(project.join("SCRATCHPAD.md"), "- [ ] open item\n- [x] closed item\n".to_string())?;
+    Ok(bytes)
+}

@@ -1,0 +1,73 @@
+//! The table of what was measured.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use comfy_table::{Table, presets};
+
+/// A baseline and how many times its time the measured one may be.
+pub(crate) struct Bar {
+    pub(crate) baseline: &'static str,
+    /// `None` where the baseline could not be measured.
+    pub(crate) time: Option<Duration>,
+    /// Infinite where there is no bar.
+    pub(crate) at_most: f64,
+}
+
+/// Rows in the order in which they were measured.
+#[derive(Default)]
+pub(crate) struct Report {
+    rows: Vec<[String; 6]>,
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, work: &str, time: Duration, bars: &[Bar]) {
+        for bar in bars {
+            let (baseline, ratio) = match bar.time {
+                Some(base) => (milliseconds(base), Some(time.as_secs_f64() / base.as_secs_f64())),
+                None => ("not installed".to_string(), None),
+            };
+            let name = format!("{} ({baseline})", bar.baseline);
+            self.row(work, milliseconds(time), name, ratio, bar.at_most);
+        }
+    }
+
+    pub(crate) fn add_ratio(&mut self, work: &str, ratio: f64, at_most: f64) {
+        self.row(work, String::new(), String::new(), Some(ratio), at_most);
+    }
+
+    fn row(&mut self, work: &str, time: String, baseline: String, ratio: Option<f64>, at_most: f64) {
+        let verdict = match ratio {
+            Some(ratio) if at_most.is_finite() => if ratio <= at_most { "met" } else { "missed" },
+            _ => "",
+        };
+        let bar = if at_most.is_finite() { format!("≤ {at_most}") } else { String::new() };
+        let ratio = ratio.map(|ratio| format!("{ratio:.3}")).unwrap_or_default();
+        self.rows.push([work.to_string(), time, baseline, ratio, bar, verdict.to_string()]);
+    }
+
+    pub(crate) fn table(&self) -> Table {
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(HEADER);
+        self.rows.iter().for_each(|row| {
+            table.add_row(row);
+        });
+        table
+    }
+
+    pub(crate) fn markdown(&self) -> String {
+        let mut out = String::new();
+        let _ = writeln!(out, "| {} |\n| {} |", HEADER.join(" | "), ["---"; 6].join(" | "));
+        for row in &self.rows {
+            let _ = writeln!(out, "| {} |", row.join(" | "));
+        }
+        out
+    }
+}
+
+const HEADER: [&str; 6] = ["Work", "Median", "Against", "Ratio", "Bar", ""];
+
+fn milliseconds(time: Duration) -> String {
+    let ms = time.as_secs_f64() * 1000.0;
+    if ms < 1.0 { format!("{:.1} µs", ms * 1000.0) } else { format!("{ms:.2} ms") }
+}
