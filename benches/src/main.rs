@@ -115,6 +115,10 @@ fn searches(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Re
             let mut host = Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
             Ok(drop(host.run(NOW, search(terms, false))?))
         })?;
+        let cold_in_native = median(5, || {
+            let mut host = Host::new(native()?, disk(folder.path(), Durability::Full)?);
+            Ok(drop(host.run(NOW, search(terms, false))?))
+        })?;
         let what = format!("search, {name}, {notes} notes");
         report.add(&format!("{what}: nothing changed, checked by one list"), warm, &[
             Bar { baseline: "original", time: Some(original), at_most: 0.3 },
@@ -128,6 +132,7 @@ fn searches(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Re
         report.add(&format!("{what}: fresh engine, without an index file"), cold, &[
             Bar { baseline: "original", time: Some(original), at_most: f64::INFINITY },
             Bar { baseline: "rg", time: ripgrep, at_most: f64::INFINITY },
+            Bar { baseline: "native engine", time: Some(cold_in_native), at_most: 1.6 },
         ]);
     }
     let mut engine = runtime.open(config(1))?;
