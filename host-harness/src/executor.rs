@@ -1,0 +1,151 @@
+//! [`Executor`]: what performs the operations that the component asks for.
+
+use saddlebag::protocol::{FsError, FsOp, FsOutcome};
+use saddlebag::store::RelPath;
+
+/// The most entries that one page of a listing holds, whatever the component asks for.
+pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
+
+/// Performs operations on one store.
+///
+/// What an implementation promises:
+///
+/// - Exactly one answer for every operation, and the kind of an outcome is that of its operation.
+/// - Every failure is a value. Nothing panics, and an [`FsError`] means that nothing has changed.
+/// - A write or an append that was acknowledged is kept, to the extent of its [`Durability`].
+/// - An outcome is true of one moment between the call and its return: a read never mixes two
+///   versions of a file, and of two writes that name the same version at most one is done.
+/// - Symbolic links below the root of the store are refused, never followed.
+///
+/// Several executors, in one process or many, may serve the same store at once.
+///
+/// ```
+/// use saddlebag::protocol::{FsOp, FsOutcome, ReadOutcome};
+/// use saddlebag::store::RelPath;
+/// use saddlebag_host::{Executor, Simulator};
+///
+/// let mut store = Simulator::new(1);
+/// let path = RelPath::parse("MEMORY.md")?;
+/// let outcome = store.perform(&FsOp::Read { path, offset: 0, max_bytes: 1024, unless: None })?;
+/// assert_eq!(outcome, FsOutcome::Read(ReadOutcome::Absent));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Executor {
+    /// Performs `op`.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not performed. Absence and a lost race are outcomes, not errors.
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError>;
+}
+
+impl<E: Executor + ?Sized> Executor for Box<E> {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        (**self).perform(op)
+    }
+}
+
+impl<E: Executor + ?Sized> Executor for &mut E {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        (**self).perform(op)
+    }
+}
+
+/// What an acknowledged change survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// A crash of the machine: files and folders are synced before the answer.
+    #[default]
+    Full,
+    /// A crash of the process. After a power cut the latest changes may be missing; no file is
+    /// half-written through the store's own doing, but the file system decides.
+    Fast,
+}
+
+/// The path of `op` as a field of a trace; empty for the root.
+pub(crate) fn traced_path(op: &FsOp) -> &str {
+    match op {
+        FsOp::Read { path, .. }
+        | FsOp::Write { path, .. }
+        | FsOp::Append { path, .. }
+        | FsOp::Remove { path, .. }
+        | FsOp::MakeDirectory { path } => path.as_str(),
+        FsOp::Rename { from, .. } => from.as_str(),
+        FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
+        _ => "",
+    }
+}
+
+/// Refuses `op` if it names what the host keeps for itself.
+pub(crate) fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
+    let other = if let FsOp::Rename { to, .. } = op {
+        to.as_str()
+    } else {
+        ""
+    };
+    if [traced_path(op), other].into_iter().any(is_reserved) {
+        return Err(FsError::InvalidPath(
+            "this name is kept for the host".into(),
+        ));
+    }
+    Ok(())
+}
+
+/// Whether `path` is a temporary file or in the folder of the locks.
+///
+/// Case does not count: where the file system ignores it, it must not open a way around.
+pub(crate) fn is_reserved(path: &str) -> bool {
+    let mut segments = path.split('/');
+    let in_locks = segments
+        .next()
+        .is_some_and(|first| first.eq_ignore_ascii_case(STATE_FOLDER))
+        && segments
+            .next()
+            .is_some_and(|second| second.eq_ignore_ascii_case(LOCKS_FOLDER));
+    in_locks || path.split('/').any(is_temporary)
+}
+
+/// The host's own folder at the top of a store.
+pub(crate) const STATE_FOLDER: &str = ".saddlebag";
+/// The folder of the lock files, in [`STATE_FOLDER`].
+pub(crate) const LOCKS_FOLDER: &str = "locks";
+/// How the name of a temporary file begins.
+pub(crate) const TEMPORARY_PREFIX: &str = ".saddlebag-";
+/// How the name of a temporary file ends.
+pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// Whether `name` is that of a temporary file, of this process or of one that died.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    // Checked in bytes: a prefix of the text need not end where a character does.
+    let bytes = name.as_bytes();
+    bytes.len() >= TEMPORARY_PREFIX.len() + TEMPORARY_SUFFIX.len()
+        && bytes[..TEMPORARY_PREFIX.len()].eq_ignore_ascii_case(TEMPORARY_PREFIX.as_bytes())
+        && bytes[bytes.len() - TEMPORARY_SUFFIX.len()..]
+            .eq_ignore_ascii_case(TEMPORARY_SUFFIX.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_and_temporary_files_are_reserved_whatever_their_case() {
+        for path in [
+            ".saddlebag/locks",
+            ".saddlebag/locks/07",
+            ".Saddlebag/LOCKS/x",
+            "notes/.saddlebag-1-2-3.tmp",
+        ] {
+            assert!(is_reserved(path), "{path}");
+        }
+        for path in [
+            ".saddlebag/index",
+            "x/.saddlebag/locks",
+            ".saddlebag-x.md",
+            "notes/é.tmp",
+            ".saddlebag-日本",
+        ] {
+            assert!(!is_reserved(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Removing, renaming, and making folders.
+
+use std::io;
+
+use cap_std::fs::Dir;
+use saddlebag::protocol::{FsError, Precondition, RemoveOutcome, RenameOutcome};
+use saddlebag::store::RelPath;
+
+use super::error::refusal;
+use super::version::{self, Check};
+use super::{LocalDir, lock, sys, walk};
+use crate::Durability;
+
+impl LocalDir {
+    pub(super) fn remove(
+        &self,
+        path: &RelPath,
+        precondition: &Precondition,
+    ) -> Result<RemoveOutcome, FsError> {
+        let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
+        let Some((folder, name)) = walk::find(&self.root, path)? else {
+            return Ok(RemoveOutcome::Done);
+        };
+        let Some(found) = walk::probe(&folder, name)? else {
+            return Ok(RemoveOutcome::Done);
+        };
+        match version::check(&folder, name, Some(&found), precondition)? {
+            Check::Holds => {}
+            Check::Stale(Some(current)) => return Ok(RemoveOutcome::Stale(current)),
+            Check::Stale(None) => return Ok(RemoveOutcome::Done),
+        }
+        match folder.remove_file(name) {
+            Ok(()) => self.sync(&folder)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(refusal(error)),
+        }
+        Ok(RemoveOutcome::Done)
+    }
+
+    pub(super) fn rename(
+        &self,
+        from: &RelPath,
+        to: &RelPath,
+        precondition: &Precondition,
+    ) -> Result<RenameOutcome, FsError> {
+        let _guard = lock::acquire(&self.root, &[from, to], self.options.lock_timeout)?;
+        let Some((old_folder, old_name)) = walk::find(&self.root, from)? else {
+            return Ok(RenameOutcome::Absent);
+        };
+        let Some(found) = walk::probe(&old_folder, old_name)? else {
+            return Ok(RenameOutcome::Absent);
+        };
+        match version::check(&old_folder, old_name, Some(&found), precondition)? {
+            Check::Holds => {}
+            Check::Stale(Some(current)) => return Ok(RenameOutcome::Stale(current)),
+            Check::Stale(None) => return Ok(RenameOutcome::Absent),
+        }
+        let (new_folder, new_name) = walk::make(&self.root, to, self.options.durability)?;
+        match sys::move_new(&old_folder, old_name, &new_folder, new_name) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Ok(RenameOutcome::Exists);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(RenameOutcome::Absent);
+            }
+            Err(error) => return Err(refusal(error)),
+        }
+        // The new name first: at worst a power cut leaves both.
+        self.sync(&new_folder)?;
+        self.sync(&old_folder)?;
+        Ok(RenameOutcome::Done)
+    }
+
+    pub(super) fn make_directory(&self, path: &RelPath) -> Result<(), FsError> {
+        walk::make_folder(&self.root, path.as_str(), self.options.durability).map(|_| ())
+    }
+
+    fn sync(&self, folder: &Dir) -> Result<(), FsError> {
+        match self.options.durability {
+            Durability::Full => sys::sync_folder(folder).map_err(refusal),
+            Durability::Fast => Ok(()),
+        }
+    }
+}

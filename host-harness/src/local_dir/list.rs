@@ -1,0 +1,210 @@
+//! Listing: names first, then a look at those of one page alone.
+
+use std::io;
+
+use cap_std::fs::Dir;
+use saddlebag::protocol::{Entry, EntryKind, FsError, Listing, Version};
+use saddlebag::store::RelPath;
+
+use super::error::refusal;
+use super::sys::{self, Kind};
+use super::{LocalDir, version, walk};
+use crate::executor::{MAX_LIST_ENTRIES, is_reserved, is_temporary};
+
+/// A path below the root, and its kind where the folder tells it.
+type Name = (RelPath, Option<Kind>);
+
+impl LocalDir {
+    pub(super) fn list(
+        &self,
+        folder: Option<&RelPath>,
+        recursive: bool,
+        after: Option<&RelPath>,
+        limit: u32,
+    ) -> Result<Listing, FsError> {
+        let prefix = folder.map_or("", RelPath::as_str);
+        let Some(top) = walk::find_folder(&self.root, prefix)? else {
+            return Ok(Listing {
+                entries: Vec::new(),
+                next: None,
+            });
+        };
+        let mut names = gather(&top, prefix, recursive, after.map_or("", RelPath::as_str))?;
+
+        // A page without entries would have no last path to go on from.
+        let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
+        let more = names.len() > limit;
+        let by_path = |one: &Name, other: &Name| one.0.cmp(&other.0);
+        if more {
+            names.select_nth_unstable_by(limit, by_path);
+            names.truncate(limit);
+        }
+        names.sort_unstable_by(by_path);
+        let next = if more {
+            names.last().map(|(path, _)| path.clone())
+        } else {
+            None
+        };
+        Ok(Listing {
+            entries: self.look_at(top, prefix, names)?,
+            next,
+        })
+    }
+
+    /// The entries of `names`, in their order; what is gone by now is left out.
+    fn look_at(&self, top: Dir, prefix: &str, names: Vec<Name>) -> Result<Vec<Entry>, FsError> {
+        let now = version::now();
+        let mut entries = Vec::with_capacity(names.len());
+        let mut open = (top, prefix.to_owned());
+        for (path, kind) in names {
+            let (above, name) = path
+                .as_str()
+                .rsplit_once('/')
+                .unwrap_or(("", path.as_str()));
+            if above != open.1 {
+                match walk::find_folder(&self.root, above) {
+                    Ok(Some(folder)) => open = (folder, above.to_owned()),
+                    Ok(None) | Err(FsError::SymbolicLink | FsError::NotDirectory) => continue,
+                    Err(error) => return Err(error),
+                }
+            }
+            if let Some(facts) = look_at_one(&open.0, name, kind, now)? {
+                let Facts {
+                    kind,
+                    size,
+                    version,
+                    modified,
+                } = facts;
+                entries.push(Entry {
+                    path,
+                    kind,
+                    size,
+                    version,
+                    modified,
+                });
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// The paths below `folder`, which is at `prefix`, that sort behind `after`.
+fn gather(folder: &Dir, prefix: &str, recursive: bool, after: &str) -> Result<Vec<Name>, FsError> {
+    let mut found = Vec::new();
+    let mut below = vec![(folder.try_clone().map_err(refusal)?, prefix.to_owned())];
+    while let Some((folder, prefix)) = below.pop() {
+        let names = match sys::names(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            names => names.map_err(refusal)?,
+        };
+        for (name, kind) in names {
+            let text = if prefix.is_empty() {
+                name.clone()
+            } else {
+                format!("{prefix}/{name}")
+            };
+            // A name that no path may have cannot be asked for, so it is not told of.
+            let Ok(path) = RelPath::parse(text) else {
+                continue;
+            };
+            if is_temporary(&name) || is_reserved(path.as_str()) {
+                continue;
+            }
+            let may_be_folder = kind.is_none_or(|kind| kind == Kind::Directory);
+            if recursive && may_be_folder && may_hold_more(path.as_str(), after) {
+                // Gone or replaced in the meantime: then there is nothing below it.
+                if let Ok(folder) = sys::open_folder(&folder, &name) {
+                    below.push((folder, path.as_str().to_owned()));
+                }
+            }
+            if path.as_str() > after {
+                found.push((path, kind));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether anything below the folder `path` can sort behind `after`.
+fn may_hold_more(path: &str, after: &str) -> bool {
+    // Everything below begins with `path/`.
+    match after.strip_prefix(path) {
+        Some(rest) => rest.as_bytes().first().is_none_or(|&next| next <= b'/'),
+        None => after < path,
+    }
+}
+
+/// What an entry tells besides its path.
+struct Facts {
+    kind: EntryKind,
+    size: u64,
+    version: Version,
+    modified: u64,
+}
+
+impl Facts {
+    fn not_a_file(kind: EntryKind) -> Self {
+        Self {
+            kind,
+            size: 0,
+            version: Version(String::new()),
+            modified: 0,
+        }
+    }
+}
+
+/// What `name` is; `None` if it is gone.
+fn look_at_one(
+    folder: &Dir,
+    name: &str,
+    kind: Option<Kind>,
+    now: i64,
+) -> Result<Option<Facts>, FsError> {
+    // Nothing is told of a folder but its kind, which is known already.
+    if kind == Some(Kind::Directory) {
+        return Ok(Some(Facts::not_a_file(EntryKind::Directory)));
+    }
+    let stat = match sys::stat_at(folder, name) {
+        Ok(stat) => stat,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(refusal(error)),
+    };
+    let version = match stat.kind {
+        Kind::Directory => return Ok(Some(Facts::not_a_file(EntryKind::Directory))),
+        Kind::Link | Kind::Other => return Ok(Some(Facts::not_a_file(EntryKind::Other))),
+        Kind::File => match version::of_file(folder, name, &stat, now) {
+            Ok(Some(version)) => version,
+            Ok(None) => return Ok(None),
+            // One file that cannot be read must not hide the others.
+            Err(_) => version::in_doubt(&stat),
+        },
+    };
+    let modified = u64::try_from(stat.modified).unwrap_or(0);
+    Ok(Some(Facts {
+        kind: EntryKind::File,
+        size: stat.size,
+        version,
+        modified,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_that_lie_before_the_cursor_are_not_entered() {
+        for (path, after, expected) in [
+            ("a", "", true),
+            ("a", "a", true),
+            ("a", "a-b", true),
+            ("a", "a/z", true),
+            ("a", "a0", false),
+            ("a", "b", false),
+            ("b", "a/z", true),
+            ("ab", "a", true),
+        ] {
+            assert_eq!(may_hold_more(path, after), expected, "{path} after {after}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Reading: bytes and version of one moment.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use saddlebag::protocol::{FileContent, FsError, ReadOutcome, Version};
+use saddlebag::store::RelPath;
+
+use super::error::refusal;
+use super::sys::{self, Access, Stat};
+use super::{LocalDir, version, walk};
+
+/// How often to begin again when somebody writes into the file while it is read. Our own writers
+/// never do: they replace it.
+const ATTEMPTS: u32 = 8;
+
+impl LocalDir {
+    pub(super) fn read(
+        &self,
+        path: &RelPath,
+        offset: u64,
+        max_bytes: u32,
+        unless: Option<&Version>,
+    ) -> Result<ReadOutcome, FsError> {
+        let Some((folder, name)) = walk::find(&self.root, path)? else {
+            return Ok(ReadOutcome::Absent);
+        };
+        for _ in 0..ATTEMPTS {
+            let now = version::now();
+            if let Some(unless) = unless {
+                let Some(found) = walk::probe(&folder, name)? else {
+                    return Ok(ReadOutcome::Absent);
+                };
+                if version::is_settled(&found, now) && version::of_stat(&found) == *unless {
+                    return Ok(ReadOutcome::Unchanged);
+                }
+            }
+            let mut file = match sys::open_file(&folder, name, Access::Read) {
+                Ok(file) => file,
+                // What cannot be opened may be a folder, a link or a device.
+                Err(error) => match walk::probe(&folder, name)? {
+                    Some(_) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(refusal(error));
+                    }
+                    Some(_) => continue,
+                    None => return Ok(ReadOutcome::Absent),
+                },
+            };
+            let before = walk::regular(sys::stat_of(&file).map_err(refusal)?)?;
+            let wanted = before.size.saturating_sub(offset).min(u64::from(max_bytes));
+            if wanted > self.options.max_read_bytes {
+                return Err(FsError::TooLarge(self.options.max_read_bytes));
+            }
+            let content = take(&mut file, &before, now, offset, wanted).map_err(refusal)?;
+            if let Some(content) = content
+                && before.same_bytes(&sys::stat_of(&file).map_err(refusal)?)
+            {
+                let unchanged = unless == Some(&content.version);
+                return Ok(if unchanged {
+                    ReadOutcome::Unchanged
+                } else {
+                    ReadOutcome::Content(content)
+                });
+            }
+        }
+        Err(FsError::Other(
+            "the file kept changing while it was read; try again".into(),
+        ))
+    }
+}
+
+/// `wanted` bytes from `offset` on, and the version of the whole; `None` if the file is growing.
+fn take(
+    file: &mut File,
+    stat: &Stat,
+    now: i64,
+    offset: u64,
+    wanted: u64,
+) -> io::Result<Option<FileContent>> {
+    let settled = version::is_settled(stat, now);
+    if !settled && stat.size <= version::HASH_LIMIT {
+        let Some(all) = version::read_small(file)? else {
+            return Ok(None);
+        };
+        let size = all.len() as u64;
+        let version = version::of_content(&all);
+        // Both fit: they are cut to the length of a vector in memory.
+        let start = offset.min(size) as usize;
+        let end = offset.saturating_add(wanted).min(size) as usize;
+        let bytes = if start == 0 && end == all.len() {
+            all
+        } else {
+            all[start..end].to_vec()
+        };
+        return Ok(Some(FileContent {
+            bytes,
+            version,
+            size,
+        }));
+    }
+    let version = if settled {
+        version::of_stat(stat)
+    } else {
+        version::in_doubt(stat)
+    };
+    let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or(0));
+    if wanted > 0 {
+        if offset > 0 {
+            file.seek(SeekFrom::Start(offset))?;
+        }
+        file.take(wanted).read_to_end(&mut bytes)?;
+    }
+    Ok(Some(FileContent {
+        bytes,
+        version,
+        size: stat.size,
+    }))
+}

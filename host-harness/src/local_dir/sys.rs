@@ -1,0 +1,373 @@
+//! The few calls that differ between systems, each on one name in an open folder.
+//!
+//! Nothing here follows a symbolic link: every name is a single segment, opened or looked at as
+//! itself.
+
+use std::fs::File;
+use std::io;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, OpenOptions};
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Directory,
+    Link,
+    Other,
+}
+
+/// What the file system knows of a file. Times are nanoseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stat {
+    pub(super) kind: Kind,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) size: u64,
+    pub(super) modified: i64,
+    /// The change of the inode; where there is none, the creation of the file.
+    pub(super) changed: i64,
+    /// Permission bits; 0 where there are none.
+    pub(super) mode: u32,
+    /// User and group; 0 where there are none.
+    pub(super) owner: (u32, u32),
+}
+
+impl Stat {
+    /// Whether both are the same file with, as far as times can tell, the same bytes.
+    ///
+    /// The change time does not count: to rename or unlink a file moves it too.
+    pub(super) fn same_bytes(&self, other: &Self) -> bool {
+        self.same_file(other) && (self.size, self.modified) == (other.size, other.modified)
+    }
+
+    /// Whether both are the same file.
+    pub(super) fn same_file(&self, other: &Self) -> bool {
+        (self.kind, self.device, self.inode) == (other.kind, other.device, other.inode)
+    }
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Reading.
+    Read,
+    /// Reading and appending; the file exists.
+    Append,
+    /// Reading and appending; the file must not exist.
+    AppendNew,
+    /// Writing; the file must not exist.
+    WriteNew,
+    /// Writing; the file is made where there is none.
+    Lock,
+}
+
+/// Opens the file `name` itself; a link gives an error, a pipe or device does not block.
+pub(super) fn open_file(folder: &Dir, name: &str, access: Access) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.follow(FollowSymlinks::No);
+    match access {
+        Access::Read => options.read(true),
+        Access::Append => options.read(true).append(true),
+        Access::AppendNew => options.read(true).append(true).create_new(true),
+        Access::WriteNew => options.write(true).create_new(true),
+        Access::Lock => options.write(true).create(true),
+    };
+    #[cfg(unix)]
+    {
+        cap_fs_ext::OpenOptionsSyncExt::nonblock(&mut options, true);
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    folder
+        .open_with(name, &options)
+        .map(cap_std::fs::File::into_std)
+}
+
+/// Opens the folder `name`; a link gives an error.
+pub(super) fn open_folder(folder: &Dir, name: &str) -> io::Result<Dir> {
+    folder.open_dir_nofollow(name)
+}
+
+/// Makes the folder `name`, for its owner alone.
+pub(super) fn make_folder(folder: &Dir, name: &str) -> io::Result<()> {
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut builder = cap_std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    folder.create_dir_with(name, &builder)
+}
+
+/// Puts `from` in the place of `to`, whatever is there, in one step.
+pub(super) fn replace(folder: &Dir, from: &str, to: &str) -> io::Result<()> {
+    folder.rename(from, folder, to)
+}
+
+#[cfg(unix)]
+pub(super) use unix::{names, stat_at, stat_of, sync_folder, take_over};
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::OwnedFd;
+
+    use cap_std::fs::Dir;
+    use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
+
+    use super::{Kind, Stat};
+
+    /// What `name` itself is.
+    pub(in super::super) fn stat_at(folder: &Dir, name: &str) -> io::Result<Stat> {
+        Ok(convert(&rustix::fs::statat(
+            folder,
+            name,
+            AtFlags::SYMLINK_NOFOLLOW,
+        )?))
+    }
+
+    /// What an open file is.
+    pub(in super::super) fn stat_of(file: &File) -> io::Result<Stat> {
+        Ok(convert(&rustix::fs::fstat(file)?))
+    }
+
+    /// The names in a folder, in no order, with their kind where the folder tells it. Names that
+    /// are not UTF-8 are left out.
+    pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<(String, Option<Kind>)>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::new(readable(folder)?)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = entry.file_type();
+            names.push((
+                name.to_owned(),
+                (kind != FileType::Unknown).then(|| kind_of(kind)),
+            ));
+        }
+        Ok(names)
+    }
+
+    /// Makes what was created, renamed or removed in a folder survive a power cut.
+    pub(in super::super) fn sync_folder(folder: &Dir) -> io::Result<()> {
+        Ok(rustix::fs::fsync(readable(folder)?)?)
+    }
+
+    /// The same folder, open for reading: as a mere path, which is how it may have been opened, it
+    /// can be neither read nor synced.
+    fn readable(folder: &Dir) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(folder, ".", flags, Mode::empty())?)
+    }
+
+    /// Gives a new file the permissions of the one it replaces, and its owner where that is
+    /// allowed: who edits a file for somebody else must not take it away from them.
+    pub(in super::super) fn take_over(file: &File, old: &Stat) -> io::Result<()> {
+        let new = stat_of(file)?;
+        if new.owner != old.owner {
+            let _ = rustix::fs::fchown(
+                file,
+                Some(Uid::from_raw(old.owner.0)),
+                Some(Gid::from_raw(old.owner.1)),
+            );
+        }
+        if new.mode != old.mode {
+            rustix::fs::fchmod(file, Mode::from_raw_mode(old.mode as rustix::fs::RawMode))?;
+        }
+        Ok(())
+    }
+
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the types of the fields differ from system to system"
+    )]
+    fn convert(stat: &rustix::fs::Stat) -> Stat {
+        let nanoseconds =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Stat {
+            kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            size: u64::try_from(stat.st_size as i64).unwrap_or(0),
+            modified: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            mode: stat.st_mode as u32 & 0o777,
+            owner: (stat.st_uid, stat.st_gid),
+        }
+    }
+
+    fn kind_of(kind: FileType) -> Kind {
+        match kind {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Other,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) use portable::{names, stat_at, stat_of, sync_folder, take_over};
+
+/// Without inodes a file is told by its size, its creation and its last change; permissions are
+/// inherited from the folder; folders cannot be synced and need not be.
+#[cfg(not(unix))]
+mod portable {
+    use std::fs::File;
+    use std::io;
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    use cap_std::fs::{Dir, FileType};
+
+    use super::{Kind, Stat};
+
+    pub(in super::super) fn stat_at(folder: &Dir, name: &str) -> io::Result<Stat> {
+        let found = folder.symlink_metadata(name)?;
+        let time = |time: io::Result<cap_std::time::SystemTime>| {
+            time.ok().map(cap_std::time::SystemTime::into_std)
+        };
+        Ok(convert(
+            kind_of(found.file_type()),
+            found.len(),
+            time(found.modified()),
+            time(found.created()),
+        ))
+    }
+
+    pub(in super::super) fn stat_of(file: &File) -> io::Result<Stat> {
+        let found = file.metadata()?;
+        let kind = if found.is_file() {
+            Kind::File
+        } else if found.is_dir() {
+            Kind::Directory
+        } else {
+            Kind::Other
+        };
+        Ok(convert(
+            kind,
+            found.len(),
+            found.modified().ok(),
+            found.created().ok(),
+        ))
+    }
+
+    pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<(String, Option<Kind>)>> {
+        let mut names = Vec::new();
+        for entry in folder.entries()? {
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().into_string() {
+                names.push((name, entry.file_type().ok().map(kind_of)));
+            }
+        }
+        Ok(names)
+    }
+
+    pub(in super::super) fn sync_folder(_: &Dir) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(in super::super) fn take_over(_: &File, _: &Stat) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn convert(
+        kind: Kind,
+        size: u64,
+        modified: Option<SystemTime>,
+        created: Option<SystemTime>,
+    ) -> Stat {
+        let nanoseconds = |time: Option<SystemTime>| {
+            let since = time
+                .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+                .unwrap_or_default();
+            i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+        };
+        let (modified, changed) = (nanoseconds(modified), nanoseconds(created));
+        Stat {
+            kind,
+            device: 0,
+            inode: 0,
+            size,
+            modified,
+            changed,
+            mode: 0,
+            owner: (0, 0),
+        }
+    }
+
+    fn kind_of(kind: FileType) -> Kind {
+        if kind.is_symlink() {
+            Kind::Link
+        } else if kind.is_dir() {
+            Kind::Directory
+        } else if kind.is_file() {
+            Kind::File
+        } else {
+            Kind::Other
+        }
+    }
+}
+
+/// Exchanges two names in one step. `false` where the system or the file system cannot.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn exchange(folder: &Dir, one: &str, other: &str) -> io::Result<bool> {
+    use rustix::fs::RenameFlags;
+    match rustix::fs::renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(errno) if is_unsupported(errno) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Exchanges two names in one step. `false` where the system or the file system cannot.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn exchange(_: &Dir, _: &str, _: &str) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Moves a file to a free name in one step; `AlreadyExists` if the name is taken.
+pub(super) fn move_new(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::RenameFlags;
+        match rustix::fs::renameat_with(from_folder, from, to_folder, to, RenameFlags::NOREPLACE) {
+            Err(errno) if is_unsupported(errno) => {}
+            result => return result.map_err(io::Error::from),
+        }
+    }
+    move_new_by_link(from_folder, from, to_folder, to)
+}
+
+/// The way of systems without such a rename: a second name, which cannot replace anything, and
+/// then the first one goes. Where there are no hard links either, a look before the rename, which
+/// leaves a moment in which somebody who takes no lock can lose a file of that name.
+fn move_new_by_link(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
+    match from_folder.hard_link(from, to_folder, to) {
+        Ok(()) => from_folder.remove_file(from),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+            ) =>
+        {
+            Err(error)
+        }
+        Err(_) => match stat_at(to_folder, to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                from_folder.rename(from, to_folder, to)
+            }
+            Err(error) => Err(error),
+        },
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_unsupported(errno: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&errno)
+}

@@ -1,0 +1,228 @@
+//! Versions: what tells that the bytes of a file have changed.
+//!
+//! A version is one of three kinds, told by its first letter:
+//!
+//! - `s`, device, inode, size, times of modification and change: enough as long as no later change
+//!   can fall into the same tick of the file system's clock. That is git's racy rule.
+//! - `h`, the SHA-256 of the bytes: for files that changed just now.
+//! - `r`, as `s`, for files that changed just now and are too large to hash each time. It differs
+//!   from every other version and matches nothing, so whoever holds one reads again.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cap_std::fs::Dir;
+use saddlebag::protocol::{FsError, Precondition, Version};
+use sha2::{Digest, Sha256};
+
+use super::error::refusal;
+use super::sys::{self, Access, Stat};
+
+/// The largest file in bytes whose version may be a hash.
+pub(super) const HASH_LIMIT: u64 = 4 * 1024 * 1024;
+
+/// How long a time stamp is in doubt, in nanoseconds: two ticks of the slowest common kernel clock.
+const DOUBT: i64 = 20_000_000;
+
+/// The same for file systems that only count seconds, or every second one, as FAT does.
+const COARSE_DOUBT: i64 = 2_000_000_000;
+
+const SECOND: i64 = 1_000_000_000;
+
+/// Nanoseconds since 1970.
+///
+/// Take it before the stat that it judges: a late look at the clock would trust too early.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Whether any change after `now` will show in the stat.
+pub(super) fn is_settled(stat: &Stat, now: i64) -> bool {
+    let coarse = stat.modified % SECOND == 0 && stat.changed % SECOND == 0;
+    let doubt = if coarse { COARSE_DOUBT } else { DOUBT };
+    // A time in the future fails this too.
+    stat.modified.max(stat.changed) < now.saturating_sub(doubt)
+}
+
+/// The version of a file whose stat is settled.
+pub(super) fn of_stat(stat: &Stat) -> Version {
+    spell('s', stat)
+}
+
+/// The version of a file that is in doubt and too large to hash.
+pub(super) fn in_doubt(stat: &Stat) -> Version {
+    spell('r', stat)
+}
+
+/// The version of a file by its bytes.
+pub(super) fn of_content(bytes: &[u8]) -> Version {
+    let digest = Sha256::digest(bytes);
+    let mut text = String::with_capacity(1 + 2 * digest.len());
+    text.push('h');
+    for byte in digest {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Version(text)
+}
+
+/// The version of the file `name`, which had `stat` at or after `now`.
+///
+/// `None` if the file is gone.
+pub(super) fn of_file(
+    folder: &Dir,
+    name: &str,
+    stat: &Stat,
+    now: i64,
+) -> Result<Option<Version>, FsError> {
+    if is_settled(stat, now) {
+        return Ok(Some(of_stat(stat)));
+    }
+    match hash_at(folder, name, stat) {
+        Ok(Some(version)) => Ok(Some(version)),
+        Ok(None) => Ok(Some(in_doubt(stat))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(refusal(error)),
+    }
+}
+
+/// What became of a precondition.
+#[derive(Debug)]
+pub(super) enum Check {
+    Holds,
+    Stale(Option<Version>),
+}
+
+/// Holds `precondition` against the file `name`, which was found to be `found`.
+pub(super) fn check(
+    folder: &Dir,
+    name: &str,
+    found: Option<&Stat>,
+    precondition: &Precondition,
+) -> Result<Check, FsError> {
+    let now = now();
+    match (precondition, found) {
+        (Precondition::Any, _) | (Precondition::Absent, None) => Ok(Check::Holds),
+        (Precondition::Matches(_), None) => Ok(Check::Stale(None)),
+        (Precondition::Matches(version), Some(stat)) if matches(folder, name, stat, version)? => {
+            Ok(Check::Holds)
+        }
+        (_, Some(stat)) => of_file(folder, name, stat, now).map(Check::Stale),
+    }
+}
+
+/// Whether the file `name`, found to be `stat`, has `version`.
+pub(super) fn matches(
+    folder: &Dir,
+    name: &str,
+    stat: &Stat,
+    version: &Version,
+) -> Result<bool, FsError> {
+    match version.0.as_bytes().first() {
+        // Handed out when it was settled, so nothing that came after can hide in it.
+        Some(b's') => Ok(of_stat(stat) == *version),
+        Some(b'h') => match hash_at(folder, name, stat) {
+            Ok(hash) => Ok(hash.as_ref() == Some(version)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(refusal(error)),
+        },
+        _ => Ok(false),
+    }
+}
+
+/// Whether the bytes decide if a file has this version.
+pub(super) fn is_hash(version: &Version) -> bool {
+    version.0.starts_with('h')
+}
+
+/// The first [`HASH_LIMIT`] bytes from where `file` stands; `None` if there are more.
+pub(super) fn read_small(file: &mut File) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    file.take(HASH_LIMIT + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= HASH_LIMIT).then_some(bytes))
+}
+
+fn hash_at(folder: &Dir, name: &str, stat: &Stat) -> io::Result<Option<Version>> {
+    if stat.size > HASH_LIMIT {
+        return Ok(None);
+    }
+    let mut file = sys::open_file(folder, name, Access::Read)?;
+    Ok(read_small(&mut file)?.map(|bytes| of_content(&bytes)))
+}
+
+fn spell(kind: char, stat: &Stat) -> Version {
+    let Stat {
+        device,
+        inode,
+        size,
+        modified,
+        changed,
+        ..
+    } = stat;
+    let mut text = String::with_capacity(56);
+    let _ = write!(
+        text,
+        "{kind}{device:x}.{inode:x}.{size:x}.{modified:x}.{changed:x}"
+    );
+    Version(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local_dir::sys::Kind;
+
+    fn changed_at(modified: i64, changed: i64) -> Stat {
+        Stat {
+            kind: Kind::File,
+            device: 1,
+            inode: 2,
+            size: 3,
+            modified,
+            changed,
+            mode: 0o600,
+            owner: (0, 0),
+        }
+    }
+
+    #[test]
+    fn a_stat_is_in_doubt_until_the_clock_has_moved_on() {
+        let now = 1_000 * SECOND + 1;
+        assert!(is_settled(
+            &changed_at(now - DOUBT - 1, now - DOUBT - 1),
+            now
+        ));
+        assert!(!is_settled(&changed_at(now - DOUBT, 5), now));
+        assert!(!is_settled(&changed_at(5, now), now));
+        assert!(
+            !is_settled(&changed_at(now + SECOND, 5), now),
+            "in the future"
+        );
+    }
+
+    #[test]
+    fn whole_seconds_are_in_doubt_for_longer() {
+        let now = 1_000 * SECOND;
+        assert!(!is_settled(&changed_at(999 * SECOND, 999 * SECOND), now));
+        assert!(
+            is_settled(&changed_at(999 * SECOND, 999 * SECOND - 1), now),
+            "a person set the time"
+        );
+        assert!(is_settled(&changed_at(900 * SECOND, 900 * SECOND), now));
+    }
+
+    #[test]
+    fn the_kinds_of_versions_never_meet() {
+        let stat = changed_at(1, 2);
+        assert_eq!(of_stat(&stat).0, "s1.2.3.1.2");
+        assert_ne!(of_stat(&stat), in_doubt(&stat));
+        assert_eq!(
+            of_content(b"").0,
+            "he3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+}

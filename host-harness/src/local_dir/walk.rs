@@ -1,0 +1,138 @@
+//! From a path to an open folder, one segment at a time, never through a link.
+
+use std::io;
+
+use cap_std::fs::Dir;
+use saddlebag::protocol::FsError;
+use saddlebag::store::RelPath;
+
+use super::error::{is_link_error, refusal};
+use super::sys::{self, Kind, Stat};
+use crate::Durability;
+
+/// The folder that holds `path`, and its last segment; `None` where that folder does not exist.
+pub(super) fn find<'p>(root: &Dir, path: &'p RelPath) -> Result<Option<(Dir, &'p str)>, FsError> {
+    let (above, name) = split(path);
+    check_name(name)?;
+    Ok(find_folder(root, above)?.map(|folder| (folder, name)))
+}
+
+/// The folder `path`, empty for the root; `None` where it does not exist.
+pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError> {
+    let mut folder = None;
+    for name in segments(path) {
+        check_name(name)?;
+        let above = folder.as_ref().unwrap_or(root);
+        match sys::open_folder(above, name) {
+            Ok(next) => folder = Some(next),
+            Err(error) => match why_not_a_folder(above, name, error) {
+                Some(error) => return Err(error),
+                None => return Ok(None),
+            },
+        }
+    }
+    folder
+        .map_or_else(|| root.try_clone().map_err(refusal), Ok)
+        .map(Some)
+}
+
+/// As [`find`], but makes the folders that are missing.
+pub(super) fn make<'p>(
+    root: &Dir,
+    path: &'p RelPath,
+    durability: Durability,
+) -> Result<(Dir, &'p str), FsError> {
+    let (above, name) = split(path);
+    check_name(name)?;
+    Ok((make_folder(root, above, durability)?, name))
+}
+
+/// As [`find_folder`], but makes the folders that are missing.
+pub(super) fn make_folder(root: &Dir, path: &str, durability: Durability) -> Result<Dir, FsError> {
+    let mut folder = None;
+    for name in segments(path) {
+        check_name(name)?;
+        let above = folder.as_ref().unwrap_or(root);
+        let next = match sys::open_folder(above, name) {
+            Ok(next) => next,
+            Err(error) => match why_not_a_folder(above, name, error) {
+                Some(error) => return Err(error),
+                None => make_one(above, name, durability)?,
+            },
+        };
+        folder = Some(next);
+    }
+    folder.map_or_else(|| root.try_clone().map_err(refusal), Ok)
+}
+
+/// What is at `name`: a regular file, or nothing.
+pub(super) fn probe(folder: &Dir, name: &str) -> Result<Option<Stat>, FsError> {
+    match sys::stat_at(folder, name) {
+        Ok(stat) => regular(stat).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(refusal(error)),
+    }
+}
+
+/// Refuses what is not a regular file.
+pub(super) fn regular(stat: Stat) -> Result<Stat, FsError> {
+    match stat.kind {
+        Kind::File => Ok(stat),
+        Kind::Directory => Err(FsError::IsDirectory),
+        Kind::Link => Err(FsError::SymbolicLink),
+        Kind::Other => Err(FsError::NotRegular),
+    }
+}
+
+fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsError> {
+    match sys::make_folder(folder, name) {
+        Ok(()) if durability == Durability::Full => sys::sync_folder(folder).map_err(refusal)?,
+        Ok(()) => {}
+        // Another writer was faster, which is just as well.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(refusal(error)),
+    }
+    sys::open_folder(folder, name).map_err(|error| {
+        why_not_a_folder(folder, name, error)
+            .unwrap_or_else(|| refusal(io::ErrorKind::NotFound.into()))
+    })
+}
+
+/// Why `name` could not be opened as a folder; `None` if it does not exist.
+fn why_not_a_folder(folder: &Dir, name: &str, error: io::Error) -> Option<FsError> {
+    if is_link_error(&error) {
+        return Some(FsError::SymbolicLink);
+    }
+    // Systems disagree on the error for a link where a folder is asked for, so look again.
+    match sys::stat_at(folder, name) {
+        Ok(stat) => Some(match stat.kind {
+            Kind::Link => FsError::SymbolicLink,
+            Kind::Directory => refusal(error),
+            Kind::File | Kind::Other => FsError::NotDirectory,
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(refusal(error)),
+    }
+}
+
+fn split(path: &RelPath) -> (&str, &str) {
+    path.as_str()
+        .rsplit_once('/')
+        .unwrap_or(("", path.as_str()))
+}
+
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|segment| !segment.is_empty())
+}
+
+/// Windows reads more into a name than other systems do: streams, devices, dropped endings.
+fn check_name(name: &str) -> Result<(), FsError> {
+    if cfg!(windows)
+        && (name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' ']))
+    {
+        return Err(FsError::InvalidPath(
+            "Windows does not take such a name".into(),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! Writing: a whole new file in the place of the old one, and never over somebody else's text.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_std::fs::Dir;
+use saddlebag::protocol::{FsError, Precondition, Version, WriteOutcome};
+use saddlebag::store::RelPath;
+
+use super::error::refusal;
+use super::sys::{self, Access, Stat};
+use super::version::{self, Check};
+use super::{LocalDir, lock, walk};
+use crate::Durability;
+use crate::executor::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
+
+impl LocalDir {
+    pub(super) fn write(
+        &self,
+        path: &RelPath,
+        content: &[u8],
+        precondition: &Precondition,
+    ) -> Result<WriteOutcome, FsError> {
+        self.check_size(content)?;
+        let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
+        // A write that is stale makes no folders.
+        if matches!(precondition, Precondition::Matches(_))
+            && walk::find(&self.root, path)?.is_none()
+        {
+            return Ok(WriteOutcome::Stale(None));
+        }
+        let (folder, name) = walk::make(&self.root, path, self.options.durability)?;
+        let found = walk::probe(&folder, name)?;
+        if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)?
+        {
+            return Ok(WriteOutcome::Stale(current));
+        }
+
+        let mut staged = Staged::new(&folder, content, found.as_ref(), self.options.durability)?;
+        #[cfg(test)]
+        self.before_placing.call();
+        match (precondition, &found) {
+            (Precondition::Matches(version), Some(found)) => {
+                if let Some(stale) = staged.exchange(name, found, version)? {
+                    return Ok(stale);
+                }
+            }
+            (Precondition::Absent, _) => match staged.move_to(name) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return current(&folder, name);
+                }
+                Err(error) => return Err(refusal(error)),
+            },
+            _ => staged.replace(name)?,
+        }
+        // From here on the new bytes are in place, so a failure is no error but a doubt.
+        if self.options.durability == Durability::Full && sys::sync_folder(&folder).is_err() {
+            return Ok(WriteOutcome::Unknown);
+        }
+        Ok(version_of_written(&folder, name, content)
+            .map_or(WriteOutcome::Unknown, WriteOutcome::Written))
+    }
+}
+
+/// The version of a file that was just written, which makes its stat worthless for a moment.
+fn version_of_written(folder: &Dir, name: &str, content: &[u8]) -> Option<Version> {
+    if content.len() as u64 <= version::HASH_LIMIT {
+        return Some(version::of_content(content));
+    }
+    let now = version::now();
+    let stat = sys::stat_at(folder, name).ok()?;
+    Some(if version::is_settled(&stat, now) {
+        version::of_stat(&stat)
+    } else {
+        version::in_doubt(&stat)
+    })
+}
+
+/// The answer to a write that lost its race: what is there.
+fn current(folder: &Dir, name: &str) -> Result<WriteOutcome, FsError> {
+    let now = version::now();
+    let found = walk::probe(folder, name)?;
+    let version = found
+        .map(|stat| version::of_file(folder, name, &stat, now))
+        .transpose()?;
+    Ok(WriteOutcome::Stale(version.flatten()))
+}
+
+/// A new file under a temporary name, which goes when this is dropped.
+struct Staged<'d> {
+    folder: &'d Dir,
+    name: String,
+    stat: Stat,
+    keep: bool,
+}
+
+impl<'d> Staged<'d> {
+    /// Writes `content` to a new file in `folder`, with the permissions of `old`.
+    fn new(
+        folder: &'d Dir,
+        content: &[u8],
+        old: Option<&Stat>,
+        durability: Durability,
+    ) -> Result<Self, FsError> {
+        let (name, mut file) = create_temporary(folder).map_err(refusal)?;
+        let stat = sys::stat_of(&file);
+        let filled = fill(&mut file, content, old, durability);
+        match (filled, stat) {
+            (Ok(()), Ok(stat)) => Ok(Self {
+                folder,
+                name,
+                stat,
+                keep: false,
+            }),
+            (Err(error), _) | (_, Err(error)) => {
+                let _ = folder.remove_file(&name);
+                Err(refusal(error))
+            }
+        }
+    }
+
+    /// Takes the place of whatever is at `name`.
+    fn replace(&mut self, name: &str) -> Result<(), FsError> {
+        sys::replace(self.folder, &self.name, name).map_err(refusal)?;
+        self.keep = true;
+        Ok(())
+    }
+
+    /// Takes the free place `name`.
+    fn move_to(&mut self, name: &str) -> io::Result<()> {
+        sys::move_new(self.folder, &self.name, self.folder, name)?;
+        self.keep = true;
+        Ok(())
+    }
+
+    /// Takes the place of `found`, which had `expected`. Whatever else is met there stays, and
+    /// the answer to the write is given back.
+    fn exchange(
+        &mut self,
+        name: &str,
+        found: &Stat,
+        expected: &Version,
+    ) -> Result<Option<WriteOutcome>, FsError> {
+        match sys::exchange(self.folder, &self.name, name) {
+            Ok(true) => {}
+            Ok(false) => return self.replace_if_same(name, found, expected),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Some(WriteOutcome::Stale(None)));
+            }
+            Err(error) => return Err(refusal(error)),
+        }
+        // What was at `name` has the temporary name now, and must not go unseen.
+        self.keep = true;
+        if is_unchanged(self.folder, &self.name, found, expected).unwrap_or(false) {
+            self.keep = false;
+            return Ok(None);
+        }
+        self.put_back(name)?;
+        current(self.folder, name).map(Some)
+    }
+
+    /// Undoes an exchange. What is not known to be our own file is kept under its temporary name
+    /// rather than lost.
+    fn put_back(&mut self, name: &str) -> Result<(), FsError> {
+        match sys::exchange(self.folder, &self.name, name) {
+            Ok(_) => {}
+            // Removed by hand in the meantime: then nothing is to be put back.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(refusal(error)),
+        }
+        if self.holds_our_file() {
+            self.keep = false;
+        } else {
+            // Saved once more in between: the later text belongs at the name.
+            sys::exchange(self.folder, &self.name, name).map_err(refusal)?;
+        }
+        Ok(())
+    }
+
+    fn holds_our_file(&self) -> bool {
+        sys::stat_at(self.folder, &self.name).is_ok_and(|stat| stat.same_file(&self.stat))
+    }
+
+    /// For systems that cannot exchange: one more look right before the file is replaced.
+    fn replace_if_same(
+        &mut self,
+        name: &str,
+        found: &Stat,
+        expected: &Version,
+    ) -> Result<Option<WriteOutcome>, FsError> {
+        if !is_unchanged(self.folder, name, found, expected)? {
+            return current(self.folder, name).map(Some);
+        }
+        self.replace(name)?;
+        Ok(None)
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = self.folder.remove_file(&self.name);
+        }
+    }
+}
+
+/// Whether `name` is the file that was found, with the bytes it had.
+fn is_unchanged(
+    folder: &Dir,
+    name: &str,
+    found: &Stat,
+    expected: &Version,
+) -> Result<bool, FsError> {
+    let stat = match sys::stat_at(folder, name) {
+        Ok(stat) => stat,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(refusal(error)),
+    };
+    if !stat.same_bytes(found) {
+        return Ok(false);
+    }
+    // A stat that was in doubt says nothing of a change within the same tick.
+    Ok(!version::is_hash(expected) || version::matches(folder, name, &stat, expected)?)
+}
+
+fn create_temporary(folder: &Dir) -> io::Result<(String, File)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let process = std::process::id();
+    let mut attempts = 0;
+    loop {
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        // The hasher is keyed at random, so the name cannot be guessed.
+        let random = RandomState::new().hash_one(count);
+        let name = format!("{TEMPORARY_PREFIX}{process}-{count}-{random:016x}{TEMPORARY_SUFFIX}");
+        match sys::open_file(folder, &name, Access::WriteNew) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => {
+                attempts += 1
+            }
+            result => return result.map(|file| (name, file)),
+        }
+    }
+}
+
+fn fill(
+    file: &mut File,
+    content: &[u8],
+    old: Option<&Stat>,
+    durability: Durability,
+) -> io::Result<()> {
+    if let Some(old) = old {
+        sys::take_over(file, old)?;
+    }
+    file.write_all(content)?;
+    match durability {
+        Durability::Full => file.sync_all(),
+        Durability::Fast => Ok(()),
+    }
+}

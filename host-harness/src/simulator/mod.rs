@@ -1,0 +1,595 @@
+//! [`Simulator`]: a store in memory that fails, races and crashes on demand.
+//!
+//! It answers as [`LocalDir`](crate::LocalDir) does; one suite of tests holds both to it. A seed
+//! decides whatever is left to chance, so every run can be had again. [`Scheduler`] does the same
+//! for the order in which requests are performed.
+
+mod scheduler;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use saddlebag::protocol::{
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition,
+    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+};
+use saddlebag::store::RelPath;
+
+use crate::executor::{
+    Durability, Executor, MAX_LIST_ENTRIES, is_reserved, refuse_reserved, traced_path,
+};
+use scheduler::Random;
+pub use scheduler::Scheduler;
+use tree::{File, Node, Tree};
+
+/// 2026-01-01T00:00:00Z in nanoseconds since 1970: when the virtual clock begins.
+const FIRST_MOMENT: u64 = 1_767_225_600_000_000_000;
+
+/// How far each operation moves the virtual clock, in nanoseconds.
+const TICK: u64 = 1_000_000;
+
+/// An [`Executor`] in memory, for tests.
+///
+/// Operations are numbered from 0; a fault that is planned for operation `n` comes when
+/// [`operations`](Self::operations) is `n`. So `fail_at(store.operations(), …)` is about the next.
+///
+/// ```
+/// use saddlebag::protocol::{FsError, FsOp};
+/// use saddlebag::store::RelPath;
+/// use saddlebag_host::{Executor, Simulator};
+///
+/// let mut store = Simulator::new(1);
+/// store.fail_at(0, FsError::NoSpace);
+/// let op = FsOp::MakeDirectory { path: RelPath::parse("notes")? };
+/// assert_eq!(store.perform(&op), Err(FsError::NoSpace));
+/// assert!(store.perform(&op).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    tree: Tree,
+    faults: BTreeMap<u64, Vec<Fault>>,
+    log: Vec<Performed>,
+    random: Random,
+    durability: Durability,
+    max_read_bytes: u64,
+    max_write_bytes: u64,
+    now: u64,
+    last_number: u64,
+    crashed: bool,
+}
+
+/// An operation that a [`Simulator`] was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Performed {
+    /// The name of the operation, as the contract spells it.
+    pub op: &'static str,
+    /// Its path, the first one of a `rename`; empty for the root.
+    pub path: String,
+}
+
+#[derive(Clone, Debug)]
+enum Fault {
+    Fail(FsError),
+    Unknown {
+        committed: bool,
+    },
+    Edit {
+        path: RelPath,
+        bytes: Option<Vec<u8>>,
+    },
+    Crash,
+}
+
+impl Simulator {
+    /// An empty store whose chances are decided by `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            tree: Tree::default(),
+            faults: BTreeMap::new(),
+            log: Vec::new(),
+            random: Random::new(seed),
+            durability: Durability::Full,
+            max_read_bytes: u64::MAX,
+            max_write_bytes: u64::MAX,
+            now: FIRST_MOMENT,
+            last_number: 0,
+            crashed: false,
+        }
+    }
+
+    /// What an acknowledged change survives: with [`Durability::Fast`] a crash takes back any
+    /// number of the latest changes since the last [`sync`](Self::sync).
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The most bytes of one read, and of one write or append. Unlimited unless told.
+    #[must_use]
+    pub fn with_limits(mut self, max_read_bytes: u64, max_write_bytes: u64) -> Self {
+        self.max_read_bytes = max_read_bytes;
+        self.max_write_bytes = max_write_bytes;
+        self
+    }
+
+    /// The regular files with their bytes.
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let files = self
+            .tree
+            .below("", "")
+            .filter_map(|(path, node)| match node {
+                Node::File(file) => Some((path.to_owned(), file.bytes.clone())),
+                Node::Directory | Node::Link => None,
+            });
+        files.collect()
+    }
+
+    /// How many operations were asked for.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.log.len() as u64
+    }
+
+    /// The operations that were asked for, oldest first.
+    #[must_use]
+    pub fn log(&self) -> &[Performed] {
+        &self.log
+    }
+
+    /// Whether the store has crashed and was not restarted.
+    #[must_use]
+    pub fn is_crashed(&self) -> bool {
+        self.crashed
+    }
+
+    /// The virtual clock, in nanoseconds since 1970. Each operation moves it by a millisecond.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Moves the virtual clock on.
+    pub fn advance(&mut self, time: std::time::Duration) {
+        self.now = self
+            .now
+            .saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Puts a file into the store, replacing what is there, as another program would.
+    pub fn insert(&mut self, path: &RelPath, bytes: impl Into<Vec<u8>>) {
+        self.tree.begin();
+        self.edit(path, Some(bytes.into()));
+        self.tree.sync();
+    }
+
+    /// Puts a folder into the store.
+    pub fn insert_directory(&mut self, path: &RelPath) {
+        self.insert_node(path, Node::Directory);
+    }
+
+    /// Puts a symbolic link into the store. Where it leads does not matter: nobody follows it.
+    pub fn insert_link(&mut self, path: &RelPath) {
+        self.insert_node(path, Node::Link);
+    }
+
+    /// Makes everything so far survive a crash.
+    pub fn sync(&mut self) {
+        self.tree.sync();
+    }
+
+    /// Operation `n` is not performed, and this is the answer.
+    pub fn fail_at(&mut self, n: u64, error: FsError) {
+        self.plan(n, Fault::Fail(error));
+    }
+
+    /// The store cannot tell whether operation `n`, a write or an append, was done. It was, if
+    /// `committed`. Other operations, and those that change nothing, are answered as ever.
+    pub fn unknown_at(&mut self, n: u64, committed: bool) {
+        self.plan(n, Fault::Unknown { committed });
+    }
+
+    /// Right before operation `n` another program writes `bytes` to `path`, or removes the file.
+    pub fn edit_at(&mut self, n: u64, path: &RelPath, bytes: Option<Vec<u8>>) {
+        self.plan(
+            n,
+            Fault::Edit {
+                path: path.clone(),
+                bytes,
+            },
+        );
+    }
+
+    /// The store crashes during operation `n`, which is done or not, as the seed decides, and
+    /// never in part. What was not synced may be lost, the latest first. Every operation fails
+    /// until [`restart`](Self::restart).
+    pub fn crash_at(&mut self, n: u64) {
+        self.plan(n, Fault::Crash);
+    }
+
+    /// Ends the outage that a crash began.
+    pub fn restart(&mut self) {
+        self.crashed = false;
+    }
+
+    fn plan(&mut self, n: u64, fault: Fault) {
+        self.faults.entry(n).or_default().push(fault);
+    }
+
+    fn insert_node(&mut self, path: &RelPath, node: Node) {
+        self.tree.begin();
+        if let Some(parent) = path.parent() {
+            // A file on the way is in the way of the caller's own making.
+            let _ = self.tree.make_folders(parent.as_str());
+        }
+        self.tree.set(path.as_str(), Some(node));
+        self.tree.sync();
+    }
+
+    fn edit(&mut self, path: &RelPath, bytes: Option<Vec<u8>>) {
+        if bytes.is_some()
+            && let Some(parent) = path.parent()
+        {
+            let _ = self.tree.make_folders(parent.as_str());
+        }
+        let node = bytes.map(|bytes| Node::File(self.new_file(bytes)));
+        self.tree.set(path.as_str(), node);
+    }
+
+    fn new_file(&mut self, bytes: Vec<u8>) -> File {
+        self.last_number += 1;
+        File {
+            bytes,
+            number: self.last_number,
+            modified: self.now,
+        }
+    }
+
+    fn crash(&mut self) -> FsError {
+        let kept = self.random.up_to(self.tree.unsynced());
+        while self.tree.unsynced() > kept {
+            self.tree.undo();
+        }
+        self.tree.sync();
+        self.crashed = true;
+        crashed()
+    }
+}
+
+fn crashed() -> FsError {
+    FsError::Other("crashed".into())
+}
+
+impl Executor for Simulator {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        let faults = self.faults.remove(&self.operations()).unwrap_or_default();
+        self.log.push(Performed {
+            op: op.name(),
+            path: traced_path(op).to_owned(),
+        });
+        self.now = self.now.saturating_add(TICK);
+        if self.crashed {
+            return Err(crashed());
+        }
+        let (mut unknown, mut crash) = (None, false);
+        for fault in faults {
+            match fault {
+                Fault::Fail(error) => return Err(error),
+                Fault::Unknown { committed } => unknown = Some(committed),
+                Fault::Crash => crash = true,
+                Fault::Edit { path, bytes } => {
+                    self.tree.begin();
+                    self.edit(&path, bytes);
+                    if self.durability == Durability::Full {
+                        self.tree.sync();
+                    }
+                }
+            }
+        }
+        self.tree.begin();
+        let offset = self.append_offset(op);
+        let mut outcome = refuse_reserved(op).and_then(|()| self.apply(op));
+        if crash {
+            return Err(self.crash());
+        }
+        if let Some(committed) = unknown {
+            let doubt = match &outcome {
+                Ok(FsOutcome::Write(WriteOutcome::Written(_))) => {
+                    Some(FsOutcome::Write(WriteOutcome::Unknown))
+                }
+                Ok(FsOutcome::Append(AppendOutcome::Written(_))) => {
+                    Some(FsOutcome::Append(AppendOutcome::Unknown(offset)))
+                }
+                _ => None,
+            };
+            if let Some(doubt) = doubt {
+                outcome = Ok(doubt);
+                if !committed {
+                    self.tree.undo();
+                }
+            }
+        }
+        if self.durability == Durability::Full {
+            self.tree.sync();
+        }
+        outcome
+    }
+}
+
+impl Simulator {
+    fn apply(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        match op {
+            FsOp::Read {
+                path,
+                offset,
+                max_bytes,
+                unless,
+            } => self
+                .read(path, *offset, *max_bytes, unless.as_ref())
+                .map(FsOutcome::Read),
+            FsOp::Write {
+                path,
+                content,
+                precondition,
+            } => self
+                .write(path, content, precondition)
+                .map(FsOutcome::Write),
+            FsOp::Append {
+                path,
+                content,
+                newline_first,
+                precondition,
+            } => self
+                .append(path, content, *newline_first, precondition)
+                .map(FsOutcome::Append),
+            FsOp::List {
+                folder,
+                recursive,
+                after,
+                limit,
+            } => self
+                .list(folder.as_ref(), *recursive, after.as_ref(), *limit)
+                .map(FsOutcome::List),
+            FsOp::Remove { path, precondition } => {
+                self.remove(path, precondition).map(FsOutcome::Remove)
+            }
+            FsOp::Rename {
+                from,
+                to,
+                precondition,
+            } => self.rename(from, to, precondition).map(FsOutcome::Rename),
+            FsOp::MakeDirectory { path } => self
+                .tree
+                .make_folders(path.as_str())
+                .map(|()| FsOutcome::MakeDirectory),
+            _ => Err(FsError::Unsupported),
+        }
+    }
+
+    fn read(
+        &self,
+        path: &RelPath,
+        offset: u64,
+        max_bytes: u32,
+        unless: Option<&Version>,
+    ) -> Result<ReadOutcome, FsError> {
+        let Some(file) = self.tree.file(path.as_str())? else {
+            return Ok(ReadOutcome::Absent);
+        };
+        let version = file.version();
+        if unless == Some(&version) {
+            return Ok(ReadOutcome::Unchanged);
+        }
+        let size = file.bytes.len() as u64;
+        let wanted = size.saturating_sub(offset).min(u64::from(max_bytes));
+        if wanted > self.max_read_bytes {
+            return Err(FsError::TooLarge(self.max_read_bytes));
+        }
+        // Both are cut to the length of a vector in memory, so they fit.
+        let start = offset.min(size) as usize;
+        let bytes = file.bytes[start..start + wanted as usize].to_vec();
+        Ok(ReadOutcome::Content(FileContent {
+            bytes,
+            version,
+            size,
+        }))
+    }
+
+    fn write(
+        &mut self,
+        path: &RelPath,
+        content: &[u8],
+        precondition: &Precondition,
+    ) -> Result<WriteOutcome, FsError> {
+        self.check_size(content)?;
+        if let Some(current) = self.stale(path, precondition)? {
+            return Ok(WriteOutcome::Stale(current));
+        }
+        Ok(WriteOutcome::Written(self.store(path, content.to_vec())?))
+    }
+
+    fn append(
+        &mut self,
+        path: &RelPath,
+        content: &[u8],
+        newline_first: bool,
+        precondition: &Precondition,
+    ) -> Result<AppendOutcome, FsError> {
+        self.check_size(content)?;
+        if let Some(current) = self.stale(path, precondition)? {
+            return Ok(AppendOutcome::Stale(current));
+        }
+        let mut bytes = self
+            .tree
+            .file(path.as_str())?
+            .map(|file| file.bytes.clone())
+            .unwrap_or_default();
+        if newline_first && bytes.last().is_some_and(|&last| last != b'\n') {
+            bytes.push(b'\n');
+        }
+        bytes.extend_from_slice(content);
+        Ok(AppendOutcome::Written(self.store(path, bytes)?))
+    }
+
+    fn list(
+        &self,
+        folder: Option<&RelPath>,
+        recursive: bool,
+        after: Option<&RelPath>,
+        limit: u32,
+    ) -> Result<Listing, FsError> {
+        if let Some(folder) = folder
+            && !self.tree.is_folder(folder.as_str())?
+        {
+            return Ok(Listing {
+                entries: Vec::new(),
+                next: None,
+            });
+        }
+        let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
+        let after = after.map_or("", RelPath::as_str);
+        let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
+        let mut entries: Vec<Entry> = Vec::new();
+        for (path, node) in self.tree.below(&prefix, after) {
+            if is_reserved(path) || (!recursive && path[prefix.len()..].contains('/')) {
+                continue;
+            }
+            if entries.len() == limit {
+                let next = entries.last().map(|entry| entry.path.clone());
+                return Ok(Listing { entries, next });
+            }
+            let Ok(path) = RelPath::parse(path) else {
+                continue;
+            };
+            entries.push(entry(path, node));
+        }
+        Ok(Listing {
+            entries,
+            next: None,
+        })
+    }
+
+    fn remove(
+        &mut self,
+        path: &RelPath,
+        precondition: &Precondition,
+    ) -> Result<RemoveOutcome, FsError> {
+        if self.tree.file(path.as_str())?.is_none() {
+            return Ok(RemoveOutcome::Done);
+        }
+        if let Some(Some(current)) = self.stale(path, precondition)? {
+            return Ok(RemoveOutcome::Stale(current));
+        }
+        self.tree.set(path.as_str(), None);
+        Ok(RemoveOutcome::Done)
+    }
+
+    fn rename(
+        &mut self,
+        from: &RelPath,
+        to: &RelPath,
+        precondition: &Precondition,
+    ) -> Result<RenameOutcome, FsError> {
+        let Some(file) = self.tree.file(from.as_str())?.cloned() else {
+            return Ok(RenameOutcome::Absent);
+        };
+        if let Some(Some(current)) = self.stale(from, precondition)? {
+            return Ok(RenameOutcome::Stale(current));
+        }
+        self.make_parent(to)?;
+        if self.tree.is_taken(to.as_str()) {
+            return Ok(RenameOutcome::Exists);
+        }
+        self.tree.set(from.as_str(), None);
+        self.tree.set(to.as_str(), Some(Node::File(file)));
+        Ok(RenameOutcome::Done)
+    }
+
+    /// What a stale operation answers; `None` if the precondition holds.
+    fn stale(
+        &self,
+        path: &RelPath,
+        precondition: &Precondition,
+    ) -> Result<Option<Option<Version>>, FsError> {
+        let current = self.tree.file(path.as_str())?.map(File::version);
+        let holds = match precondition {
+            Precondition::Any => true,
+            Precondition::Absent => current.is_none(),
+            Precondition::Matches(version) => current.as_ref() == Some(version),
+        };
+        Ok((!holds).then_some(current))
+    }
+
+    fn store(&mut self, path: &RelPath, bytes: Vec<u8>) -> Result<Version, FsError> {
+        self.make_parent(path)?;
+        let file = self.new_file(bytes);
+        let version = file.version();
+        self.tree.set(path.as_str(), Some(Node::File(file)));
+        Ok(version)
+    }
+
+    fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {
+        path.parent()
+            .map_or(Ok(()), |parent| self.tree.make_folders(parent.as_str()))
+    }
+
+    fn check_size(&self, content: &[u8]) -> Result<(), FsError> {
+        let limit = self.max_write_bytes;
+        if content.len() as u64 > limit {
+            Err(FsError::TooLarge(limit))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Where the content of an append would begin.
+    fn append_offset(&self, op: &FsOp) -> u64 {
+        let FsOp::Append {
+            path,
+            newline_first,
+            ..
+        } = op
+        else {
+            return 0;
+        };
+        let Ok(Some(file)) = self.tree.file(path.as_str()) else {
+            return 0;
+        };
+        let newline = *newline_first && file.bytes.last().is_some_and(|&last| last != b'\n');
+        file.bytes.len() as u64 + u64::from(newline)
+    }
+}
+
+fn entry(path: RelPath, node: &Node) -> Entry {
+    let nothing = Version(String::new());
+    match node {
+        Node::File(file) => {
+            let (size, version, modified) =
+                (file.bytes.len() as u64, file.version(), file.modified);
+            Entry {
+                path,
+                kind: EntryKind::File,
+                size,
+                version,
+                modified,
+            }
+        }
+        Node::Directory => Entry {
+            path,
+            kind: EntryKind::Directory,
+            size: 0,
+            version: nothing,
+            modified: 0,
+        },
+        Node::Link => Entry {
+            path,
+            kind: EntryKind::Other,
+            size: 0,
+            version: nothing,
+            modified: 0,
+        },
+    }
+}

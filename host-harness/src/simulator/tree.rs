@@ -1,0 +1,145 @@
+//! The files of a simulated store, with what is needed to take changes back.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use saddlebag::protocol::{FsError, Version};
+
+/// One thing in the tree. Folders are kept as nodes of their own, so that empty ones exist.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    File(File),
+    Directory,
+    Link,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    pub(super) bytes: Vec<u8>,
+    /// Never given twice, so it stands for the bytes.
+    pub(super) number: u64,
+    /// Nanoseconds since 1970.
+    pub(super) modified: u64,
+}
+
+impl File {
+    pub(super) fn version(&self) -> Version {
+        Version(format!("v{}", self.number))
+    }
+}
+
+/// What one operation changed: each path with what was there before.
+type Change = Vec<(String, Option<Node>)>;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    nodes: BTreeMap<String, Node>,
+    /// What a crash can still take back, oldest first.
+    unsynced: Vec<Change>,
+}
+
+impl Tree {
+    /// Begins a change that is done or lost as a whole.
+    pub(super) fn begin(&mut self) {
+        self.unsynced.push(Change::new());
+    }
+
+    /// Makes everything so far survive a crash.
+    pub(super) fn sync(&mut self) {
+        self.unsynced.clear();
+    }
+
+    /// How many changes a crash could take back.
+    pub(super) fn unsynced(&self) -> usize {
+        self.unsynced.len()
+    }
+
+    /// Takes the last change back.
+    pub(super) fn undo(&mut self) {
+        for (path, node) in self.unsynced.pop().unwrap_or_default().into_iter().rev() {
+            match node {
+                Some(node) => self.nodes.insert(path, node),
+                None => self.nodes.remove(&path),
+            };
+        }
+    }
+
+    /// Puts `node` at `path`, or removes what is there.
+    pub(super) fn set(&mut self, path: &str, node: Option<Node>) {
+        let before = match node {
+            Some(node) => self.nodes.insert(path.to_owned(), node),
+            None => self.nodes.remove(path),
+        };
+        if let Some(change) = self.unsynced.last_mut() {
+            change.push((path.to_owned(), before));
+        }
+    }
+
+    /// Makes the folder `path` and those above it.
+    pub(super) fn make_folders(&mut self, path: &str) -> Result<(), FsError> {
+        for folder in ancestors(path)
+            .chain([path])
+            .filter(|folder| !folder.is_empty())
+        {
+            if !self.is_folder(folder)? {
+                self.set(folder, Some(Node::Directory));
+            }
+        }
+        Ok(())
+    }
+
+    /// The file at `path`; refuses what is not one, and paths that do not lead to one.
+    pub(super) fn file(&self, path: &str) -> Result<Option<&File>, FsError> {
+        for folder in ancestors(path) {
+            if !self.is_folder(folder)? {
+                return Ok(None);
+            }
+        }
+        match self.nodes.get(path) {
+            None => Ok(None),
+            Some(Node::File(file)) => Ok(Some(file)),
+            Some(Node::Directory) => Err(FsError::IsDirectory),
+            Some(Node::Link) => Err(FsError::SymbolicLink),
+        }
+    }
+
+    /// Whether `path` is a folder; refuses what is there and is none.
+    pub(super) fn is_folder(&self, path: &str) -> Result<bool, FsError> {
+        for folder in ancestors(path).chain([path]) {
+            match self.nodes.get(folder) {
+                Some(Node::Directory) => {}
+                Some(Node::Link) => return Err(FsError::SymbolicLink),
+                Some(Node::File(_)) => return Err(FsError::NotDirectory),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether anything is at `path`.
+    pub(super) fn is_taken(&self, path: &str) -> bool {
+        self.nodes.contains_key(path)
+    }
+
+    /// Everything whose path begins with `prefix` and sorts behind `after`, in order.
+    pub(super) fn below<'t>(
+        &'t self,
+        prefix: &'t str,
+        after: &str,
+    ) -> impl Iterator<Item = (&'t str, &'t Node)> {
+        let start = if after < prefix {
+            Bound::Included(prefix)
+        } else {
+            Bound::Excluded(after)
+        };
+        self.nodes
+            .range::<str, _>((start, Bound::Unbounded))
+            .map(|(path, node)| (path.as_str(), node))
+            .take_while(move |(path, _)| path.starts_with(prefix))
+    }
+}
+
+/// The folders above `path`, outermost first.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(end, _)| &path[..end])
+}

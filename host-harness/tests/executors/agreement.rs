@@ -1,0 +1,244 @@
+//! The local disk and the simulator give the same answers to the same operations.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use saddlebag::protocol::{
+    AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome,
+    RenameOutcome, Version, WriteOutcome,
+};
+use saddlebag::store::RelPath;
+use saddlebag_host::{Executor, Simulator};
+
+use crate::support::{open, path};
+
+/// A precondition whose version depends on the executor.
+#[derive(Clone, Copy, Debug)]
+enum Expect {
+    Any,
+    Absent,
+    /// What a read right before gives.
+    Current,
+    /// A version that no file ever has. One that a file had before would not do: on disk the same
+    /// bytes may have the same version again.
+    Never,
+}
+
+#[derive(Clone, Debug)]
+enum Action {
+    Read(RelPath, u64, u32, Expect),
+    Write(RelPath, Vec<u8>, Expect),
+    Append(RelPath, Vec<u8>, bool, Expect),
+    List(Option<RelPath>, bool, Option<RelPath>, u32),
+    Remove(RelPath, Expect),
+    Rename(RelPath, RelPath, Expect),
+    MakeDirectory(RelPath),
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn local_dir_and_simulator_agree(actions in prop::collection::vec(action(), 1..40)) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Run { executor: open(folder.path()) };
+        let mut memory = Run { executor: Simulator::new(1) };
+        for (step, action) in actions.iter().enumerate() {
+            prop_assert_eq!(disk.perform(action), memory.perform(action), "step {}: {:?}", step, action);
+        }
+        prop_assert_eq!(files(folder.path()), memory.executor.files());
+    }
+}
+
+struct Run<E> {
+    executor: E,
+}
+
+impl<E: Executor> Run<E> {
+    fn perform(&mut self, action: &Action) -> Result<FsOutcome, FsError> {
+        let op = match action.clone() {
+            Action::Read(path, offset, max_bytes, unless) => {
+                let unless = match self.precondition(&path, unless) {
+                    Precondition::Matches(version) => Some(version),
+                    _ => None,
+                };
+                FsOp::Read {
+                    path,
+                    offset,
+                    max_bytes,
+                    unless,
+                }
+            }
+            Action::Write(path, content, expect) => {
+                let precondition = self.precondition(&path, expect);
+                FsOp::Write {
+                    path,
+                    content,
+                    precondition,
+                }
+            }
+            Action::Append(path, content, newline_first, expect) => {
+                let precondition = self.precondition(&path, expect);
+                FsOp::Append {
+                    path,
+                    content,
+                    newline_first,
+                    precondition,
+                }
+            }
+            Action::List(folder, recursive, after, limit) => FsOp::List {
+                folder,
+                recursive,
+                after,
+                limit,
+            },
+            Action::Remove(path, expect) => {
+                let precondition = self.precondition(&path, expect);
+                FsOp::Remove { path, precondition }
+            }
+            Action::Rename(from, to, expect) => {
+                let precondition = self.precondition(&from, expect);
+                FsOp::Rename {
+                    from,
+                    to,
+                    precondition,
+                }
+            }
+            Action::MakeDirectory(path) => FsOp::MakeDirectory { path },
+        };
+        self.executor.perform(&op).map(anonymous)
+    }
+
+    fn precondition(&mut self, path: &RelPath, expect: Expect) -> Precondition {
+        match expect {
+            Expect::Any => Precondition::Any,
+            Expect::Absent => Precondition::Absent,
+            Expect::Never => Precondition::Matches(Version("none".into())),
+            Expect::Current => {
+                let op = FsOp::Read {
+                    path: path.clone(),
+                    offset: 0,
+                    max_bytes: 0,
+                    unless: None,
+                };
+                match self.executor.perform(&op) {
+                    Ok(FsOutcome::Read(ReadOutcome::Content(content))) => {
+                        Precondition::Matches(content.version)
+                    }
+                    _ => Precondition::Any,
+                }
+            }
+        }
+    }
+}
+
+/// The outcome without what may differ: the text of versions, and times.
+fn anonymous(mut outcome: FsOutcome) -> FsOutcome {
+    let hide = |version: &mut Version| {
+        if !version.0.is_empty() {
+            version.0 = "version".into();
+        }
+    };
+    match &mut outcome {
+        FsOutcome::Read(ReadOutcome::Content(content)) => hide(&mut content.version),
+        FsOutcome::Write(WriteOutcome::Written(version) | WriteOutcome::Stale(Some(version)))
+        | FsOutcome::Append(
+            AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)),
+        )
+        | FsOutcome::Remove(RemoveOutcome::Stale(version))
+        | FsOutcome::Rename(RenameOutcome::Stale(version)) => hide(version),
+        FsOutcome::List(listing) => {
+            for entry in &mut listing.entries {
+                hide(&mut entry.version);
+                entry.modified = entry.modified.min(1);
+            }
+        }
+        _ => {}
+    }
+    outcome
+}
+
+/// The regular files on disk, without the locks.
+fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if entry.file_type().unwrap().is_dir() {
+                if entry.file_name() != ".saddlebag" {
+                    folders.push(path);
+                }
+            } else {
+                let name = path
+                    .strip_prefix(root)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace('\\', "/");
+                files.insert(name, fs::read(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        (any_path(), 0..12_u64, 0..12_u32, expect())
+            .prop_map(|(p, offset, max, e)| Action::Read(p, offset, max, e)),
+        (any_path(), content(), expect()).prop_map(|(p, c, e)| Action::Write(p, c, e)),
+        (any_path(), content(), any::<bool>(), expect())
+            .prop_map(|(p, c, n, e)| Action::Append(p, c, n, e)),
+        // Folders only: the root also holds the locks, which the simulator does not have.
+        (
+            any_path(),
+            any::<bool>(),
+            prop::option::of(any_path()),
+            0..5_u32
+        )
+            .prop_map(|(f, recursive, after, limit)| Action::List(
+                Some(f),
+                recursive,
+                after,
+                limit
+            )),
+        (any_path(), expect()).prop_map(|(p, e)| Action::Remove(p, e)),
+        (any_path(), any_path(), expect()).prop_map(|(f, t, e)| Action::Rename(f, t, e)),
+        any_path().prop_map(Action::MakeDirectory),
+    ]
+}
+
+/// Few names, so that operations meet, and some that are files as well as folders.
+fn any_path() -> impl Strategy<Value = RelPath> {
+    prop::sample::select(vec![
+        "a",
+        "a/b",
+        "a/b/c.md",
+        "a-b/x.md",
+        "a/x.md",
+        "d/e.md",
+        "d",
+        "d/é/f.md",
+        ".saddlebag/locks/1",
+    ])
+    .prop_map(path)
+}
+
+fn content() -> impl Strategy<Value = Vec<u8>> {
+    prop::sample::select(vec!["", "one", "two", "line\n", "\n"])
+        .prop_map(|text| text.as_bytes().to_vec())
+}
+
+fn expect() -> impl Strategy<Value = Expect> {
+    prop::sample::select(vec![
+        Expect::Any,
+        Expect::Any,
+        Expect::Absent,
+        Expect::Current,
+        Expect::Current,
+        Expect::Never,
+    ])
+}

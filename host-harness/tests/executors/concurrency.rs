@@ -1,0 +1,153 @@
+//! Many writers, of one process and of several.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use saddlebag::protocol::{ReadOutcome, WriteOutcome};
+
+use crate::support::{Absent, Ask, Matches, open};
+
+/// How many lines each process adds.
+const LINES: usize = 200;
+/// How many edits each thread makes.
+const EDITS: usize = 25;
+
+/// Runs in a process of its own.
+#[test]
+#[ignore = "started by `processes_that_append_lose_nothing`"]
+fn append_lines() {
+    let root = std::env::var_os("SADDLEBAG_TEST_ROOT").expect("given by the other test");
+    let who = std::env::var("SADDLEBAG_TEST_WHO").expect("given by the other test");
+    let mut store = open(Path::new(&root));
+    for line in 0..LINES {
+        store
+            .append("log/today.md", &format!("{who} {line}"))
+            .unwrap();
+    }
+}
+
+#[test]
+fn processes_that_append_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let children: Vec<Child> = ["one", "two"]
+        .map(|who| start("concurrency::append_lines", folder.path(), who))
+        .into();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    let text = open(folder.path()).text("log/today.md");
+    assert_eq!(text.lines().count(), 2 * LINES);
+    for who in ["one", "two"] {
+        let own: Vec<&str> = text.lines().filter(|line| line.starts_with(who)).collect();
+        let expected: Vec<String> = (0..LINES).map(|line| format!("{who} {line}")).collect();
+        assert_eq!(own, expected);
+    }
+}
+
+/// Runs in a process of its own.
+#[test]
+#[ignore = "started by `concurrent_writers_lose_nothing`"]
+fn edit_a_counter() {
+    let root = std::env::var_os("SADDLEBAG_TEST_ROOT").expect("given by the other test");
+    (0..EDITS).for_each(|_| add_one(Path::new(&root)));
+}
+
+#[test]
+fn concurrent_writers_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let children: Vec<Child> = ["one", "two"]
+        .map(|who| start("concurrency::edit_a_counter", folder.path(), who))
+        .into();
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..EDITS).for_each(|_| add_one(folder.path())));
+        }
+    });
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    assert_eq!(
+        open(folder.path()).text("counter.md"),
+        ((8 + 2) * EDITS).to_string()
+    );
+}
+
+#[test]
+fn readers_never_see_a_torn_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |n: usize| {
+        char::from(b'a' + (n % 26) as u8)
+            .to_string()
+            .repeat(10_000 + n)
+    };
+    open(folder.path()).put("a.md", &text(0));
+    thread::scope(|scope| {
+        let writer =
+            scope.spawn(|| (0..200).for_each(|n| drop(open(folder.path()).put("a.md", &text(n)))));
+        let mut store = open(folder.path());
+        while !writer.is_finished() {
+            let content = store.content("a.md");
+            assert!(content.bytes.iter().all(|byte| *byte == content.bytes[0]));
+            assert_eq!(content.bytes.len() as u64, content.size);
+        }
+    });
+}
+
+#[test]
+fn renames_in_opposite_directions_do_not_wait_for_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).put("a.md", "text");
+    thread::scope(|scope| {
+        for (from, to) in [("a.md", "b.md"), ("b.md", "a.md")] {
+            let folder = &folder;
+            scope.spawn(move || {
+                let mut store = open(folder.path());
+                (0..200).for_each(|_| drop(store.rename(from, to, crate::support::Any).unwrap()));
+            });
+        }
+    });
+    assert_eq!(open(folder.path()).list("", false).unwrap().len(), 1);
+}
+
+/// Reads a number, adds one and writes it, until nobody else was faster.
+fn add_one(root: &Path) {
+    let mut store = open(root);
+    loop {
+        let (number, precondition) = match store.read_part("counter.md", 0, 100).unwrap() {
+            ReadOutcome::Content(content) => {
+                let number: usize = String::from_utf8(content.bytes).unwrap().parse().unwrap();
+                (number, Matches(content.version))
+            }
+            _ => (0, Absent),
+        };
+        if let WriteOutcome::Written(_) = store
+            .write("counter.md", &(number + 1).to_string(), precondition)
+            .unwrap()
+        {
+            return;
+        }
+    }
+}
+
+/// Starts this program again for one of its tests.
+fn start(test: &str, root: &Path, who: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored"])
+        .env("SADDLEBAG_TEST_ROOT", root)
+        .env("SADDLEBAG_TEST_WHO", who)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}

@@ -1,0 +1,326 @@
+//! What only a store on disk has: links, pipes, permissions, other programs.
+
+use std::fs;
+
+use saddlebag::protocol::{FsError, ReadOutcome, WriteOutcome};
+use saddlebag_host::{LocalDir, LocalDirOptions, OpenError};
+
+use crate::support::{Any, Ask, Matches, fast, open, path, paths};
+
+#[test]
+fn a_root_that_is_no_folder_is_refused_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no/such");
+    let error = LocalDir::open(&missing, fast()).unwrap_err();
+    assert!(matches!(error, OpenError::Missing(_)));
+    assert!(
+        error
+            .to_string()
+            .ends_with("does not exist; create it first"),
+        "{error}"
+    );
+
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    for path in [file.clone(), file.join("below")] {
+        assert!(matches!(
+            LocalDir::open(&path, fast()),
+            Err(OpenError::NotDirectory(_))
+        ));
+        assert!(matches!(
+            LocalDir::create(&path, fast()),
+            Err(OpenError::NotDirectory(_))
+        ));
+    }
+
+    assert!(LocalDir::create(&missing, LocalDirOptions::default()).is_ok());
+    assert!(LocalDir::create(&missing, LocalDirOptions::default()).is_ok());
+}
+
+#[test]
+fn what_dead_writers_left_is_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    store.put("d/a.md", "text");
+    fs::write(folder.path().join("d/.saddlebag-1-2-3.tmp"), "half").unwrap();
+    assert_eq!(paths(&store.list("", true).unwrap()), ["d", "d/a.md"]);
+}
+
+#[test]
+fn a_version_outlives_the_process_and_a_touch_changes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    store_and_age(folder.path(), "a.md");
+    let version = open(folder.path()).content("a.md").version;
+    let mut store = open(folder.path());
+    assert_eq!(store.content("a.md").version, version);
+    assert_eq!(store.list("", false).unwrap()[0].version, version);
+    assert_eq!(
+        store.read_unless("a.md", &version),
+        Ok(ReadOutcome::Unchanged)
+    );
+
+    fs::write(folder.path().join("a.md"), "TEXT").unwrap();
+    assert!(matches!(
+        store.read_unless("a.md", &version),
+        Ok(ReadOutcome::Content(_))
+    ));
+    assert!(matches!(
+        store.write("a.md", "", Matches(version)),
+        Ok(WriteOutcome::Stale(Some(_)))
+    ));
+}
+
+#[test]
+fn a_large_file_in_doubt_matches_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let version = store.put("a.md", &"x".repeat(4 * 1024 * 1024 + 1));
+    assert!(version.0.starts_with('r'), "{version:?}");
+    let outcome = store.write("a.md", "", Matches(version));
+    assert!(matches!(outcome, Ok(WriteOutcome::Stale(Some(_)))));
+}
+
+/// Puts a file there and waits until its times are beyond doubt.
+fn store_and_age(root: &std::path::Path, name: &str) {
+    fs::write(root.join(name), "text").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(25));
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+
+    use saddlebag::protocol::EntryKind;
+
+    use super::*;
+
+    #[test]
+    fn nothing_escapes_the_root() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("secret.md"), "secret").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = open(folder.path());
+        store.put("d/a.md", "text");
+        symlink(outside.path(), folder.path().join("out")).unwrap();
+        symlink(
+            outside.path().join("secret.md"),
+            folder.path().join("d/file.md"),
+        )
+        .unwrap();
+        symlink("nowhere", folder.path().join("d/dangling.md")).unwrap();
+        symlink("a.md", folder.path().join("d/inside.md")).unwrap();
+
+        for link in [
+            "out/secret.md",
+            "out/new.md",
+            "out/new/deep.md",
+            "d/file.md",
+            "d/dangling.md",
+            "d/inside.md",
+            "out",
+        ] {
+            let refused = Err(FsError::SymbolicLink);
+            assert_eq!(store.read_part(link, 0, 10).map(|_| ()), refused, "{link}");
+            assert_eq!(store.write(link, "x", Any).map(|_| ()), refused, "{link}");
+            assert_eq!(store.append(link, "x").map(|_| ()), refused, "{link}");
+            assert_eq!(store.remove(link, Any).map(|_| ()), refused, "{link}");
+            assert_eq!(
+                store.rename(link, "free.md", Any).map(|_| ()),
+                refused,
+                "{link}"
+            );
+        }
+        assert_eq!(
+            store.rename("d/a.md", "out/a.md", Any).map(|_| ()),
+            Err(FsError::SymbolicLink)
+        );
+        assert_eq!(
+            store.list("out", true).map(|_| ()),
+            Err(FsError::SymbolicLink)
+        );
+        assert_eq!(store.make_directory("out"), Err(FsError::SymbolicLink));
+        assert_eq!(store.make_directory("out/new"), Err(FsError::SymbolicLink));
+
+        let listed = store.list("", true).unwrap();
+        assert_eq!(
+            paths(&listed),
+            [
+                "d",
+                "d/a.md",
+                "d/dangling.md",
+                "d/file.md",
+                "d/inside.md",
+                "out"
+            ]
+        );
+        let links = listed
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Other && entry.version.0.is_empty());
+        assert_eq!(links.count(), 4);
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+        assert_eq!(
+            fs::read_to_string(outside.path().join("secret.md")).unwrap(),
+            "secret"
+        );
+    }
+
+    #[test]
+    fn locks_do_not_leave_through_a_link_either() {
+        let outside = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        symlink(outside.path(), folder.path().join(".saddlebag")).unwrap();
+        let mut store = open(folder.path());
+        assert_eq!(store.write("a.md", "x", Any), Err(FsError::SymbolicLink));
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_root_may_be_reached_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("real")).unwrap();
+        symlink("real", folder.path().join("link")).unwrap();
+        open(&folder.path().join("link")).put("a.md", "text");
+        assert_eq!(
+            fs::read_to_string(folder.path().join("real/a.md")).unwrap(),
+            "text"
+        );
+    }
+
+    #[test]
+    fn a_pipe_does_not_hang() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::File::open(folder.path()).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        if rustix::fs::mknodat(&root, "pipe", rustix::fs::FileType::Fifo, mode, 0).is_err() {
+            return;
+        }
+        let mut store = open(folder.path());
+        assert_eq!(store.read_part("pipe", 0, 1), Err(FsError::NotRegular));
+        assert_eq!(store.write("pipe", "", Any), Err(FsError::NotRegular));
+        assert_eq!(store.append("pipe", ""), Err(FsError::NotRegular));
+        assert_eq!(store.list("", false).unwrap()[0].kind, EntryKind::Other);
+    }
+
+    #[test]
+    fn new_files_are_private_and_old_ones_keep_their_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let mut store = open(root);
+        store.put("d/e/a.md", "1");
+        store.append("d/b.md", "1").unwrap();
+        store.make_directory("f").unwrap();
+        for (name, expected) in [
+            ("d", 0o700),
+            ("d/e", 0o700),
+            ("d/e/a.md", 0o600),
+            ("d/b.md", 0o600),
+            ("f", 0o700),
+        ] {
+            assert_eq!(mode(&root.join(name)), expected, "{name}");
+        }
+        assert_eq!(mode(&root.join(".saddlebag/locks")), 0o700);
+
+        fs::set_permissions(root.join("d/e/a.md"), fs::Permissions::from_mode(0o664)).unwrap();
+        let version = store.content("d/e/a.md").version;
+        store.write("d/e/a.md", "2", Matches(version)).unwrap();
+        assert_eq!(mode(&root.join("d/e/a.md")), 0o664);
+        store.put("d/e/a.md", "3");
+        store.append("d/e/a.md", "4").unwrap();
+        assert_eq!(mode(&root.join("d/e/a.md")), 0o664);
+
+        let made = root.join("x/y");
+        LocalDir::create(&made, fast()).unwrap();
+        assert_eq!((mode(&root.join("x")), mode(&made)), (0o700, 0o700));
+    }
+
+    #[test]
+    fn names_that_no_path_may_have_are_not_listed() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        for name in [b"good.md".as_slice(), b"back\\slash", b"new\nline", b"\xff"] {
+            // Some file systems take only UTF-8.
+            let _ = fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), "");
+        }
+        let page = open(folder.path()).list_with("", true, "", 1).unwrap();
+        assert_eq!((paths(&page.entries), page.next), (vec!["good.md"], None));
+    }
+
+    #[test]
+    fn a_store_without_permission_to_write_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.md"), "text").unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).unwrap();
+        let mut store = open(folder.path());
+        assert_eq!(store.text("a.md"), "text");
+        // Whoever is root may write all the same.
+        if !rustix::process::geteuid().is_root() {
+            assert_eq!(store.write("a.md", "x", Any), Err(FsError::Denied));
+            assert_eq!(store.append("a.md", "x"), Err(FsError::Denied));
+            assert_eq!(store.remove("a.md", Any), Err(FsError::Denied));
+        }
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    }
+
+    #[test]
+    fn locks_work_again_after_somebody_has_deleted_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = open(folder.path());
+        store.put("a.md", "1");
+        fs::remove_dir_all(folder.path().join(".saddlebag")).unwrap();
+        store.put("a.md", "2");
+        assert!(folder.path().join(".saddlebag/locks").is_dir());
+    }
+
+    /// Runs in a process of its own, in which no file may grow beyond some size.
+    #[test]
+    #[ignore = "started by `an_append_that_does_not_fit_is_undone`"]
+    fn append_beyond_the_limit() {
+        let root = std::env::var_os("SADDLEBAG_TEST_ROOT").expect("given by the other test");
+        let mut store = open(Path::new(&root));
+        let before = "line\n".repeat(100);
+        store.put("a.md", &before);
+        assert!(store.append("a.md", &"x".repeat(1_000_000)).is_err());
+        assert!(store.append("new.md", &"x".repeat(1_000_000)).is_err());
+        assert!(store.write("a.md", &"x".repeat(1_000_000), Any).is_err());
+        assert_eq!(store.text("a.md"), before);
+        assert_eq!(paths(&store.list("", false).unwrap()), ["a.md"]);
+        assert_eq!(
+            fs::read_dir(&root).unwrap().count(),
+            2,
+            "only the file and the locks are left"
+        );
+    }
+
+    #[test]
+    fn an_append_that_does_not_fit_is_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let status = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\""])
+            .arg(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "local_dir::unix::append_beyond_the_limit",
+                "--ignored",
+                "--nocapture",
+            ])
+            .env("SADDLEBAG_TEST_ROOT", folder.path())
+            .output()
+            .unwrap();
+        assert!(
+            status.status.success(),
+            "{}",
+            String::from_utf8_lossy(&status.stderr)
+        );
+        assert!(
+            String::from_utf8_lossy(&status.stdout).contains("1 passed"),
+            "the other test must run"
+        );
+        assert!(open(folder.path()).read_part("a.md", 0, 1).is_ok());
+        assert!(path("a.md").parent().is_none());
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+}

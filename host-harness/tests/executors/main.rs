@@ -1,0 +1,10 @@
+//! What executors promise, held against the local disk and the simulator.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod agreement;
+mod concurrency;
+mod conformance;
+mod local_dir;
+mod simulator;
+mod support;

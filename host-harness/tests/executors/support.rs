@@ -1,0 +1,177 @@
+//! Short spellings of operations, and a store on disk that goes with its test.
+
+use std::path::Path;
+
+use saddlebag::protocol::{
+    AppendOutcome, Entry, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition,
+    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+};
+use saddlebag::store::RelPath;
+use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions};
+
+pub(crate) use saddlebag::protocol::Precondition::{Absent, Any, Matches};
+
+pub(crate) fn path(text: &str) -> RelPath {
+    RelPath::parse(text).unwrap()
+}
+
+pub(crate) fn fast() -> LocalDirOptions {
+    LocalDirOptions {
+        durability: Durability::Fast,
+        ..LocalDirOptions::default()
+    }
+}
+
+pub(crate) fn open(root: &Path) -> LocalDir {
+    LocalDir::open(root, fast()).unwrap()
+}
+
+/// One method for each operation, so that a test reads like what it does.
+pub(crate) trait Ask: Executor {
+    fn read_part(&mut self, at: &str, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
+        self.read_with(at, offset, max_bytes, None)
+    }
+
+    fn read_unless(&mut self, at: &str, version: &Version) -> Result<ReadOutcome, FsError> {
+        self.read_with(at, 0, u32::MAX, Some(version.clone()))
+    }
+
+    fn read_with(
+        &mut self,
+        at: &str,
+        offset: u64,
+        max_bytes: u32,
+        unless: Option<Version>,
+    ) -> Result<ReadOutcome, FsError> {
+        match self.perform(&FsOp::Read {
+            path: path(at),
+            offset,
+            max_bytes,
+            unless,
+        })? {
+            FsOutcome::Read(outcome) => Ok(outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn write(
+        &mut self,
+        at: &str,
+        content: &str,
+        precondition: Precondition,
+    ) -> Result<WriteOutcome, FsError> {
+        match self.perform(&FsOp::Write {
+            path: path(at),
+            content: content.into(),
+            precondition,
+        })? {
+            FsOutcome::Write(outcome) => Ok(outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn append_with(
+        &mut self,
+        at: &str,
+        content: &str,
+        newline_first: bool,
+        precondition: Precondition,
+    ) -> Result<AppendOutcome, FsError> {
+        let op = FsOp::Append {
+            path: path(at),
+            content: content.into(),
+            newline_first,
+            precondition,
+        };
+        match self.perform(&op)? {
+            FsOutcome::Append(outcome) => Ok(outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn append(&mut self, at: &str, content: &str) -> Result<AppendOutcome, FsError> {
+        self.append_with(at, content, true, Any)
+    }
+
+    fn list_with(
+        &mut self,
+        folder: &str,
+        recursive: bool,
+        after: &str,
+        limit: u32,
+    ) -> Result<Listing, FsError> {
+        let given = |text: &str| (!text.is_empty()).then(|| path(text));
+        match self.perform(&FsOp::List {
+            folder: given(folder),
+            recursive,
+            after: given(after),
+            limit,
+        })? {
+            FsOutcome::List(listing) => Ok(listing),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Everything in `folder`, except for the host's own folder.
+    fn list(&mut self, folder: &str, recursive: bool) -> Result<Vec<Entry>, FsError> {
+        let mut entries = self.list_with(folder, recursive, "", u32::MAX)?.entries;
+        entries.retain(|entry| entry.path.as_str() != ".saddlebag");
+        Ok(entries)
+    }
+
+    fn remove(&mut self, at: &str, precondition: Precondition) -> Result<RemoveOutcome, FsError> {
+        match self.perform(&FsOp::Remove {
+            path: path(at),
+            precondition,
+        })? {
+            FsOutcome::Remove(outcome) => Ok(outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn rename(
+        &mut self,
+        from: &str,
+        to: &str,
+        precondition: Precondition,
+    ) -> Result<RenameOutcome, FsError> {
+        match self.perform(&FsOp::Rename {
+            from: path(from),
+            to: path(to),
+            precondition,
+        })? {
+            FsOutcome::Rename(outcome) => Ok(outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn make_directory(&mut self, at: &str) -> Result<FsOutcome, FsError> {
+        self.perform(&FsOp::MakeDirectory { path: path(at) })
+    }
+
+    /// The whole file, which must be there.
+    fn content(&mut self, at: &str) -> FileContent {
+        match self.read_part(at, 0, u32::MAX).unwrap() {
+            ReadOutcome::Content(content) => content,
+            other => panic!("{at}: {other:?}"),
+        }
+    }
+
+    fn text(&mut self, at: &str) -> String {
+        String::from_utf8(self.content(at).bytes).unwrap()
+    }
+
+    /// Writes a file whatever is there, and gives its version.
+    fn put(&mut self, at: &str, content: &str) -> Version {
+        match self.write(at, content, Any).unwrap() {
+            WriteOutcome::Written(version) => version,
+            other => panic!("{at}: {other:?}"),
+        }
+    }
+}
+
+impl<E: Executor + ?Sized> Ask for E {}
+
+pub(crate) fn paths(entries: &[Entry]) -> Vec<&str> {
+    entries.iter().map(|entry| entry.path.as_str()).collect()
+}
