@@ -1,0 +1,123 @@
+//! [`Engine`]: what decides which operations a command needs, in a component or natively.
+
+use saddlebag::protocol::{CommandId, FsResult, ProtocolError};
+use saddlebag::store::Timestamp;
+use saddlebag::{Command, Config, ConfigError, Memory, Step};
+
+/// Runs the commands of one scope of one store, without doing any I/O.
+///
+/// Every call returns what it caused: requests, each of which is owed exactly one result, and the
+/// commands that finished. The same calls give the same steps in every implementation.
+pub trait Engine {
+    /// Takes a command. `id` is larger than those before; `now` is the only clock.
+    ///
+    /// # Errors
+    ///
+    /// Why the call is refused. Nothing has changed, unless the component trapped.
+    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError>;
+
+    /// Takes the result of a request.
+    ///
+    /// # Errors
+    ///
+    /// Why the call is refused. Nothing has changed, unless the component trapped.
+    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError>;
+
+    /// Gives a command up: it finishes as cancelled. Results that are owed to it may still come.
+    ///
+    /// # Errors
+    ///
+    /// The component trapped.
+    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError>;
+}
+
+/// Why an engine cannot be opened, or does not take a call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The call breaks the contract; nothing has changed.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    /// The configuration breaks a rule.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The component trapped, or used up its memory or its time. It is dropped with the commands it
+    /// had in flight; files are whole, as every operation was performed whole or not at all.
+    #[error("the component stopped: {0}")]
+    Trapped(String),
+    /// The component cannot be loaded (its bytes are no component, or it has another world), or it
+    /// broke the contract.
+    #[error("{0}")]
+    Component(String),
+}
+
+/// Which engine runs the commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineKind {
+    /// The WebAssembly component, in a sandbox.
+    #[default]
+    Component,
+    /// The same code, compiled into this program.
+    Native,
+}
+
+/// Opens an engine of a kind.
+///
+/// # Errors
+///
+/// A configuration that breaks a rule, or a component that cannot be loaded.
+pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine>, EngineError> {
+    match kind {
+        // The one place where the component's engine is made.
+        EngineKind::Component => Err(EngineError::Component("this program was built without the component".into())),
+        EngineKind::Native => Ok(Box::new(NativeEngine::open(config)?)),
+    }
+}
+
+/// The engine as a part of this program: no sandbox, nothing to load.
+pub struct NativeEngine(Memory);
+
+impl NativeEngine {
+    /// Makes an engine of an open memory.
+    #[must_use]
+    pub fn new(memory: Memory) -> Self {
+        Self(memory)
+    }
+
+    /// Opens the engine. Nothing is read yet.
+    ///
+    /// # Errors
+    ///
+    /// A field of the configuration that breaks its rule.
+    pub fn open(config: Config) -> Result<Self, EngineError> {
+        Ok(Self::new(Memory::open(config)?))
+    }
+}
+
+impl Engine for NativeEngine {
+    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
+        Ok(self.0.handle_memory_command(id, now, command)?)
+    }
+
+    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
+        Ok(self.0.handle_memory_result(result)?)
+    }
+
+    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
+        Ok(self.0.cancel(id))
+    }
+}
+
+impl<E: Engine + ?Sized> Engine for Box<E> {
+    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
+        (**self).handle_memory_command(id, now, command)
+    }
+
+    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
+        (**self).handle_memory_result(result)
+    }
+
+    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
+        (**self).cancel(id)
+    }
+}
