@@ -1,54 +1,85 @@
-//! [`Engine`]: whoever decides, natively or in a component.
+//! [`Engine`]: what decides which operations a command needs, in a component or natively.
 
 use saddlebag::protocol::{CommandId, FsResult, ProtocolError};
 use saddlebag::store::Timestamp;
-use saddlebag::{Command, ConfigError, Memory, Step};
+use saddlebag::{Command, Config, ConfigError, Memory, Step};
 
-/// Whoever decides: the library itself, or the component that it is compiled to.
+use crate::component_engine::{ComponentEngine, ComponentOptions};
+
+/// Runs the commands of one scope of one store, without doing any I/O.
 ///
-/// The methods are those of [`Memory`], which documents them.
+/// Every call returns what it caused: requests, each of which is owed exactly one result, and the
+/// commands that finished. The same calls give the same steps in every implementation.
 pub trait Engine {
-    /// Takes a command.
+    /// Takes a command. `id` is larger than those before; `now` is the only clock.
     ///
     /// # Errors
     ///
-    /// Why the call is refused or the engine is gone.
+    /// Why the call is refused. Nothing has changed, unless the component trapped.
     fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError>;
 
     /// Takes the result of a request.
     ///
     /// # Errors
     ///
-    /// Why the call is refused or the engine is gone.
+    /// Why the call is refused. Nothing has changed, unless the component trapped.
     fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError>;
 
-    /// Gives a command up.
+    /// Gives a command up: it finishes as cancelled. Results that are owed to it may still come.
     ///
     /// # Errors
     ///
-    /// Why the engine is gone.
+    /// The component trapped.
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError>;
 }
 
-/// Why an engine did not take a call.
+/// Why an engine cannot be opened, or does not take a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
     /// The call breaks the contract; nothing has changed.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// The configuration is refused.
+    /// The configuration breaks a rule.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The component trapped: a fault, too much memory, too much time. The instance is gone, files are whole.
+    /// The component trapped, or used up its memory or its time. It is dropped with the commands it
+    /// had in flight; files are whole, as every operation was performed whole or not at all.
     #[error("the component stopped: {0}")]
     Trapped(String),
-    /// The component cannot be loaded, or broke the contract.
+    /// The component cannot be loaded (its bytes are no component, or it has another world), or it
+    /// broke the contract.
     #[error("{0}")]
     Component(String),
 }
 
-/// The library itself as an engine. It is not `Send`: keep it on one thread.
+/// Which engine runs the commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineKind {
+    /// The WebAssembly component, in a sandbox.
+    #[default]
+    Component,
+    /// The same code, compiled into this program.
+    Native,
+}
+
+/// Opens an engine of a kind; `component` is for the kind that is one.
+///
+/// # Errors
+///
+/// A configuration that breaks a rule, or a component that cannot be loaded.
+pub fn open_engine(
+    kind: EngineKind,
+    config: Config,
+    component: ComponentOptions,
+) -> Result<Box<dyn Engine>, EngineError> {
+    match kind {
+        EngineKind::Component => Ok(Box::new(ComponentEngine::open(config, component)?)),
+        EngineKind::Native => Ok(Box::new(NativeEngine::open(config)?)),
+    }
+}
+
+/// The engine as a part of this program: no sandbox, nothing to load.
 pub struct NativeEngine(Memory);
 
 impl NativeEngine {
@@ -56,6 +87,15 @@ impl NativeEngine {
     #[must_use]
     pub fn new(memory: Memory) -> Self {
         Self(memory)
+    }
+
+    /// Opens the engine. Nothing is read yet.
+    ///
+    /// # Errors
+    ///
+    /// A field of the configuration that breaks its rule.
+    pub fn open(config: Config) -> Result<Self, EngineError> {
+        Ok(Self::new(Memory::open(config)?))
     }
 }
 

@@ -1,50 +1,379 @@
-//! stub
-use crate::{Engine, EngineError, Executor};
-use saddlebag::protocol::*;
+//! [`Host`]: an engine and an executor, and the loop between them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use saddlebag::protocol::{
+    CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult, ProtocolError, ReadOutcome,
+};
 use saddlebag::store::Timestamp;
-use saddlebag::{Command, Reply};
-/// x
+use saddlebag::{Command, Reply, Step};
+
+use crate::engine::{Engine, EngineError};
+use crate::executor::Executor;
+use crate::local_dir::OpenError;
+
+/// Why a command gave no reply.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The engine did not take a call, or could not be opened.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The command was refused or failed; what it would have changed is unchanged.
+    #[error(transparent)]
+    Command(#[from] Error),
+    /// The folder of the store cannot be opened.
+    #[error(transparent)]
+    Root(#[from] OpenError),
+}
+
+/// Watches what a [`Host`] does. Every method does nothing unless it is written.
+pub trait Observer {
+    /// A command was given.
+    fn command(&mut self, _id: CommandId, _now: Timestamp, _command: &Command) {}
+    /// The engine asked for an operation.
+    fn request(&mut self, _request: &FsRequest) {}
+    /// The operation has this outcome; the engine is handed it next.
+    fn result(&mut self, _request: &FsRequest, _outcome: &Result<FsOutcome, FsError>) {}
+    /// A command ended.
+    fn finished(&mut self, _id: CommandId, _outcome: &Result<Reply, Error>) {}
+}
+
+/// Runs commands: gives them to the engine, performs what it asks for, hands the results back.
+///
+/// [`run`](Self::run) is all that most programs need. The calls below it take the loop apart:
+/// [`submit`](Self::submit) puts a command in flight beside others, [`pending`](Self::pending) says
+/// which requests are owed a result, [`answer`](Self::answer) and
+/// [`answer_with`](Self::answer_with) give one, [`take_finished`](Self::take_finished) collects the
+/// reply.
+///
+/// ```
+/// use saddlebag::journal::{JournalCommand, Target, WriteMode};
+/// use saddlebag::store::Timestamp;
+/// use saddlebag::Config;
+/// use saddlebag_host::{Host, NativeEngine, Simulator};
+///
+/// let engine = NativeEngine::open(Config::default())?;
+/// let mut host = Host::new(engine, Simulator::new(1));
+/// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
+/// let content = "- [ ] water the plants".to_string();
+/// host.run(now, JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content })?;
+/// assert_eq!(host.executor().files()["SCRATCHPAD.md"], b"- [ ] water the plants\n");
+/// # Ok::<(), saddlebag_host::HostError>(())
+/// ```
 pub struct Host<E, X> {
     engine: E,
     executor: X,
-    next: u64,
+    observer: Option<Box<dyn Observer>>,
+    last_id: u64,
+    pending: VecDeque<FsRequest>,
+    finished: BTreeMap<CommandId, Result<Reply, Error>>,
 }
-/// x
-#[derive(Debug)]
-pub enum HostError {
-    /// x
-    Engine(EngineError),
-    /// x
-    Command(Error),
-}
-impl std::fmt::Display for HostError { fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "{self:?}") } }
-impl std::error::Error for HostError {}
+
 impl<E: Engine, X: Executor> Host<E, X> {
-    /// x
+    /// A host with nothing in flight.
     pub fn new(engine: E, executor: X) -> Self {
-        Self { engine, executor, next: 0 }
+        Self { engine, executor, observer: None, last_id: 0, pending: VecDeque::new(), finished: BTreeMap::new() }
     }
-    /// x
+
+    /// Has everything that happens from here on watched, in place of an earlier observer.
+    pub fn observe(&mut self, observer: impl Observer + 'static) {
+        self.observer = Some(Box::new(observer));
+    }
+
+    /// What performs the operations.
     pub fn executor(&self) -> &X {
         &self.executor
     }
-    /// x
+
+    /// What performs the operations.
+    pub fn executor_mut(&mut self) -> &mut X {
+        &mut self.executor
+    }
+
+    /// Runs a command to its end, performing whatever is pending on the way.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Command`], when the command was refused or failed. [`HostError::Engine`], when
+    /// the engine did not take a call: the command is given up.
     pub fn run(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<Reply, HostError> {
-        self.next += 1;
-        let id = CommandId(self.next);
-        let mut step = self.engine.handle_memory_command(id, now, command.into()).map_err(HostError::Engine)?;
-        let mut queue = std::collections::VecDeque::new();
+        let command = command.into();
+        let span = tracing::info_span!("command", name = command.name(), id = self.last_id + 1);
+        let _entered = span.enter();
+        let id = self.submit(now, command)?;
         loop {
-            if let Some(f) = step.finished.into_iter().find(|f| f.id == id) {
-                return f.outcome.map_err(HostError::Command);
+            if let Some(outcome) = self.take_finished(id) {
+                return Ok(outcome?);
             }
-            queue.extend(step.requests);
-            let r: FsRequest = queue.pop_front().unwrap();
-            let outcome = self.executor.perform(&r.op);
-            step = self
-                .engine
-                .handle_memory_result(FsResult { key: r.key.to_string(), outcome })
-                .map_err(HostError::Engine)?;
+            if let Err(error) = self.answer(0) {
+                self.give_up(id);
+                return Err(error.into());
+            }
         }
+    }
+
+    /// Puts a command in flight and gives its id; ids grow by one.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not take the command; nothing has changed.
+    pub fn submit(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<CommandId, EngineError> {
+        let command = command.into();
+        self.last_id += 1;
+        let id = CommandId(self.last_id);
+        if let Some(observer) = &mut self.observer {
+            observer.command(id, now, &command);
+        }
+        let step = self.engine.handle_memory_command(id, now, command)?;
+        self.take(step);
+        Ok(id)
+    }
+
+    /// The requests that are owed a result, oldest first.
+    pub fn pending(&self) -> impl ExactSizeIterator<Item = &FsRequest> {
+        self.pending.iter()
+    }
+
+    /// Performs the pending request at `index` and hands its result in.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer_with`](Self::answer_with).
+    pub fn answer(&mut self, index: usize) -> Result<(), EngineError> {
+        let Some(request) = self.pending.get(index) else {
+            return Err(nothing_pending(index, self.pending.len()));
+        };
+        let outcome = self.executor.perform(&request.op);
+        self.answer_with(index, outcome)
+    }
+
+    /// Hands in `outcome` as the result of the pending request at `index`, which is not performed.
+    ///
+    /// # Errors
+    ///
+    /// There is no such request, or the engine refuses the result. A result that does not fit leaves
+    /// the request pending.
+    pub fn answer_with(&mut self, index: usize, outcome: Result<FsOutcome, FsError>) -> Result<(), EngineError> {
+        let Some(request) = self.pending.remove(index) else {
+            return Err(nothing_pending(index, self.pending.len()));
+        };
+        if let Some(observer) = &mut self.observer {
+            observer.result(&request, &outcome);
+        }
+        match self.engine.handle_memory_result(FsResult { key: request.key.to_string(), outcome }) {
+            Ok(step) => {
+                self.take(step);
+                Ok(())
+            }
+            Err(error) => {
+                self.pending.insert(index, request);
+                Err(error)
+            }
+        }
+    }
+
+    /// Performs whatever is pending until nothing is. `order` chooses which request is next; an
+    /// index past the end means the last.
+    ///
+    /// # Errors
+    ///
+    /// The engine refuses a result, or still asks for more after `most` operations.
+    pub fn drive(&mut self, most: usize, mut order: impl FnMut(&[&FsOp]) -> usize) -> Result<(), EngineError> {
+        for _ in 0..most {
+            let ops: Vec<&FsOp> = self.pending().map(|request| &request.op).collect();
+            let Some(last) = ops.len().checked_sub(1) else { return Ok(()) };
+            let next = order(&ops).min(last);
+            self.answer(next)?;
+        }
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        Err(EngineError::Trapped(format!("it still asks for more after {most} operations")))
+    }
+
+    /// The outcome of a command that ended, once.
+    pub fn take_finished(&mut self, id: CommandId) -> Option<Result<Reply, Error>> {
+        self.finished.remove(&id)
+    }
+
+    /// Gives a command up. Its outcome is that it was cancelled; its pending requests are answered
+    /// as cancelled and not performed.
+    ///
+    /// # Errors
+    ///
+    /// The component trapped.
+    pub fn cancel(&mut self, id: CommandId) -> Result<(), EngineError> {
+        let step = self.engine.cancel(id)?;
+        self.take(step);
+        // Keys are opaque, so only the engine knows which requests were the command's: those it takes
+        // any result for. A result of the wrong kind is refused for all others, which stay pending.
+        for _ in 0..self.pending.len() {
+            let Some(request) = self.pending.pop_front() else { break };
+            let misfit = match request.op {
+                FsOp::MakeDirectory { .. } => FsOutcome::Read(ReadOutcome::Absent),
+                _ => FsOutcome::MakeDirectory,
+            };
+            match self.engine.handle_memory_result(FsResult { key: request.key.to_string(), outcome: Ok(misfit) }) {
+                Ok(step) => {
+                    if let Some(observer) = &mut self.observer {
+                        observer.result(&request, &Err(FsError::Cancelled));
+                    }
+                    self.take(step);
+                }
+                Err(EngineError::Protocol(ProtocolError::InvalidResult { .. })) => self.pending.push_back(request),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves nothing of a command behind after an error that ended it.
+    fn give_up(&mut self, id: CommandId) {
+        if self.cancel(id).is_err() {
+            // The engine is gone, and every command with it.
+            self.pending.clear();
+        }
+        self.finished.remove(&id);
+    }
+
+    fn take(&mut self, step: Step) {
+        for request in step.requests {
+            if let Some(observer) = &mut self.observer {
+                observer.request(&request);
+            }
+            self.pending.push_back(request);
+        }
+        for done in step.finished {
+            if let Err(error) = &done.outcome {
+                tracing::debug!(id = done.id.0, code = ?error.code, "command failed");
+            }
+            if let Some(observer) = &mut self.observer {
+                observer.finished(done.id, &done.outcome);
+            }
+            self.finished.insert(done.id, done.outcome);
+        }
+    }
+}
+
+fn nothing_pending(index: usize, pending: usize) -> EngineError {
+    ProtocolError::UnknownKey(format!("request {index} of {pending} pending ones")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use saddlebag::Config;
+    use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
+    use saddlebag::store::RelPath;
+
+    use super::*;
+    use crate::{NativeEngine, Simulator};
+
+    const NOW: Timestamp = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
+
+    fn host() -> Host<NativeEngine, Simulator> {
+        Host::new(NativeEngine::open(Config::default()).expect("valid"), Simulator::new(1))
+    }
+
+    fn append(text: &str) -> JournalCommand {
+        JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content: text.into() }
+    }
+
+    #[test]
+    fn commands_in_flight_together_all_finish_in_any_order() {
+        for newest_first in [false, true] {
+            let mut host = host();
+            let ids = ["- [ ] a", "- [ ] b", "- [ ] c"].map(|text| host.submit(NOW, append(text)).expect("taken"));
+            host.drive(100, |ops| if newest_first { ops.len() } else { 0 }).expect("driven");
+            assert_eq!(host.pending().len(), 0);
+            for id in ids {
+                assert!(matches!(host.take_finished(id), Some(Ok(_))));
+                assert!(host.take_finished(id).is_none());
+            }
+            let text = String::from_utf8(host.executor().files()["SCRATCHPAD.md"].clone()).expect("text");
+            assert_eq!(text.lines().count(), 3);
+        }
+    }
+
+    #[test]
+    fn a_cancelled_command_leaves_the_others_theirs() {
+        let mut host = host();
+        let kept = host.submit(NOW, append("kept")).expect("taken");
+        let dropped = host.submit(NOW, append("dropped")).expect("taken");
+        assert_eq!(host.pending().len(), 2);
+        host.cancel(dropped).expect("cancelled");
+        assert_eq!(host.pending().len(), 1);
+        host.drive(10, |_| 0).expect("driven");
+        assert!(matches!(host.take_finished(dropped), Some(Err(_))));
+        assert!(matches!(host.take_finished(kept), Some(Ok(_))));
+        assert_eq!(host.executor().files()["SCRATCHPAD.md"], b"kept\n");
+    }
+
+    #[test]
+    fn a_result_of_the_wrong_kind_is_refused_and_the_request_stays_pending() {
+        let mut host = host();
+        let id = host.submit(NOW, append("x")).expect("taken");
+        let wrong = host.answer_with(0, Ok(FsOutcome::MakeDirectory));
+        assert!(matches!(wrong, Err(EngineError::Protocol(ProtocolError::InvalidResult { .. }))), "{wrong:?}");
+        assert_eq!(host.pending().len(), 1);
+        assert!(host.executor().files().is_empty());
+        host.answer(0).expect("right");
+        assert!(matches!(host.take_finished(id), Some(Ok(_))));
+    }
+
+    #[test]
+    fn an_executor_that_answers_wrongly_ends_the_command_and_nothing_else() {
+        struct Wrong(Simulator, bool);
+        impl Executor for Wrong {
+            fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+                if self.1 { Ok(FsOutcome::MakeDirectory) } else { self.0.perform(op) }
+            }
+        }
+        let engine = NativeEngine::open(Config::default()).expect("valid");
+        let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
+        assert!(matches!(host.run(NOW, append("x")), Err(HostError::Engine(EngineError::Protocol(_)))));
+        assert_eq!(host.pending().len(), 0);
+        host.executor_mut().1 = false;
+        host.run(NOW, append("x")).expect("works again");
+    }
+
+    #[test]
+    fn every_request_has_one_result_and_is_observed() {
+        #[derive(Default)]
+        struct Counts(std::rc::Rc<std::cell::Cell<[u32; 4]>>);
+        impl Counts {
+            fn count(&self, which: usize) {
+                let mut counts = self.0.get();
+                counts[which] += 1;
+                self.0.set(counts);
+            }
+        }
+        impl Observer for Counts {
+            fn command(&mut self, _: CommandId, _: Timestamp, _: &Command) {
+                self.count(0);
+            }
+            fn request(&mut self, _: &FsRequest) {
+                self.count(1);
+            }
+            fn result(&mut self, _: &FsRequest, _: &Result<FsOutcome, FsError>) {
+                self.count(2);
+            }
+            fn finished(&mut self, _: CommandId, _: &Result<Reply, Error>) {
+                self.count(3);
+            }
+        }
+        let counts = Counts::default();
+        let seen = counts.0.clone();
+        let mut host = host();
+        for name in ["a", "b", "c"] {
+            let path = RelPath::parse(format!("notes/{name}.md")).expect("valid");
+            host.executor_mut().insert(&path, "a word");
+        }
+        host.observe(counts);
+        let reply = host.run(NOW, JournalCommand::Search(SearchRequest::new("word"))).expect("found");
+        assert!(matches!(reply, Reply::Journal(JournalReply::Found(found)) if found.hits.len() == 3));
+        let [commands, requests, results, finished] = seen.get();
+        assert_eq!((commands, finished), (1, 1));
+        assert!(requests >= 4 && requests == results, "{requests} requests, {results} results");
     }
 }

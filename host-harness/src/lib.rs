@@ -1,18 +1,33 @@
 //! A native host for the Saddlebag memory component.
 //!
-//! An [`Executor`] performs the operations that the component asks for: [`LocalDir`] on a folder of
-//! the local disk, [`Simulator`] in memory, with faults, races and crashes on demand.
+//! [`Saddlebag`] is memory in a folder, ready to use. It is made of three parts, each of which can be
+//! exchanged:
+//!
+//! - An [`Engine`] decides which operations a command needs: the component ([`ComponentEngine`]), or the
+//!   same code natively ([`NativeEngine`]).
+//! - An [`Executor`] performs them: [`LocalDir`] on a folder of the local disk, [`Simulator`] in memory,
+//!   with faults, races and crashes on demand.
+//! - A [`Host`] runs commands: it hands every request of the engine to the executor, and exactly one
+//!   result of each back. An [`Observer`] sees all of it.
+//!
+//! [`project_root`] says whose memory a path is of, [`now`] what time it is.
 
+mod clock;
 mod component_engine;
 mod engine;
 mod executor;
 mod host;
 mod local_dir;
+mod memory;
+mod project;
 mod simulator;
 
+pub use clock::{TimeError, now, parse_time};
 pub use component_engine::{CodeCache, ComponentEngine, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT};
-pub use engine::{Engine, EngineError, NativeEngine};
+pub use engine::{Engine, EngineError, EngineKind, NativeEngine, open_engine};
 pub use executor::{Durability, Executor};
-pub use host::{Host, HostError};
+pub use host::{Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError};
+pub use memory::{Options, Project, Saddlebag, default_root};
+pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Simulator};

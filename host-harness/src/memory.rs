@@ -1,0 +1,196 @@
+//! [`Saddlebag`]: a store on the local disk, ready to use.
+
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use saddlebag::context::{ContextReply, ContextRequest};
+use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode, WriteReply};
+use saddlebag::search::SearchResults;
+use saddlebag::{Command, Config, Limits, Reply};
+
+use crate::clock;
+use crate::component_engine::ComponentOptions;
+use crate::engine::{Engine, EngineError, EngineKind, open_engine};
+use crate::executor::Durability;
+use crate::host::{Host, HostError};
+use crate::local_dir::{LocalDir, LocalDirOptions};
+use crate::project::{canonical, project_root, project_slug};
+
+/// What a [`Saddlebag`] is opened with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Which engine runs the commands.
+    pub engine: EngineKind,
+    /// What the component may use, and where its compiled code is kept.
+    pub component: ComponentOptions,
+    /// Whose memory it is.
+    pub project: Project,
+    /// What an acknowledged change survives.
+    pub durability: Durability,
+    /// Make the folder of the store if it is missing.
+    pub create: bool,
+    /// Show paths with the folder of the store before them, rather than below it.
+    pub absolute_paths: bool,
+    /// Part of every context key; `None` for a number that no other opening has.
+    pub epoch: Option<u64>,
+    /// What the engine takes at once.
+    pub limits: Limits,
+}
+
+/// Whose memory a store is opened for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Project {
+    /// Nobody's in particular: the folder of the store is one notebook.
+    #[default]
+    Notebook,
+    /// That of the project which this path is in, by [`project_root`].
+    Path(PathBuf),
+    /// That of the project whose folder has this name.
+    Slug(String),
+}
+
+impl Project {
+    /// The name of the project's folder under `projects/`; `None` for a notebook.
+    #[must_use]
+    pub fn slug(&self) -> Option<String> {
+        match self {
+            Self::Notebook => None,
+            Self::Path(path) => Some(project_slug(&project_root(path)).to_string()),
+            Self::Slug(slug) => Some(slug.clone()),
+        }
+    }
+}
+
+/// Memory in a folder of the local disk: a [`Host`] with an engine and a [`LocalDir`].
+///
+/// ```
+/// use saddlebag::journal::{JournalCommand, Target, WriteMode};
+/// use saddlebag_host::{Options, Project, Saddlebag};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let root = folder.path();
+/// let project = Project::Path(std::env::current_dir()?);
+/// let options = Options { project, ..Options::default() };
+/// let mut memory = Saddlebag::open(root, options)?;
+/// memory.write(Target::LongTerm, WriteMode::Append, "Staging runs on port 8080")?;
+/// memory.execute(JournalCommand::AppendDaily { heading: "deploy".into(), body: "went well".into() })?;
+/// for hit in memory.search("staging port")?.hits {
+///     println!("{} {:?}", hit.path, hit.lines);
+/// }
+/// let prompt = memory.context()?.block.unwrap_or_default();
+/// # assert!(prompt.contains("Staging runs on port 8080"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Saddlebag(Host<Box<dyn Engine>, LocalDir>);
+
+impl Saddlebag {
+    /// Opens the store in the folder `root`. Nothing is read yet.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be opened, an engine that cannot be.
+    pub fn open(root: impl AsRef<Path>, options: Options) -> Result<Self, HostError> {
+        let root = root.as_ref();
+        let disk = LocalDirOptions { durability: options.durability, ..LocalDirOptions::default() };
+        let store = if options.create { LocalDir::create(root, disk)? } else { LocalDir::open(root, disk)? };
+        let config = Config {
+            epoch: options.epoch.unwrap_or_else(unique_epoch),
+            project: options.project.slug(),
+            path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
+            limits: options.limits,
+        };
+        Ok(Self(Host::new(open_engine(options.engine, config, options.component)?, store)))
+    }
+
+    /// Runs a command at this moment of the system's clock.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`].
+    pub fn execute(&mut self, command: impl Into<Command>) -> Result<Reply, HostError> {
+        self.0.run(clock::now(), command)
+    }
+
+    /// Writes text to a target.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`].
+    pub fn write(&mut self, target: Target, mode: WriteMode, text: &str) -> Result<WriteReply, HostError> {
+        match self.execute(JournalCommand::Write { target, mode, content: text.into() })? {
+            Reply::Journal(JournalReply::Written(reply)) => Ok(reply),
+            _ => Err(wrong_reply()),
+        }
+    }
+
+    /// Searches for words, with the usual limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`].
+    pub fn search(&mut self, words: &str) -> Result<SearchResults, HostError> {
+        match self.execute(JournalCommand::Search(SearchRequest::new(words)))? {
+            Reply::Journal(JournalReply::Found(results)) => Ok(results),
+            _ => Err(wrong_reply()),
+        }
+    }
+
+    /// Makes the block for a prompt, under the usual policy and budget.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`].
+    pub fn context(&mut self) -> Result<ContextReply, HostError> {
+        match self.execute(Command::Context(ContextRequest::default()))? {
+            Reply::Context(reply) => Ok(reply),
+            _ => Err(wrong_reply()),
+        }
+    }
+}
+
+impl Deref for Saddlebag {
+    type Target = Host<Box<dyn Engine>, LocalDir>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Saddlebag {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+/// The folder that a store is in unless one is named: `saddlebag` in the platform's data folder, for
+/// example `~/.local/share/saddlebag`. `None` where the user has no home.
+#[must_use]
+pub fn default_root() -> Option<PathBuf> {
+    use etcetera::BaseStrategy;
+
+    etcetera::base_strategy::choose_native_strategy().ok().map(|folders| folders.data_dir().join("saddlebag"))
+}
+
+/// What stands before every path of the store at `root` where paths are shown in full.
+fn prefix(root: &Path) -> String {
+    let mut prefix = canonical(root).unwrap_or_else(|| root.to_path_buf()).to_string_lossy().into_owned();
+    if !prefix.ends_with(['/', std::path::MAIN_SEPARATOR]) {
+        prefix.push('/');
+    }
+    prefix
+}
+
+/// A number that no other opening of a store has, in this process or another.
+fn unique_epoch() -> u64 {
+    static OPENED: AtomicU64 = AtomicU64::new(0);
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let opened = OPENED.fetch_add(1, Ordering::Relaxed);
+    // The low bits of the time differ most; the process and the count go where they do not.
+    (elapsed.as_nanos() as u64) ^ u64::from(std::process::id()).rotate_left(32) ^ opened.rotate_left(16)
+}
+
+fn wrong_reply() -> HostError {
+    EngineError::Component("the reply is not of the kind of its command".into()).into()
+}
