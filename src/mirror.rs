@@ -162,7 +162,7 @@ macro_rules! mirror_contract {
             fs::Request => own_protocol::FsRequest { key, op }
             fs::Reply => own_protocol::FsResult { key, outcome }
             fs::FileContent => own_protocol::FileContent { bytes, version, size }
-            fs::Listing => own_protocol::Listing { entries, next }
+            fs::Listing => own_protocol::Listing { entries, next, version }
             fs::Entry => own_protocol::Entry { path, kind, size, version, modified }
 
             journal::SearchRequest => own_journal::SearchRequest {
@@ -210,7 +210,7 @@ macro_rules! mirror_contract {
                 Read { path, offset, max_bytes, unless } = fs::ReadOp,
                 Write { path, content, precondition } = fs::WriteOp,
                 Append { path, content, newline_first, precondition } = fs::AppendOp,
-                List { folder, recursive, after, limit } = fs::ListOp,
+                List { folder, recursive, after, limit, unless } = fs::ListOp,
                 Remove { path, precondition } = fs::RemoveOp,
                 Rename { from, to, precondition } = fs::RenameOp,
                 MakeDirectory { path } = fs::MakeDirectoryOp,
@@ -219,6 +219,7 @@ macro_rules! mirror_contract {
                 Read(read), Write(write), Append(append), List(list), Remove(remove), Rename(rename), MakeDirectory,
             }
             fs::ReadOutcome => own_protocol::ReadOutcome { Content(content), Unchanged, Absent }
+            fs::ListOutcome => own_protocol::ListOutcome { Page(page), Unchanged }
             fs::WriteOutcome => own_protocol::WriteOutcome { Written(version), Stale(version), Unknown }
             fs::AppendOutcome => own_protocol::AppendOutcome { Written(version), Stale(version), Unknown(offset) }
             fs::RemoveOutcome => own_protocol::RemoveOutcome { Done, Stale(version) }

@@ -77,7 +77,13 @@ impl Vocabulary {
             let count = 6 + random.below(9);
             let words: Vec<&str> = (0..count).map(|_| self.word(random)).collect();
             let roll = random.unit();
-            let mark = if roll < 0.08 { "## " } else if roll < 0.36 { "- " } else { "" };
+            let mark = if roll < 0.08 {
+                "## "
+            } else if roll < 0.36 {
+                "- "
+            } else {
+                ""
+            };
             let line = format!("{mark}{}", words.join(" "));
             total += line.len() + 1;
             lines.push(line);

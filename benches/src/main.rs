@@ -120,24 +120,41 @@ fn searches(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Re
             Ok(drop(host.run(NOW, search(terms, false))?))
         })?;
         let what = format!("search, {name}, {notes} notes");
-        report.add(&format!("{what}: nothing changed, checked by one list"), warm, &[
-            Bar { baseline: "original", time: Some(original), at_most: 0.3 },
-            Bar { baseline: "rg", time: ripgrep, at_most: 0.5 },
-            Bar { baseline: "native engine", time: Some(warm_in_native), at_most: 1.6 },
-        ]);
-        report.add(&format!("{what}: host vouches that nothing changed"), vouched, &[
-            Bar { baseline: "rg", time: ripgrep, at_most: 0.08 },
-            Bar { baseline: "native engine", time: Some(vouched_in_native), at_most: 1.6 },
-        ]);
-        report.add(&format!("{what}: fresh engine, without an index file"), cold, &[
-            Bar { baseline: "original", time: Some(original), at_most: f64::INFINITY },
-            Bar { baseline: "rg", time: ripgrep, at_most: f64::INFINITY },
-            Bar { baseline: "native engine", time: Some(cold_in_native), at_most: 1.6 },
-        ]);
+        report.add(
+            &format!("{what}: nothing changed, checked by one list"),
+            warm,
+            &[
+                Bar { baseline: "original", time: Some(original), at_most: 0.3 },
+                Bar { baseline: "rg", time: ripgrep, at_most: 0.5 },
+                Bar { baseline: "native engine", time: Some(warm_in_native), at_most: 1.6 },
+            ],
+        );
+        report.add(
+            &format!("{what}: host vouches that nothing changed"),
+            vouched,
+            &[
+                Bar { baseline: "rg", time: ripgrep, at_most: 0.08 },
+                Bar { baseline: "native engine", time: Some(vouched_in_native), at_most: 1.6 },
+            ],
+        );
+        report.add(
+            &format!("{what}: fresh engine, without an index file"),
+            cold,
+            &[
+                Bar { baseline: "original", time: Some(original), at_most: f64::INFINITY },
+                Bar { baseline: "rg", time: ripgrep, at_most: f64::INFINITY },
+                Bar { baseline: "native engine", time: Some(cold_in_native), at_most: 1.6 },
+            ],
+        );
     }
     let mut engine = runtime.open(config(1))?;
-    Host::new(&mut engine as &mut dyn Engine, disk(folder.path(), Durability::Full)?).run(NOW, search(&["redis"], false))?;
-    report.add_ratio(&format!("memory after indexing {notes} notes, of their bytes"), engine.memory_bytes() as f64 / bytes as f64, 3.0);
+    Host::new(&mut engine as &mut dyn Engine, disk(folder.path(), Durability::Full)?)
+        .run(NOW, search(&["redis"], false))?;
+    report.add_ratio(
+        &format!("memory after indexing {notes} notes, of their bytes"),
+        engine.memory_bytes() as f64 / bytes as f64,
+        3.0,
+    );
     Ok(())
 }
 
@@ -166,12 +183,17 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
     let block_in_native = median(101, || Ok(drop(in_native.run(NOW, context())?)))?;
     let yesterday = "2026-05-24.md";
     let today = format!("{LAST_DAY}.md");
-    let block_original = median(101, || baseline::context(folder.path(), PROJECT, [yesterday, &today]).map(|_| ()).map_err(Into::into))?;
-    report.add("context block", block, &[
-        Bar { baseline: "1 ms", time: Some(Duration::from_millis(1)), at_most: 1.0 },
-        Bar { baseline: "original", time: Some(block_original), at_most: f64::INFINITY },
-        Bar { baseline: "native engine", time: Some(block_in_native), at_most: 1.6 },
-    ]);
+    let block_original =
+        median(101, || baseline::context(folder.path(), PROJECT, [yesterday, &today]).map(|_| ()).map_err(Into::into))?;
+    report.add(
+        "context block",
+        block,
+        &[
+            Bar { baseline: "1 ms", time: Some(Duration::from_millis(1)), at_most: 1.0 },
+            Bar { baseline: "original", time: Some(block_original), at_most: f64::INFINITY },
+            Bar { baseline: "native engine", time: Some(block_in_native), at_most: 1.6 },
+        ],
+    );
     let append = || {
         Command::Journal(JournalCommand::Write {
             target: Target::Daily(None),
@@ -214,9 +236,13 @@ fn command_line(report: &mut Report, program: &Path) -> Result<()> {
     };
     let with_component = call(&["status"])?;
     let in_native = call(&["--engine", "native", "status"])?;
-    report.add("command-line call (status)", with_component, &[
-        Bar { baseline: "25 ms", time: Some(Duration::from_millis(25)), at_most: 1.0 },
-        Bar { baseline: "native engine", time: Some(in_native), at_most: f64::INFINITY },
-    ]);
+    report.add(
+        "command-line call (status)",
+        with_component,
+        &[
+            Bar { baseline: "25 ms", time: Some(Duration::from_millis(25)), at_most: 1.0 },
+            Bar { baseline: "native engine", time: Some(in_native), at_most: f64::INFINITY },
+        ],
+    );
     Ok(())
 }

@@ -38,7 +38,13 @@ impl Report {
 
     fn row(&mut self, work: &str, time: String, baseline: String, ratio: Option<f64>, at_most: f64) {
         let verdict = match ratio {
-            Some(ratio) if at_most.is_finite() => if ratio <= at_most { "met" } else { "missed" },
+            Some(ratio) if at_most.is_finite() => {
+                if ratio <= at_most {
+                    "met"
+                } else {
+                    "missed"
+                }
+            }
             _ => "",
         };
         let bar = if at_most.is_finite() { format!("≤ {at_most}") } else { String::new() };

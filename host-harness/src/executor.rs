@@ -1,7 +1,8 @@
 //! [`Executor`]: what performs the operations that the component asks for.
 
-use saddlebag::protocol::{FsError, FsOp, FsOutcome};
+use saddlebag::protocol::{Entry, EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, Version};
 use saddlebag::store::RelPath;
+use sha2::{Digest, Sha256};
 
 /// The most entries that one page of a listing holds, whatever the component asks for.
 pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
@@ -75,6 +76,42 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
         _ => "",
     }
+}
+
+/// What a listing comes to: the page, or that it is still what `unless` names.
+///
+/// `settled`: every version in it changes with the bytes of its file from here on.
+pub(crate) fn list_outcome(
+    entries: Vec<Entry>,
+    next: Option<RelPath>,
+    settled: bool,
+    unless: Option<&Version>,
+) -> ListOutcome {
+    let version = settled.then(|| page_version(&entries, next.as_ref()));
+    if version.is_some() && version.as_ref() == unless {
+        return ListOutcome::Unchanged;
+    }
+    ListOutcome::Page(Listing { entries, next, version })
+}
+
+/// A digest of all that a page says.
+fn page_version(entries: &[Entry], next: Option<&RelPath>) -> Version {
+    let mut digest = Sha256::new();
+    let mut add = |text: &str| {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    };
+    add(next.map_or("", RelPath::as_str));
+    for entry in entries {
+        add(entry.path.as_str());
+        // Size and time of a file are as good as told by its version.
+        add(match entry.kind {
+            EntryKind::File => &entry.version.0,
+            EntryKind::Directory => "directory",
+            EntryKind::Other => "other",
+        });
+    }
+    Version(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Refuses `op` if it names what the host keeps for itself.

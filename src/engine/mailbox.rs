@@ -9,7 +9,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use crate::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, Listing, Precondition, ReadOutcome, Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, Version, WriteOutcome,
 };
 use crate::store::RelPath;
 
@@ -103,9 +103,16 @@ impl Fs {
     }
 
     /// One page of a folder.
-    pub(crate) fn list(&self, folder: Option<&RelPath>, after: Option<RelPath>, limit: u32) -> Operation<Listing> {
-        self.submit(FsOp::List { folder: folder.cloned(), recursive: false, after, limit }, |outcome| match outcome {
-            FsOutcome::List(listing) => Some(listing),
+    pub(crate) fn list(
+        &self,
+        folder: Option<&RelPath>,
+        after: Option<RelPath>,
+        limit: u32,
+        unless: Option<Version>,
+    ) -> Operation<ListOutcome> {
+        let op = FsOp::List { folder: folder.cloned(), recursive: false, after, limit, unless };
+        self.submit(op, |outcome| match outcome {
+            FsOutcome::List(list) => Some(list),
             _ => None,
         })
     }

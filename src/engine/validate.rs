@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Limits;
-use crate::protocol::{EntryKind, FsError, FsOp, FsOutcome, Listing, ReadOutcome};
+use crate::protocol::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, ReadOutcome};
 use crate::store::RelPath;
 
 /// `Err` says how the outcome does not fit.
@@ -23,7 +23,10 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
         (FsOp::Read { unless: None, .. }, FsOutcome::Read(ReadOutcome::Unchanged)) => {
             Err("unchanged, but no version was named".into())
         }
-        (FsOp::List { folder, recursive, after, limit }, FsOutcome::List(page)) => {
+        (FsOp::List { unless: None, .. }, FsOutcome::List(ListOutcome::Unchanged)) => {
+            Err("unchanged, but no version was named".into())
+        }
+        (FsOp::List { folder, recursive, after, limit, .. }, FsOutcome::List(ListOutcome::Page(page))) => {
             let limit = (*limit).min(limits.max_list_entries) as usize;
             listing(folder.as_ref(), *recursive, after.as_ref(), limit, page)
         }

@@ -70,6 +70,8 @@ pub enum FsOp {
         after: Option<RelPath>,
         /// How many entries at most.
         limit: u32,
+        /// Answer `Unchanged` if the page still has this version.
+        unless: Option<Version>,
     },
     /// Removes a file. Removing what is absent succeeds.
     Remove {
@@ -123,7 +125,7 @@ pub enum FsOutcome {
     /// Of [`FsOp::Append`].
     Append(AppendOutcome),
     /// Of [`FsOp::List`].
-    List(Listing),
+    List(ListOutcome),
     /// Of [`FsOp::Remove`].
     Remove(RemoveOutcome),
     /// Of [`FsOp::Rename`].
@@ -198,6 +200,15 @@ pub enum RenameOutcome {
     Exists,
 }
 
+/// What a listing gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListOutcome {
+    /// A page of the folder.
+    Page(Listing),
+    /// The page still has the version named by `unless`.
+    Unchanged,
+}
+
 /// One page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
@@ -205,6 +216,8 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// There is more: list again with `after` set to this, the last path of this page.
     pub next: Option<RelPath>,
+    /// Changes whenever anything that the page says does; `None` where the host cannot tell.
+    pub version: Option<Version>,
 }
 
 /// One thing in a folder.

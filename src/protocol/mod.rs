@@ -11,8 +11,8 @@ mod step;
 
 pub use error::{Error, ErrorCode};
 pub use fs::{
-    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, Listing, Precondition,
-    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, ListOutcome, Listing,
+    Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 pub use key::ContextKey;
 pub use step::{CommandId, Finished, ProtocolError, Step};

@@ -11,7 +11,7 @@ use super::query::{self, Match, Rank, Terms};
 use super::render;
 use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::engine::{Fs, Limits, Loaded, load_all};
-use crate::protocol::{Entry, EntryKind, Error, FsError, Version};
+use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Version};
 use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, RelPath};
 
 /// How many files are read together.
@@ -26,11 +26,21 @@ pub(crate) struct FolderScope {
     pub(crate) only: Option<RelPath>,
 }
 
+/// One page of a folder as it was last listed.
+#[derive(Clone, Debug)]
+struct Page {
+    after: Option<RelPath>,
+    next: Option<RelPath>,
+    version: Option<Version>,
+}
+
 /// The text of the files that a search covers, and what could not be read of them.
 #[derive(Debug, Default)]
 pub(crate) struct Corpus {
     index: LiteralIndex,
     skipped: BTreeMap<RelPath, SkipReason>,
+    /// What the folders were when they were last listed.
+    pages: BTreeMap<Option<RelPath>, Vec<Page>>,
     /// Whether it was ever brought up to date.
     loaded: bool,
 }
@@ -99,11 +109,16 @@ impl Corpus {
         }
     }
 
-    /// Forgets what is gone and gives what is new or changed.
-    fn plan(&mut self, present: Vec<Entry>) -> Vec<Entry> {
+    /// Forgets what a page has no longer, and gives what is new on it or changed.
+    fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>) -> Vec<Entry> {
         let paths: BTreeSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
-        let gone: Vec<RelPath> = self.index.paths().filter(|path| !paths.contains(path)).cloned().collect();
-        for path in gone {
+        let is_on_page = |path: &RelPath| {
+            path.is_child_of(folder)
+                && page.after.as_ref().is_none_or(|after| path > after)
+                && page.next.as_ref().is_none_or(|next| path <= next)
+        };
+        let gone = self.index.paths().filter(|path| is_on_page(path) && !paths.contains(path));
+        for path in gone.cloned().collect::<Vec<RelPath>>() {
             self.index.remove(&path);
             self.skipped.remove(&path);
         }
@@ -151,11 +166,56 @@ pub(crate) async fn refresh(
     scopes: &[FolderScope],
     limits: &Limits,
 ) -> Result<(), Error> {
-    let mut present = Vec::new();
+    let mut changed = Vec::new();
     for scope in scopes {
-        present.extend(list_markdown(fs, scope, limits).await?);
+        changed.extend(look_through(fs, corpus, scope, limits).await?);
     }
-    let changed = corpus.borrow_mut().plan(present);
+    read(fs, corpus, changed, limits).await;
+    let mut corpus = corpus.borrow_mut();
+    if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
+        corpus.pages.clear();
+    }
+    corpus.index.settle();
+    corpus.loaded = true;
+    Ok(())
+}
+
+/// Lists a folder, pages that are unchanged by their version alone, and gives what is to be read.
+async fn look_through(
+    fs: &Fs,
+    corpus: &Rc<RefCell<Corpus>>,
+    scope: &FolderScope,
+    limits: &Limits,
+) -> Result<Vec<Entry>, Error> {
+    let known = corpus.borrow_mut().pages.remove(&scope.folder).unwrap_or_default();
+    let mut pages: Vec<Page> = Vec::new();
+    let mut changed = Vec::new();
+    loop {
+        let after = pages.last().and_then(|page| page.next.clone());
+        let before = known.get(pages.len()).filter(|page| page.after == after);
+        let unless = before.and_then(|page| page.version.clone());
+        let listed = fs.list(scope.folder.as_ref(), after.clone(), limits.max_list_entries, unless).await;
+        let page = match (listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?, before) {
+            (ListOutcome::Page(Listing { entries, next, version }), _) => {
+                let page = Page { after, next, version };
+                let present = entries.into_iter().filter(|entry| scope.covers(entry)).collect();
+                changed.extend(corpus.borrow_mut().plan(scope.folder.as_ref(), &page, present));
+                page
+            }
+            (ListOutcome::Unchanged, Some(page)) => page.clone(),
+            (ListOutcome::Unchanged, None) => return Err(Error::storage(scope.folder.as_ref(), &FsError::Unsupported)),
+        };
+        let is_last = page.next.is_none();
+        pages.push(page);
+        if is_last {
+            corpus.borrow_mut().pages.insert(scope.folder.clone(), pages);
+            return Ok(changed);
+        }
+    }
+}
+
+/// Reads files into the corpus, many at once.
+async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits) {
     let (regular, special): (Vec<Entry>, Vec<Entry>) =
         changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
     for entry in special {
@@ -179,10 +239,14 @@ pub(crate) async fn refresh(
             corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
         }
     }
-    let mut corpus = corpus.borrow_mut();
-    corpus.index.compact();
-    corpus.loaded = true;
-    Ok(())
+}
+
+impl FolderScope {
+    fn covers(&self, entry: &Entry) -> bool {
+        entry.kind != EntryKind::Directory
+            && entry.path.as_str().ends_with(NOTE_SUFFIX)
+            && self.only.as_ref().is_none_or(|only| *only == entry.path)
+    }
 }
 
 /// The Markdown files of a folder that a search covers, and what is named like one.
@@ -190,16 +254,16 @@ pub(crate) async fn list_markdown(fs: &Fs, scope: &FolderScope, limits: &Limits)
     let mut found = Vec::new();
     let mut after = None;
     loop {
-        let page = fs.list(scope.folder.as_ref(), after, limits.max_list_entries).await;
-        let page = page.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?;
-        found.extend(page.entries.into_iter().filter(|entry| {
-            entry.kind != EntryKind::Directory
-                && entry.path.as_str().ends_with(NOTE_SUFFIX)
-                && scope.only.as_ref().is_none_or(|only| *only == entry.path)
-        }));
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(found),
+        let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
+        match listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))? {
+            ListOutcome::Unchanged => return Ok(found),
+            ListOutcome::Page(page) => {
+                found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry)));
+                match page.next {
+                    Some(next) => after = Some(next),
+                    None => return Ok(found),
+                }
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use memchr::memmem;
 
 use super::fold::Folder;
 use crate::protocol::Version;
-use crate::store::RelPath;
+use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// Numbers the files that the index has seen; a changed file gets a new number.
 pub(super) type DocId = u32;
@@ -36,6 +36,7 @@ pub(super) struct LiteralIndex {
     by_path: BTreeMap<RelPath, DocId>,
     words: Words,
     folder: Folder,
+    names: Names,
     live_bytes: u64,
     dead_bytes: u64,
 }
@@ -46,8 +47,16 @@ pub(super) struct Document {
     pub(super) path: RelPath,
     pub(super) version: Version,
     pub(super) text: Box<str>,
-    /// The file name without its extension, folded; the part that a term may match.
-    pub(super) folded_name: Box<str>,
+    /// Where the file stands when all are sorted by path; valid once the index is settled.
+    pub(super) order: u32,
+}
+
+/// The file names, folded, in one buffer, sorted by path.
+#[derive(Debug, Default)]
+struct Names {
+    buffer: Vec<u8>,
+    /// Where each name starts, and whose it is.
+    starts: Vec<(u32, DocId)>,
 }
 
 /// Dead text that is worth a rebuild, in bytes, whatever the size of the index.
@@ -65,9 +74,9 @@ impl LiteralIndex {
             }
         }
         self.live_bytes += text.len() as u64;
-        let folded_name = self.folder.folded(path.file_name()).into_boxed_str();
         self.by_path.insert(path.clone(), id);
-        self.docs.push(Some(Document { path, version, text: text.into_boxed_str(), folded_name }));
+        self.docs.push(Some(Document { path, version, text: text.into_boxed_str(), order: 0 }));
+        self.names = Names::default();
     }
 
     /// Takes a file out.
@@ -77,13 +86,33 @@ impl LiteralIndex {
             self.live_bytes -= doc.text.len() as u64;
             self.dead_bytes += doc.text.len() as u64;
         }
+        self.names = Names::default();
     }
 
-    /// Rebuilds the index when most of what it holds belongs to files that are gone or changed.
-    pub(super) fn compact(&mut self) {
-        if self.dead_bytes < MIN_DEAD_BYTES.max(self.live_bytes) {
+    /// Makes the index ready to be searched after files came and went.
+    pub(super) fn settle(&mut self) {
+        if self.dead_bytes >= MIN_DEAD_BYTES.max(self.live_bytes) {
+            self.rebuild();
+        }
+        if !self.names.starts.is_empty() {
             return;
         }
+        let mut folded = String::new();
+        for (order, (path, &id)) in self.by_path.iter().enumerate() {
+            folded.clear();
+            self.folder.fold_into(path.file_name(), &mut folded);
+            let start = u32::try_from(self.names.buffer.len()).unwrap_or(u32::MAX);
+            self.names.starts.push((start, id));
+            self.names.buffer.extend_from_slice(folded.as_bytes());
+            self.names.buffer.push(WORD_END);
+            if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {
+                doc.order = u32::try_from(order).unwrap_or(u32::MAX);
+            }
+        }
+    }
+
+    /// Most of what it holds belongs to files that are gone or changed.
+    fn rebuild(&mut self) {
         let old = core::mem::take(self);
         for doc in old.docs.into_iter().flatten() {
             self.insert(doc.path, doc.version, doc.text.into_string());
@@ -100,9 +129,21 @@ impl LiteralIndex {
         self.by_path.keys()
     }
 
-    /// The files with their numbers, sorted by path.
-    pub(super) fn docs(&self) -> impl Iterator<Item = (DocId, &Document)> {
-        self.by_path.values().filter_map(|&id| self.doc(id).map(|doc| (id, doc)))
+    /// The files whose names contain the folded term. The extension that every file has says nothing
+    /// about it, so a match must begin before it: `md` names no file, `auth.md` does.
+    pub(super) fn named(&self, folded_term: &str) -> Vec<DocId> {
+        let Names { buffer, starts } = &self.names;
+        let mut docs = Vec::new();
+        find_entries(buffer, folded_term, |at| {
+            let entry = starts.partition_point(|&(start, _)| start as usize <= at).saturating_sub(1);
+            let end = starts.get(entry + 1).map_or(buffer.len(), |&(next, _)| next as usize);
+            match starts.get(entry) {
+                Some(&(_, doc)) if at + 1 + NOTE_SUFFIX.len() < end => docs.push(doc),
+                _ => {}
+            }
+            end
+        });
+        docs
     }
 
     /// One file.
@@ -190,15 +231,12 @@ impl Words {
 
     /// The words that contain the term.
     fn containing(&self, term: &str) -> Vec<u32> {
-        let finder = memmem::Finder::new(term.as_bytes());
         let mut words = Vec::new();
-        let mut from = 0;
-        while let Some(found) = self.buffer.get(from..).and_then(|rest| finder.find(rest)) {
-            let at = from + found;
+        find_entries(&self.buffer, term, |at| {
             let word = self.starts.partition_point(|&start| start as usize <= at).saturating_sub(1);
             words.push(u32::try_from(word).unwrap_or(u32::MAX));
-            from = self.starts.get(word + 1).map_or(self.buffer.len(), |&next| next as usize);
-        }
+            self.starts.get(word + 1).map_or(self.buffer.len(), |&next| next as usize)
+        });
         words
     }
 
@@ -230,6 +268,15 @@ impl Postings {
         write_number(&mut self.bytes, documents);
         write_number(&mut self.bytes, lines);
         self.last = Some(place);
+    }
+}
+
+/// Finds `term` in a buffer of entries; `found` is told where, and gives where the next entry starts.
+fn find_entries(buffer: &[u8], term: &str, mut found: impl FnMut(usize) -> usize) {
+    let finder = memmem::Finder::new(term.as_bytes());
+    let mut from = 0;
+    while let Some(at) = buffer.get(from..).and_then(|rest| finder.find(rest)) {
+        from = found(from + at);
     }
 }
 
@@ -306,7 +353,7 @@ mod tests {
         for version in 0..3 {
             index.insert(RelPath::parse("b").expect("valid"), Version(version.to_string()), big.clone());
         }
-        index.compact();
+        index.settle();
         assert_eq!(index.dead_bytes, 0);
         assert_eq!(lines(&mut index, "keep"), [("a".to_string(), 0)]);
         assert_eq!(lines(&mut index, "ille").len(), 1);

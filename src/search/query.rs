@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::index::{DocId, Document, LiteralIndex};
-use crate::store::{NOTE_SUFFIX, RelPath};
+use crate::store::RelPath;
 
 /// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,36 +65,34 @@ pub(super) fn find(index: &mut LiteralIndex, terms: &Terms, rank: impl Fn(&RelPa
             lines.extend(same_doc.iter().map(|place| place.line));
         }
     }
-    let mut matches: Vec<Match> = Vec::with_capacity(by_doc.len());
-    for (id, doc) in index.docs() {
-        let (terms, lines) = match by_doc.remove(&id) {
-            Some((terms, mut lines)) => {
-                lines.sort_unstable();
-                lines.dedup();
-                (terms, lines)
+    let mut named: BTreeMap<DocId, Vec<usize>> = BTreeMap::new();
+    for (number, term) in folded.iter().enumerate() {
+        for doc in index.named(term) {
+            // A name adds nothing to a file that has a term in its text.
+            if !by_doc.contains_key(&doc) {
+                named.entry(doc).or_default().push(number);
             }
-            None => {
-                let named = folded.iter().enumerate().filter(|(_, term)| name_matches(doc, term));
-                (named.map(|(number, _)| number).collect(), Vec::new())
-            }
-        };
-        if !terms.is_empty() {
-            matches.push(Match { doc: id, terms, lines, rank: rank(&doc.path) });
         }
     }
-    // Stable: files that are equal in every respect stay sorted by path.
-    matches.sort_by(|a, b| {
-        let better_first = |m: &Match| (m.rank.is_long_term, m.terms.len(), !m.lines.is_empty(), m.lines.len());
-        better_first(b).cmp(&better_first(a)).then_with(|| b.rank.date.cmp(&a.rank.date))
+    let by_content = by_doc.into_iter().map(|(doc, (terms, mut lines))| {
+        lines.sort_unstable();
+        lines.dedup();
+        (doc, terms, lines)
     });
-    (counts, matches)
-}
-
-/// Whether the term is in the file's name. The extension every file has says nothing about it, so a
-/// match must begin before it: `md` names no file, `auth.md` does.
-fn name_matches(doc: &Document, folded_term: &str) -> bool {
-    let stem_length = doc.folded_name.len() - NOTE_SUFFIX.len().min(doc.folded_name.len());
-    doc.folded_name.find(folded_term).is_some_and(|at| at < stem_length)
+    let by_name = named.into_iter().map(|(doc, terms)| (doc, terms, Vec::new()));
+    let mut matches: Vec<(u32, Match)> = by_content
+        .chain(by_name)
+        .filter_map(|(doc, terms, lines)| {
+            let Document { path, order, .. } = index.doc(doc)?;
+            Some((*order, Match { doc, terms, lines, rank: rank(path) }))
+        })
+        .collect();
+    matches.sort_by(|(order_a, a), (order_b, b)| {
+        let better_first = |m: &Match| (m.rank.is_long_term, m.terms.len(), !m.lines.is_empty(), m.lines.len());
+        let by_rank = better_first(b).cmp(&better_first(a));
+        by_rank.then_with(|| b.rank.date.cmp(&a.rank.date)).then(order_a.cmp(order_b))
+    });
+    (counts, matches.into_iter().map(|(_, found)| found).collect())
 }
 
 #[cfg(test)]

@@ -67,7 +67,16 @@ fn run(task: Task) -> Result<(), String> {
         Task::Bench { notes, write } => bench(notes, write),
         Task::Build => {
             add_target(COMPONENT_TARGET)?;
-            cargo(["build", "--package", "saddlebag", "--lib", "--target", COMPONENT_TARGET, "--profile", "component"])?;
+            cargo([
+                "build",
+                "--package",
+                "saddlebag",
+                "--lib",
+                "--target",
+                COMPONENT_TARGET,
+                "--profile",
+                "component",
+            ])?;
             let built = Path::new("target").join(COMPONENT_TARGET).join("component/saddlebag.wasm");
             eprintln!("built {}", built.display());
             Ok(())
@@ -90,7 +99,8 @@ fn bench(notes: Option<usize>, write: bool) -> Result<(), String> {
     add_target(COMPONENT_TARGET)?;
     cargo(["build", "--release", "--package", "saddlebag-cli"])?;
     let program = root()?.join("target/release/saddlebag");
-    let mut arguments: Vec<String> = ["run", "--release", "--package", "saddlebag-bench", "--"].map(String::from).to_vec();
+    let mut arguments: Vec<String> =
+        ["run", "--release", "--package", "saddlebag-bench", "--"].map(String::from).to_vec();
     arguments.extend(["--program".to_string(), program.display().to_string()]);
     if let Some(notes) = notes {
         arguments.extend(["--notes".to_string(), notes.to_string()]);
@@ -134,7 +144,8 @@ fn command(
 ) -> Result<(), String> {
     let arguments: Vec<_> = arguments.into_iter().map(|argument| argument.as_ref().to_os_string()).collect();
     let name = Path::new(program).file_stem().unwrap_or(OsStr::new(program)).to_string_lossy().into_owned();
-    let line = std::iter::once(name.into()).chain(arguments.iter().map(|a| a.to_string_lossy())).collect::<Vec<_>>().join(" ");
+    let line =
+        std::iter::once(name.into()).chain(arguments.iter().map(|a| a.to_string_lossy())).collect::<Vec<_>>().join(" ");
     eprintln!("$ {line}");
     let status = Command::new(program)
         .args(&arguments)

@@ -3,16 +3,19 @@
 use std::io;
 
 use cap_std::fs::Dir;
-use saddlebag::protocol::{Entry, EntryKind, FsError, Listing, Version};
+use saddlebag::protocol::{Entry, EntryKind, FsError, ListOutcome, Version};
 use saddlebag::store::RelPath;
 
 use super::error::refusal;
 use super::sys::{self, Kind};
 use super::{LocalDir, version, walk};
-use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary};
+use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, list_outcome};
 
 /// A path below the root, and its kind where the folder tells it.
 type Name = (RelPath, Option<Kind>);
+
+/// How many names are worth a thread of their own.
+const MANY_NAMES: usize = 1024;
 
 impl LocalDir {
     pub(super) fn list(
@@ -21,10 +24,11 @@ impl LocalDir {
         recursive: bool,
         after: Option<&RelPath>,
         limit: u32,
-    ) -> Result<Listing, FsError> {
+        unless: Option<&Version>,
+    ) -> Result<ListOutcome, FsError> {
         let prefix = folder.map_or("", RelPath::as_str);
         let Some(top) = walk::find_folder(&self.root, prefix)? else {
-            return Ok(Listing { entries: Vec::new(), next: None });
+            return Ok(list_outcome(Vec::new(), None, true, unless));
         };
         let mut names = gather(&top, prefix, recursive, after.map_or("", RelPath::as_str))?;
 
@@ -38,7 +42,9 @@ impl LocalDir {
         }
         names.sort_unstable_by(by_path);
         let next = if more { names.last().map(|(path, _)| path.clone()) } else { None };
-        Ok(Listing { entries: self.look_at(top, prefix, names)?, next })
+        let entries = if recursive { self.look_at(top, prefix, names)? } else { look_at_folder(&top, names)? };
+        let settled = entries.iter().all(|entry| !version::is_in_doubt(&entry.version));
+        Ok(list_outcome(entries, next, settled, unless))
     }
 
     /// The entries of `names`, in their order; what is gone by now is left out.
@@ -62,6 +68,36 @@ impl LocalDir {
         }
         Ok(entries)
     }
+}
+
+/// The entries of one folder, looked at by several threads where there are many.
+fn look_at_folder(folder: &Dir, mut names: Vec<Name>) -> Result<Vec<Entry>, FsError> {
+    let now = version::now();
+    let look = |names: Vec<Name>| -> Result<Vec<Entry>, FsError> {
+        let mut entries = Vec::with_capacity(names.len());
+        for (path, kind) in names {
+            if let Some(Facts { kind, size, version, modified }) = look_at_one(folder, path.file_name(), kind, now)? {
+                entries.push(Entry { path, kind, size, version, modified });
+            }
+        }
+        Ok(entries)
+    };
+    let look = &look;
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(names.len() / MANY_NAMES).max(1);
+    let share = names.len().div_ceil(workers);
+    std::thread::scope(|scope| {
+        let mut others = Vec::new();
+        while names.len() > share {
+            let part = names.split_off(names.len() - share);
+            others.push(scope.spawn(move || look(part)));
+        }
+        let mut entries = look(names)?;
+        for other in others.into_iter().rev() {
+            let part = other.join().map_err(|_| FsError::Other("a listing thread failed".into()))??;
+            entries.extend(part);
+        }
+        Ok(entries)
+    })
 }
 
 /// The paths below `folder`, which is at `prefix`, that sort behind `after`.

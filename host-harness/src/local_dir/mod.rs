@@ -170,8 +170,8 @@ impl Executor for LocalDir {
             FsOp::Append { path, content, newline_first, precondition } => {
                 self.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
             }
-            FsOp::List { folder, recursive, after, limit } => {
-                self.list(folder.as_ref(), *recursive, after.as_ref(), *limit).map(FsOutcome::List)
+            FsOp::List { folder, recursive, after, limit, unless } => {
+                self.list(folder.as_ref(), *recursive, after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
             }
             FsOp::Remove { path, precondition } => self.remove(path, precondition).map(FsOutcome::Remove),
             FsOp::Rename { from, to, precondition } => self.rename(from, to, precondition).map(FsOutcome::Rename),

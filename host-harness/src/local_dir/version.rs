@@ -57,6 +57,11 @@ pub(super) fn in_doubt(stat: &Stat) -> Version {
     spell('r', stat)
 }
 
+/// Whether the version is of a file that is in doubt, so that it may outlive the bytes it was given for.
+pub(super) fn is_in_doubt(version: &Version) -> bool {
+    version.0.starts_with('r')
+}
+
 /// The version of a file by its bytes.
 pub(super) fn of_content(bytes: &[u8]) -> Version {
     let digest = Sha256::digest(bytes);

@@ -10,12 +10,14 @@ mod tree;
 use std::collections::BTreeMap;
 
 use saddlebag::protocol::{
-    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition, ReadOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
     RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 
-use crate::executor::{Durability, Executor, MAX_LIST_ENTRIES, is_reserved, refuse_reserved, traced_path};
+use crate::executor::{
+    Durability, Executor, MAX_LIST_ENTRIES, is_reserved, list_outcome, refuse_reserved, traced_path,
+};
 use scheduler::Random;
 pub use scheduler::Scheduler;
 use tree::{File, Node, Tree};
@@ -304,8 +306,8 @@ impl Simulator {
             FsOp::Append { path, content, newline_first, precondition } => {
                 self.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
             }
-            FsOp::List { folder, recursive, after, limit } => {
-                self.list(folder.as_ref(), *recursive, after.as_ref(), *limit).map(FsOutcome::List)
+            FsOp::List { folder, recursive, after, limit, unless } => {
+                self.list(folder.as_ref(), *recursive, after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
             }
             FsOp::Remove { path, precondition } => self.remove(path, precondition).map(FsOutcome::Remove),
             FsOp::Rename { from, to, precondition } => self.rename(from, to, precondition).map(FsOutcome::Rename),
@@ -372,11 +374,12 @@ impl Simulator {
         recursive: bool,
         after: Option<&RelPath>,
         limit: u32,
-    ) -> Result<Listing, FsError> {
+        unless: Option<&Version>,
+    ) -> Result<ListOutcome, FsError> {
         if let Some(folder) = folder
             && !self.tree.is_folder(folder.as_str())?
         {
-            return Ok(Listing { entries: Vec::new(), next: None });
+            return Ok(list_outcome(Vec::new(), None, true, unless));
         }
         let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
         let after = after.map_or("", RelPath::as_str);
@@ -388,14 +391,14 @@ impl Simulator {
             }
             if entries.len() == limit {
                 let next = entries.last().map(|entry| entry.path.clone());
-                return Ok(Listing { entries, next });
+                return Ok(list_outcome(entries, next, true, unless));
             }
             let Ok(path) = RelPath::parse(path) else {
                 continue;
             };
             entries.push(entry(path, node));
         }
-        Ok(Listing { entries, next: None })
+        Ok(list_outcome(entries, None, true, unless))
     }
 
     fn remove(&mut self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use saddlebag::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version,
-    WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome,
+    Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, Simulator};
@@ -74,7 +74,9 @@ impl<E: Executor> Run<E> {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Append { path, content, newline_first, precondition }
             }
-            Action::List(folder, recursive, after, limit) => FsOp::List { folder, recursive, after, limit },
+            Action::List(folder, recursive, after, limit) => {
+                FsOp::List { folder, recursive, after, limit, unless: None }
+            }
             Action::Remove(path, expect) => {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Remove { path, precondition }
@@ -117,7 +119,8 @@ fn anonymous(mut outcome: FsOutcome) -> FsOutcome {
         | FsOutcome::Append(AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)))
         | FsOutcome::Remove(RemoveOutcome::Stale(version))
         | FsOutcome::Rename(RenameOutcome::Stale(version)) => hide(version),
-        FsOutcome::List(listing) => {
+        FsOutcome::List(ListOutcome::Page(listing)) => {
+            listing.version = None;
             for entry in &mut listing.entries {
                 hide(&mut entry.version);
                 entry.modified = entry.modified.min(1);

@@ -256,7 +256,7 @@ fn outcomes_are_of_their_operations(store: &mut dyn Executor) {
         FsOp::Read { path: path("a.md"), offset: 0, max_bytes: 1, unless: None },
         FsOp::Write { path: path("a.md"), content: vec![0xff], precondition: Any },
         FsOp::Append { path: path("a.md"), content: vec![], newline_first: true, precondition: Any },
-        FsOp::List { folder: None, recursive: false, after: None, limit: 1 },
+        FsOp::List { folder: None, recursive: false, after: None, limit: 1, unless: None },
         FsOp::Rename { from: path("a.md"), to: path("b.md"), precondition: Any },
         FsOp::Remove { path: path("b.md"), precondition: Any },
         FsOp::MakeDirectory { path: path("d") },

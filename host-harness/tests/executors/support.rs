@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use saddlebag::protocol::{
-    AppendOutcome, Entry, FileContent, FsError, FsOp, FsOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome,
-    RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Listing, Precondition, ReadOutcome,
+    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions};
@@ -73,8 +73,9 @@ pub(crate) trait Ask: Executor {
 
     fn list_with(&mut self, folder: &str, recursive: bool, after: &str, limit: u32) -> Result<Listing, FsError> {
         let given = |text: &str| (!text.is_empty()).then(|| path(text));
-        match self.perform(&FsOp::List { folder: given(folder), recursive, after: given(after), limit })? {
-            FsOutcome::List(listing) => Ok(listing),
+        let op = FsOp::List { folder: given(folder), recursive, after: given(after), limit, unless: None };
+        match self.perform(&op)? {
+            FsOutcome::List(ListOutcome::Page(listing)) => Ok(listing),
             other => panic!("{other:?}"),
         }
     }
