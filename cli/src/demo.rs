@@ -60,7 +60,7 @@ pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Ex
 }
 
 fn commands() -> [(&'static str, Command); 4] {
-    let fact = "Staging listens on port 8443 since the move to the new load balancer.";
+    let fact = "- Staging listens on port 8443 since the move to the new load balancer.";
     let log = JournalCommand::AppendDaily {
         heading: "staging moved".into(),
         body: "New load balancer, port 8443. Rollback: switch the record back.".into(),

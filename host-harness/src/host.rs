@@ -261,6 +261,7 @@ fn nothing_pending(index: usize, pending: usize) -> EngineError {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use saddlebag::Config;
     use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
