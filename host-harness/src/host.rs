@@ -245,8 +245,9 @@ impl<E: Engine, X: Executor> Host<E, X> {
             self.pending.push_back(request);
         }
         for done in step.finished {
-            if let Err(error) = &done.outcome {
-                tracing::debug!(id = done.id.0, code = ?error.code, "command failed");
+            match &done.outcome {
+                Ok(_) => tracing::debug!(id = done.id.0, "command done"),
+                Err(error) => tracing::debug!(id = done.id.0, code = ?error.code, "command failed"),
             }
             if let Some(observer) = &mut self.observer {
                 observer.finished(done.id, &done.outcome);
