@@ -11,7 +11,8 @@ pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
 /// What an implementation promises:
 ///
 /// - Exactly one answer for every operation, and the kind of an outcome is that of its operation.
-/// - Every failure is a value. Nothing panics, and an [`FsError`] means that nothing has changed.
+/// - Every failure is a value. Nothing panics, and an [`FsError`] means that nothing has changed,
+///   unless its text says otherwise.
 /// - A write or an append that was acknowledged is kept, to the extent of its [`Durability`].
 /// - An outcome is true of one moment between the call and its return: a read never mixes two
 ///   versions of a file, and of two writes that name the same version at most one is done.

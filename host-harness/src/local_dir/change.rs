@@ -78,7 +78,10 @@ impl LocalDir {
 
     fn sync(&self, folder: &Dir) -> Result<(), FsError> {
         match self.options.durability {
-            Durability::Full => sys::sync_folder(folder).map_err(refusal),
+            Durability::Full => sys::sync_folder(folder).map_err(|error| {
+                let cause = refusal(error);
+                FsError::Other(format!("done, but it may not survive a power cut: {cause}"))
+            }),
             Durability::Fast => Ok(()),
         }
     }

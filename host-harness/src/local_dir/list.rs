@@ -9,7 +9,7 @@ use saddlebag::store::RelPath;
 use super::error::refusal;
 use super::sys::{self, Kind};
 use super::{LocalDir, version, walk};
-use crate::executor::{MAX_LIST_ENTRIES, is_reserved, is_temporary};
+use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary};
 
 /// A path below the root, and its kind where the folder tells it.
 type Name = (RelPath, Option<Kind>);
@@ -98,18 +98,21 @@ fn gather(folder: &Dir, prefix: &str, recursive: bool, after: &str) -> Result<Ve
             names => names.map_err(refusal)?,
         };
         for (name, kind) in names {
-            let text = if prefix.is_empty() {
-                name.clone()
-            } else {
-                format!("{prefix}/{name}")
-            };
+            let is_locks = name.eq_ignore_ascii_case(LOCKS_FOLDER)
+                && prefix.eq_ignore_ascii_case(STATE_FOLDER);
+            if is_locks || is_temporary(&name) {
+                continue;
+            }
+            let mut text = String::with_capacity(prefix.len() + 1 + name.len());
+            if !prefix.is_empty() {
+                text.push_str(&prefix);
+                text.push('/');
+            }
+            text.push_str(&name);
             // A name that no path may have cannot be asked for, so it is not told of.
             let Ok(path) = RelPath::parse(text) else {
                 continue;
             };
-            if is_temporary(&name) || is_reserved(path.as_str()) {
-                continue;
-            }
             let may_be_folder = kind.is_none_or(|kind| kind == Kind::Directory);
             if recursive && may_be_folder && may_hold_more(path.as_str(), after) {
                 // Gone or replaced in the meantime: then there is nothing below it.

@@ -90,10 +90,13 @@ pub enum OpenError {
 /// locks of its own. On network file systems, locks are only as good as the server's, and a server
 /// whose clock is behind can hide a change within one tick.
 ///
-/// On Linux a conditional write that races with an editor never loses the editor's text. Where the
+/// On Linux and macOS a conditional write that races with an editor never loses the editor's text. Where the
 /// system or the file system cannot exchange two files in one step, the version is checked once
 /// more right before the file is replaced, which leaves a window of some microseconds. The same
 /// window is left for conditional appends, removals and renames.
+///
+/// A removal or a rename that was done but could not be synced is an error that says so; a write or
+/// an append in that case is `Unknown`.
 #[derive(Debug)]
 pub struct LocalDir {
     root: Dir,

@@ -29,8 +29,10 @@ pub(super) struct Stat {
     /// The change of the inode; where there is none, the creation of the file.
     pub(super) changed: i64,
     /// Permission bits; 0 where there are none.
+    #[cfg_attr(not(unix), allow(dead_code))]
     pub(super) mode: u32,
     /// User and group; 0 where there are none.
+    #[cfg_attr(not(unix), allow(dead_code))]
     pub(super) owner: (u32, u32),
 }
 
@@ -44,7 +46,9 @@ impl Stat {
 
     /// Whether both are the same file.
     pub(super) fn same_file(&self, other: &Self) -> bool {
-        (self.kind, self.device, self.inode) == (other.kind, other.device, other.inode)
+        let same = (self.kind, self.device, self.inode) == (other.kind, other.device, other.inode);
+        // Without inodes only the creation tells one file from the next of that name.
+        same && (cfg!(unix) || self.changed == other.changed)
     }
 }
 
@@ -313,7 +317,7 @@ mod portable {
 }
 
 /// Exchanges two names in one step. `false` where the system or the file system cannot.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn exchange(folder: &Dir, one: &str, other: &str) -> io::Result<bool> {
     use rustix::fs::RenameFlags;
     match rustix::fs::renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE) {
@@ -324,14 +328,14 @@ pub(super) fn exchange(folder: &Dir, one: &str, other: &str) -> io::Result<bool>
 }
 
 /// Exchanges two names in one step. `false` where the system or the file system cannot.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(super) fn exchange(_: &Dir, _: &str, _: &str) -> io::Result<bool> {
     Ok(false)
 }
 
 /// Moves a file to a free name in one step; `AlreadyExists` if the name is taken.
 pub(super) fn move_new(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
         use rustix::fs::RenameFlags;
         match rustix::fs::renameat_with(from_folder, from, to_folder, to, RenameFlags::NOREPLACE) {
@@ -366,7 +370,7 @@ fn move_new_by_link(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) ->
     }
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn is_unsupported(errno: rustix::io::Errno) -> bool {
     use rustix::io::Errno;
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&errno)

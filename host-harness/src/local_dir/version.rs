@@ -163,12 +163,30 @@ fn spell(kind: char, stat: &Stat) -> Version {
         changed,
         ..
     } = stat;
-    let mut text = String::with_capacity(56);
-    let _ = write!(
-        text,
-        "{kind}{device:x}.{inode:x}.{size:x}.{modified:x}.{changed:x}"
-    );
+    let mut text = String::with_capacity(64);
+    text.push(kind);
+    push_hex(&mut text, *device);
+    for field in [
+        *inode,
+        *size,
+        modified.cast_unsigned(),
+        changed.cast_unsigned(),
+    ] {
+        text.push('.');
+        push_hex(&mut text, field);
+    }
     Version(text)
+}
+
+/// As `{:x}`, which takes a tenth of the time of listing a large folder.
+fn push_hex(text: &mut String, number: u64) {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
+    for place in (0..digits).rev() {
+        text.push(DIGITS[((number >> (4 * place)) & 0xf) as usize]);
+    }
 }
 
 #[cfg(test)]
@@ -219,6 +237,11 @@ mod tests {
     fn the_kinds_of_versions_never_meet() {
         let stat = changed_at(1, 2);
         assert_eq!(of_stat(&stat).0, "s1.2.3.1.2");
+        for number in [0, 15, 16, 0xdead_beef, u64::MAX] {
+            let mut text = String::new();
+            push_hex(&mut text, number);
+            assert_eq!(text, format!("{number:x}"));
+        }
         assert_ne!(of_stat(&stat), in_doubt(&stat));
         assert_eq!(
             of_content(b"").0,

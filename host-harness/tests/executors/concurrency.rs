@@ -120,6 +120,56 @@ fn renames_in_opposite_directions_do_not_wait_for_each_other() {
     assert_eq!(open(folder.path()).list("", false).unwrap().len(), 1);
 }
 
+/// Runs in a process of its own, until it is killed.
+#[test]
+#[ignore = "started by `a_killed_writer_leaves_whole_files_and_no_lock`"]
+fn write_without_end() {
+    let root = std::env::var_os("SADDLEBAG_TEST_ROOT").expect("given by the other test");
+    let mut store = open(Path::new(&root));
+    for n in 0.. {
+        store.put("a.md", &whole_text(n));
+        store.append("log.md", "one line of the log\n").unwrap();
+    }
+}
+
+#[test]
+fn a_killed_writer_leaves_whole_files_and_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    store.append("log.md", "one line of the log\n").unwrap();
+    for round in 0..10 {
+        let before = store.put("a.md", "before");
+        let mut child = start("concurrency::write_without_end", folder.path(), "writer");
+        while store
+            .read_unless("a.md", &before)
+            .is_ok_and(|found| matches!(found, ReadOutcome::Unchanged))
+            || store.text("a.md") == "before"
+        {
+            assert!(
+                child.try_wait().unwrap().is_none(),
+                "the writer must go on until it is killed"
+            );
+            thread::yield_now();
+        }
+        (0..round * 10).for_each(|_| drop(store.text("a.md")));
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let text = store.text("a.md");
+        assert_eq!(text, whole_text(text.len() - 20_000));
+        let log = store.text("log.md");
+        assert!(log.lines().all(|line| line == "one line of the log") && log.ends_with('\n'));
+    }
+}
+
+/// A text that shows by its length whether all of it is there.
+fn whole_text(n: usize) -> String {
+    let length = 20_000 + n % 5_000;
+    char::from(b'a' + (length % 26) as u8)
+        .to_string()
+        .repeat(length)
+}
+
 /// Reads a number, adds one and writes it, until nobody else was faster.
 fn add_one(root: &Path) {
     let mut store = open(root);

@@ -5,7 +5,7 @@ use std::fs;
 use saddlebag::protocol::{FsError, ReadOutcome, WriteOutcome};
 use saddlebag_host::{LocalDir, LocalDirOptions, OpenError};
 
-use crate::support::{Any, Ask, Matches, fast, open, path, paths};
+use crate::support::{Any, Ask, Matches, fast, open, paths};
 
 #[test]
 fn a_root_that_is_no_folder_is_refused_with_the_way_out() {
@@ -35,6 +35,14 @@ fn a_root_that_is_no_folder_is_refused_with_the_way_out() {
 
     assert!(LocalDir::create(&missing, LocalDirOptions::default()).is_ok());
     assert!(LocalDir::create(&missing, LocalDirOptions::default()).is_ok());
+}
+
+#[test]
+fn a_store_can_move_to_another_thread() {
+    fn is_send<T: Send>(_: &T) {}
+    let folder = tempfile::tempdir().unwrap();
+    is_send(&open(folder.path()));
+    is_send(&saddlebag_host::Simulator::new(1));
 }
 
 #[test]
@@ -276,48 +284,119 @@ mod unix {
     #[test]
     #[ignore = "started by `an_append_that_does_not_fit_is_undone`"]
     fn append_beyond_the_limit() {
-        let root = std::env::var_os("SADDLEBAG_TEST_ROOT").expect("given by the other test");
-        let mut store = open(Path::new(&root));
+        let root = given_root();
+        let mut store = open(&root);
         let before = "line\n".repeat(100);
         store.put("a.md", &before);
         assert!(store.append("a.md", &"x".repeat(1_000_000)).is_err());
         assert!(store.append("new.md", &"x".repeat(1_000_000)).is_err());
         assert!(store.write("a.md", &"x".repeat(1_000_000), Any).is_err());
         assert_eq!(store.text("a.md"), before);
-        assert_eq!(paths(&store.list("", false).unwrap()), ["a.md"]);
-        assert_eq!(
-            fs::read_dir(&root).unwrap().count(),
-            2,
-            "only the file and the locks are left"
-        );
+        assert_eq!(file_names(&root), [".saddlebag", "a.md"]);
     }
 
     #[test]
     fn an_append_that_does_not_fit_is_undone() {
         let folder = tempfile::tempdir().unwrap();
-        let status = std::process::Command::new("sh")
-            .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\""])
+        let setup = "trap '' XFSZ; ulimit -f 64";
+        assert!(run_again(
+            "append_beyond_the_limit",
+            setup,
+            folder.path(),
+            &["sh", "-c"]
+        ));
+    }
+
+    /// Runs in a process of its own, on a small file system.
+    #[test]
+    #[ignore = "started by `a_full_disk_is_told_and_leaves_files_whole`"]
+    fn fill_the_disk() {
+        let root = given_root();
+        let mut store = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
+        let before = "line\n".repeat(100);
+        store.put("a.md", &before);
+        let too_much = "x".repeat(1_000_000);
+        assert_eq!(store.write("a.md", &too_much, Any), Err(FsError::NoSpace));
+        assert_eq!(store.append("a.md", &too_much), Err(FsError::NoSpace));
+        assert_eq!(store.append("new.md", &too_much), Err(FsError::NoSpace));
+        assert_eq!(store.text("a.md"), before);
+        assert_eq!(file_names(&root), [".saddlebag", "a.md"]);
+        store.put("a.md", "after");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_leaves_files_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let setup = "mount -t tmpfs -o size=256k tmpfs \"$SADDLEBAG_TEST_ROOT\" || exit 77";
+        run_again(
+            "fill_the_disk",
+            setup,
+            folder.path(),
+            &["unshare", "-rm", "sh", "-c"],
+        );
+    }
+
+    /// Runs in a process of its own, on a file system that cannot be written.
+    #[test]
+    #[ignore = "started by `a_read_only_file_system_can_be_read`"]
+    fn change_what_is_read_only() {
+        let root = given_root();
+        let mut store = open(&root);
+        assert_eq!(store.text("a.md"), "text");
+        assert_eq!(paths(&store.list("", true).unwrap()), ["a.md"]);
+        assert_eq!(store.write("a.md", "x", Any), Err(FsError::ReadOnly));
+        assert_eq!(store.append("a.md", "x"), Err(FsError::ReadOnly));
+        assert_eq!(store.remove("a.md", Any), Err(FsError::ReadOnly));
+        assert_eq!(store.rename("a.md", "b.md", Any), Err(FsError::ReadOnly));
+        assert_eq!(store.make_directory("d"), Err(FsError::ReadOnly));
+    }
+
+    #[test]
+    fn a_read_only_file_system_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let setup = "cd \"$SADDLEBAG_TEST_ROOT\"; mount -t tmpfs tmpfs . || exit 77; cd \"$PWD\"; \
+                     printf text > a.md; mount -o remount,ro \"$PWD\" || exit 77";
+        run_again(
+            "change_what_is_read_only",
+            setup,
+            folder.path(),
+            &["unshare", "-rm", "sh", "-c"],
+        );
+    }
+
+    /// Starts this program again for one of its tests, after the shell has run `setup`. `false` if
+    /// this machine does not let the setup happen.
+    fn run_again(test: &str, setup: &str, root: &Path, shell: &[&str]) -> bool {
+        let output = std::process::Command::new(shell[0])
+            .args(&shell[1..])
+            .arg(format!("{setup}; exec \"$0\" \"$@\""))
             .arg(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "local_dir::unix::append_beyond_the_limit",
-                "--ignored",
-                "--nocapture",
-            ])
-            .env("SADDLEBAG_TEST_ROOT", folder.path())
-            .output()
-            .unwrap();
-        assert!(
-            status.status.success(),
-            "{}",
-            String::from_utf8_lossy(&status.stderr)
+            .args(["--exact", &format!("local_dir::unix::{test}"), "--ignored"])
+            .env("SADDLEBAG_TEST_ROOT", root)
+            .output();
+        let Ok(output) = output else { return false };
+        let (said, told) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
         );
-        assert!(
-            String::from_utf8_lossy(&status.stdout).contains("1 passed"),
-            "the other test must run"
-        );
-        assert!(open(folder.path()).read_part("a.md", 0, 1).is_ok());
-        assert!(path("a.md").parent().is_none());
+        let began = said.contains("running 1 test");
+        assert!(!began || output.status.success(), "{said}{told}");
+        began
+    }
+
+    fn given_root() -> std::path::PathBuf {
+        std::env::var_os("SADDLEBAG_TEST_ROOT")
+            .expect("given by the other test")
+            .into()
+    }
+
+    fn file_names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
     }
 
     fn mode(path: &Path) -> u32 {
