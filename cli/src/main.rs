@@ -1,1 +1,78 @@
-fn main() {}
+//! `saddlebag`: plain Markdown memory for agents, on the command line.
+//!
+//! [`args`] is the command line, [`store`] opens what it names, [`commands`] runs it, [`output`] and
+//! [`json`] show what came of it. [`trace`] and [`demo`] watch the operations.
+
+mod args;
+mod commands;
+mod demo;
+mod failure;
+mod input;
+mod json;
+mod location;
+mod output;
+mod store;
+mod trace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Shown};
+use failure::{Exit, Failure};
+use output::Output;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused_arguments(&error),
+    };
+    cli.global.color.write_global();
+    start_logging();
+    let mut output = Output::new(cli.global.json);
+    let ended = commands::run(cli, &mut output).and_then(|exit| {
+        output.flush()?;
+        Ok(exit)
+    });
+    ended
+        .unwrap_or_else(|failure| {
+            output.failure(&failure);
+            failure.exit
+        })
+        .into()
+}
+
+/// What clap has to say: help and version, or what is wrong with the arguments.
+fn refused_arguments(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && wants_json {
+        let message = error.render().to_string();
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
+        let (message, help) = message.split_once("\n\n").unwrap_or((message, ""));
+        Output::new(true).failure(&Failure::usage(message.trim(), help.trim()));
+    } else if error.print().is_err() {
+        // Nobody is reading.
+        return Exit::Failed.into();
+    }
+    if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
+}
+
+/// Spans and events go to standard error when `SADDLEBAG_LOG` asks for them; they have no content.
+fn start_logging() {
+    let Ok(filter) = std::env::var("SADDLEBAG_LOG") else { return };
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .init();
+}
+
+impl Shown {
+    fn write_global(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}

@@ -41,6 +41,7 @@ fn stamp(moment: DateTime<FixedOffset>) -> Timestamp {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
 

@@ -245,8 +245,9 @@ impl<E: Engine, X: Executor> Host<E, X> {
             self.pending.push_back(request);
         }
         for done in step.finished {
-            if let Err(error) = &done.outcome {
-                tracing::debug!(id = done.id.0, code = ?error.code, "command failed");
+            match &done.outcome {
+                Ok(_) => tracing::debug!(id = done.id.0, "command done"),
+                Err(error) => tracing::debug!(id = done.id.0, code = ?error.code, "command failed"),
             }
             if let Some(observer) = &mut self.observer {
                 observer.finished(done.id, &done.outcome);
@@ -261,6 +262,7 @@ fn nothing_pending(index: usize, pending: usize) -> EngineError {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use saddlebag::Config;
     use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};

@@ -133,4 +133,5 @@ fn small_file(path: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests;

@@ -1,0 +1,289 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use saddlebag::context::Overflow;
+use saddlebag::journal::WriteMode;
+use saddlebag::store::Timestamp;
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  done
+  1  nothing found: no match, no such file, empty memory
+  2  bad use: unknown options, targets, modes or arguments
+  3  refused or failed: bad names, missing targets of a change, storage errors
+
+Errors go to standard error; with --json as {\"error\": {\"code\", \"message\", \"help\"}}.
+SADDLEBAG_LOG=debug logs to standard error what happens, without content.";
+
+/// Plain Markdown memory for agents
+#[derive(Debug, Parser)]
+#[command(name = "saddlebag", version, after_help = AFTER_HELP, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The folder of the store, which must exist [default: $SADDLEBAG_ROOT, else `saddlebag` in the
+    /// platform's data folder, made when missing]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) root: Option<PathBuf>,
+    /// The project whose memory it is: any path in it [default: the current folder]
+    #[arg(long, global = true, value_name = "PATH", conflicts_with = "notebook")]
+    pub(crate) project: Option<PathBuf>,
+    /// No project: the root of the store is the notebook
+    #[arg(long, global = true)]
+    pub(crate) notebook: bool,
+    /// The time to go by, so that a run can be repeated
+    #[arg(long, global = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
+    pub(crate) now: Option<Timestamp>,
+    /// What decides: the WebAssembly component, or the same code natively
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub(crate) engine: Engine,
+    /// What a change survives: a crash of the machine, or only of the program
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub(crate) durability: Durability,
+    /// Print one JSON object, for errors on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Append every command, request and result to a file, one JSON object a line, with content
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Show absolute paths rather than paths below the root
+    #[arg(long, global = true)]
+    pub(crate) absolute: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: Shown,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    #[default]
+    Component,
+    Native,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durability {
+    #[default]
+    Full,
+    Fast,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shown {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write text to long-term memory, the scratchpad, today's log or a note
+    Write(WriteArgs),
+    /// Print a file of memory, or a part of it
+    Read(ReadArgs),
+    /// List the files of memory
+    List(ListArgs),
+    /// Replace the one occurrence of a text, or delete a note
+    Edit(EditArgs),
+    /// Put the backup of a file back
+    Restore(NamedTarget),
+    /// Search for words, best match first
+    Search(SearchArgs),
+    /// Print the memory block for a prompt
+    Context(ContextArgs),
+    /// Add an entry to today's log
+    Log(LogArgs),
+    /// Print the sizes of what is always at hand
+    Status,
+    /// Print where something is, as an absolute path; nothing is made
+    Path(PathArgs),
+    /// Run a `/memory` command line
+    Slash {
+        /// For example `search WORDS`, `clear scratchpad`; nothing for the status
+        #[arg(value_name = "LINE", trailing_var_arg = true, allow_hyphen_values = true)]
+        line: Vec<String>,
+    },
+    /// Show memory at work on a sample store in a fresh folder
+    Demo {
+        /// Leave the folder, and say where it is
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Print a completion script
+    Completions {
+        /// For this shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WriteArgs {
+    /// long_term (or long), scratchpad, daily, note (with --name) or note:NAME
+    pub(crate) target: String,
+    /// The text; `-` reads it from standard input
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
+    pub(crate) content: String,
+    /// The name of the note
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) name: Option<String>,
+    /// append: behind what is there; overwrite: in its place
+    #[arg(long, default_value = "append", value_parser = WriteMode::parse_word)]
+    pub(crate) mode: WriteMode,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NamedTarget {
+    /// long_term (or long), scratchpad, daily, note or note:NAME
+    pub(crate) target: String,
+    /// The name of the note, or the date of the log as YYYY-MM-DD
+    pub(crate) name: Option<String>,
+    /// The same as an option
+    #[arg(long = "name", value_name = "NAME", conflicts_with = "name", allow_hyphen_values = true)]
+    pub(crate) named: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    #[command(flatten)]
+    pub(crate) source: NamedTarget,
+    /// Where to start, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub(crate) offset: u64,
+    /// How many bytes at most
+    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::journal::DEFAULT_READ_BYTES)]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// With sizes in bytes
+    #[arg(long, short)]
+    pub(crate) long: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EditArgs {
+    #[command(flatten)]
+    pub(crate) target: NamedTarget,
+    /// The text to replace, which must occur exactly once; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) old: Option<String>,
+    /// The text in its place; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "old")]
+    pub(crate) new: Option<String>,
+    /// Delete the old text; without --old, delete the whole note, keeping a backup
+    #[arg(long, conflicts_with = "new")]
+    pub(crate) delete: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Each is looked for within words, whatever its case; `-` reads them from standard input
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// How many files to show
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+    /// How many files to pass over: the next page
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: u32,
+    /// How many bytes of text to show
+    #[arg(long, value_name = "N", default_value_t = saddlebag::journal::DEFAULT_READ_BYTES)]
+    pub(crate) max_bytes: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContextArgs {
+    /// What happens when memory is larger than the budget: documented, prioritised or balanced
+    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = Overflow::parse_word)]
+    pub(crate) overflow: Overflow,
+    /// How large the block may be
+    #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
+    pub(crate) max_bytes: u32,
+    /// Print the size of the block and what it leaves out, not the block
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// Also print what a model is to be told about its memory, behind the block
+    #[arg(long, conflicts_with = "report")]
+    pub(crate) prompt: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// One line; with --compaction the summary
+    #[arg(value_parser = free_text, allow_hyphen_values = true)]
+    pub(crate) heading: String,
+    /// The text below it; `-` reads it from standard input
+    #[arg(value_parser = free_text, allow_hyphen_values = true, conflicts_with = "compaction")]
+    pub(crate) body: Option<String>,
+    /// Keep the summary of a conversation that is compacted
+    #[arg(long)]
+    pub(crate) compaction: bool,
+    /// How many messages the summary stands for
+    #[arg(long, value_name = "N", requires = "compaction")]
+    pub(crate) messages: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PathArgs {
+    /// root, project, long_term (or long), scratchpad, daily, note or note:NAME [default: root]
+    pub(crate) target: Option<String>,
+    /// The name of the note, or the date of the log as YYYY-MM-DD
+    pub(crate) name: Option<String>,
+}
+
+/// Words that a library type parses, with its messages.
+trait Word: Sized {
+    fn parse_word(word: &str) -> Result<Self, String>;
+}
+
+impl Word for WriteMode {
+    fn parse_word(word: &str) -> Result<Self, String> {
+        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    }
+}
+
+impl Word for Overflow {
+    fn parse_word(word: &str) -> Result<Self, String> {
+        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    }
+}
+
+/// Text may begin with a hyphen, as a list item does; a mistyped option is no text.
+fn free_text(text: &str) -> Result<String, String> {
+    let option = text.strip_prefix("--").and_then(|rest| rest.chars().next()).is_some_and(char::is_alphabetic);
+    if option {
+        return Err("looks like an option; give such text on standard input, with `-`".into());
+    }
+    Ok(text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_list_item_is_text_and_a_mistyped_option_is_not() {
+        let parse = |content| Cli::try_parse_from(["saddlebag", "write", "scratchpad", content]);
+        for text in ["- [ ] task", "-", "---", "-- quoted", "* [ ] x"] {
+            assert!(parse(text).is_ok(), "{text}");
+        }
+        assert!(parse("--overwrite").is_err());
+    }
+}

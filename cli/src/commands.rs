@@ -1,0 +1,306 @@
+//! What each subcommand does: a command for the store, and its reply on the screen.
+
+use clap::CommandFactory;
+use saddlebag::context::{ContextReply, ContextRequest};
+use saddlebag::journal::{
+    EditChange, FileState, JournalCommand, JournalReply, MEMORY_PROMPT, SearchRequest, Target, TargetRole,
+};
+use saddlebag::search::{SearchResults, Skipped};
+use saddlebag::{Command, Reply};
+use serde_json::json;
+
+use crate::args::{
+    self, Cli, ContextArgs, EditArgs, Global, ListArgs, LogArgs, NamedTarget, ReadArgs, SearchArgs, WriteArgs,
+};
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, STRONG};
+use crate::store::Store;
+use crate::{demo, input, json, location};
+
+/// How many hits a search lists unless told otherwise.
+const USUAL_HITS: u32 = 50;
+
+/// Runs the subcommand.
+pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
+    let Cli { global, command } = cli;
+    match command {
+        args::Command::Path(args) => location::run(args, &global, output),
+        args::Command::Demo { keep } => demo::run(keep, &global, output),
+        args::Command::Completions { shell } => completions(shell, output),
+        args::Command::Write(args) => change(write(args)?, &global, output),
+        args::Command::Edit(args) => change(edit(args)?, &global, output),
+        args::Command::Log(args) => change(log(args)?, &global, output),
+        args::Command::Restore(args) => {
+            let target = named(&args, TargetRole::Target)?;
+            change(JournalCommand::Restore { target }, &global, output)
+        }
+        args::Command::Slash { line } => change(JournalCommand::Slash { line: line.join(" ") }, &global, output),
+        args::Command::Status => change(JournalCommand::Status, &global, output),
+        args::Command::Read(args) => read(&args, &global, output),
+        args::Command::List(args) => list(&args, &global, output),
+        args::Command::Search(args) => search(args, &global, output),
+        args::Command::Context(args) => context(&args, &global, output),
+    }
+}
+
+/// The target that the words of a command line name.
+pub(crate) fn target(word: &str, name: Option<&str>, role: TargetRole) -> Result<Target, Failure> {
+    match (word.strip_prefix("note:"), name) {
+        (Some(inline), None) => Ok(Target::parse("note", Some(inline), role)?),
+        (Some(inline), Some(name)) => {
+            let message = format!("the note has two names, `{}` and `{}`", inline.escape_debug(), name.escape_debug());
+            Err(Failure::usage(message, "give one"))
+        }
+        (None, name) => Ok(Target::parse(word, name, role)?),
+    }
+}
+
+fn named(args: &NamedTarget, role: TargetRole) -> Result<Target, Failure> {
+    target(&args.target, args.name.as_deref().or(args.named.as_deref()), role)
+}
+
+/// Opens the store and runs one command in it.
+fn execute(command: impl Into<Command>, global: &Global, output: &mut Output) -> Result<Reply, Failure> {
+    let mut store = Store::open(global)?;
+    let reply = store.run(command);
+    if let Some(failure) = store.trace_failure() {
+        output.warning(&failure);
+    }
+    reply
+}
+
+/// Runs a command whose reply is a message.
+fn change(command: JournalCommand, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let reply = execute(command, global, output)?;
+    let message = match &reply {
+        Reply::Journal(JournalReply::Written(reply)) => &reply.message,
+        Reply::Journal(JournalReply::Edited(reply)) => &reply.message,
+        Reply::Journal(JournalReply::Restored(reply)) => &reply.message,
+        Reply::Journal(JournalReply::Status(reply)) => &reply.text,
+        Reply::Journal(JournalReply::Text(text)) => text,
+        _ => return Err(wrong_reply()),
+    };
+    output.object_or_line(|| json::reply(&reply), message)?;
+    Ok(Exit::Done)
+}
+
+fn write(args: WriteArgs) -> Result<JournalCommand, Failure> {
+    let target = target(&args.target, args.name.as_deref(), TargetRole::Target)?;
+    Ok(JournalCommand::Write { target, mode: args.mode, content: input::text(args.content)? })
+}
+
+fn edit(args: EditArgs) -> Result<JournalCommand, Failure> {
+    let target = named(&args.target, TargetRole::Target)?;
+    let change = match (args.old, args.new, args.delete) {
+        (None, _, true) => EditChange::Delete,
+        (Some(old), None, true) => EditChange::Replace { old: input::text(old)?, new: String::new() },
+        (Some(old), Some(new), _) => {
+            if old == "-" && new == "-" {
+                return Err(Failure::usage("only one text can come from standard input", "give the other one here"));
+            }
+            EditChange::Replace { old: input::text(old)?, new: input::text(new)? }
+        }
+        // Leaving the new text out must not delete anything.
+        (Some(_), None, false) => {
+            return Err(Failure::usage(
+                "edit needs the new text",
+                "give --new TEXT, or --delete to delete the old one",
+            ));
+        }
+        (None, _, false) => {
+            return Err(Failure::usage("edit needs --old TEXT", "with --new TEXT; or only --delete to delete a note"));
+        }
+    };
+    Ok(JournalCommand::Edit { target, change })
+}
+
+fn log(args: LogArgs) -> Result<JournalCommand, Failure> {
+    if args.compaction {
+        return Ok(JournalCommand::FlushSummary { summary: input::text(args.heading)?, messages: args.messages });
+    }
+    let body = args.body.map(input::text).transpose()?.unwrap_or_default();
+    Ok(JournalCommand::AppendDaily { heading: args.heading, body })
+}
+
+fn read(args: &ReadArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let target = named(&args.source, TargetRole::Source)?;
+    let command = JournalCommand::Read { target, offset: args.offset, max_bytes: args.limit };
+    let reply = execute(command, global, output)?;
+    let Reply::Journal(JournalReply::Read(part)) = &reply else { return Err(wrong_reply()) };
+    let is_missing = part.state == FileState::Missing;
+    if output.is_json() {
+        output.object(&json::reply(&reply))?;
+        return Ok(if is_missing { Exit::Nothing } else { Exit::Done });
+    }
+    if is_missing {
+        return Err(Failure {
+            help: "`list` shows what there is".into(),
+            ..Failure::nothing(format!("there is no {}", part.path))
+        });
+    }
+    output.text(&part.text)?;
+    output.flush()?;
+    if part.state == FileState::Empty {
+        output.note(&format!("{} is empty", part.path));
+    }
+    if let Some(next) = part.next_offset {
+        output.note(&format!("bytes {} to {next} of {}; --offset {next} shows what follows", part.offset, part.size));
+    }
+    Ok(Exit::Done)
+}
+
+fn list(args: &ListArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let reply = execute(JournalCommand::List, global, output)?;
+    let Reply::Journal(JournalReply::Listed(list)) = &reply else { return Err(wrong_reply()) };
+    let exit = if list.files.is_empty() { Exit::Nothing } else { Exit::Done };
+    if output.is_json() {
+        output.object(&json::reply(&reply))?;
+        return Ok(exit);
+    }
+    let width = list.files.iter().map(|file| file.size.to_string().len()).max().unwrap_or_default();
+    for file in &list.files {
+        let size = file.size;
+        output.line(&if args.long { format!("{size:width$}  {}", file.path) } else { file.path.clone() })?;
+    }
+    output.flush()?;
+    warn_of_skipped(&list.skipped, output);
+    if exit == Exit::Nothing {
+        return Err(Failure::nothing("there is no memory yet"));
+    }
+    Ok(exit)
+}
+
+fn search(args: SearchArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let words: Vec<String> = args.words.into_iter().map(input::text).collect::<Result<_, _>>()?;
+    let request = SearchRequest {
+        offset: args.offset,
+        limit: args.limit.unwrap_or(USUAL_HITS),
+        max_bytes: args.max_bytes,
+        ..SearchRequest::new(words.join(" "))
+    };
+    let query = request.query.clone();
+    let reply = execute(JournalCommand::Search(request), global, output)?;
+    let Reply::Journal(JournalReply::Found(results)) = &reply else { return Err(wrong_reply()) };
+    // An offset behind the last match finds nothing either.
+    let exit = if results.hits.is_empty() && results.rendered_hits == 0 { Exit::Nothing } else { Exit::Done };
+    if output.is_json() {
+        output.object(&json::reply(&reply))?;
+        return Ok(exit);
+    }
+    if results.total_files == 0 {
+        output.line(&format!("No matches for '{query}'."))?;
+    } else if exit == Exit::Nothing {
+        output.line(&format!("No more matches for '{query}': {} in all.", results.total_files))?;
+    } else {
+        print_results(results, args.limit, output)?;
+    }
+    output.flush()?;
+    warn_of_skipped(&results.skipped, output);
+    Ok(exit)
+}
+
+/// The rendering, with the names of the files set off.
+fn print_results(results: &SearchResults, limit: Option<u32>, output: &mut Output) -> Result<(), Failure> {
+    let limited = limit.filter(|&limit| limit < results.rendered_hits).map(|limit| limited(results, limit));
+    let headings: Vec<String> =
+        results.hits.iter().map(|hit| format!("{}  [matched: {}]", hit.path, hit.terms.join(", "))).collect();
+    for line in limited.as_deref().unwrap_or(&results.rendered).lines() {
+        if headings.iter().any(|heading| heading == line) {
+            output.styled(STRONG, line)?;
+        } else {
+            output.line(line)?;
+        }
+    }
+    Ok(())
+}
+
+/// The rendering of the first hits alone: its own limit is in bytes.
+fn limited(results: &SearchResults, limit: u32) -> String {
+    let headline = results.rendered.lines().next().unwrap_or_default();
+    let shown = format!("Showing top {}", results.rendered_hits);
+    let mut blocks = vec![headline.replacen(&shown, &format!("Showing top {limit}"), 1)];
+    blocks.extend(
+        results.hits.iter().map(|hit| format!("{}  [matched: {}]\n{}", hit.path, hit.terms.join(", "), hit.body)),
+    );
+    blocks.join("\n\n")
+}
+
+fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let request = ContextRequest { overflow: args.overflow, max_bytes: args.max_bytes };
+    let reply = execute(Command::Context(request), global, output)?;
+    let Reply::Context(context) = &reply else { return Err(wrong_reply()) };
+    let exit = if context.block.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
+    if output.is_json() {
+        let mut object = json::reply(&reply);
+        if let (true, Some(fields)) = (args.prompt, object.as_object_mut()) {
+            fields.insert("prompt".to_string(), MEMORY_PROMPT.into());
+        }
+        output.object(&object)?;
+        return Ok(exit);
+    }
+    if args.report {
+        report(context, output)?;
+        return Ok(exit);
+    }
+    if let Some(block) = &context.block {
+        output.line(block)?;
+    }
+    if args.prompt {
+        if context.block.is_some() {
+            output.line("")?;
+        }
+        output.text(MEMORY_PROMPT)?;
+    }
+    output.flush()?;
+    for line in left_out(context) {
+        output.warning(&line);
+    }
+    if exit == Exit::Nothing {
+        return Err(Failure::nothing("memory has nothing to say: no block"));
+    }
+    Ok(exit)
+}
+
+fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
+    let bytes = context.block.as_ref().map_or(0, String::len);
+    output.line(&format!("block: {bytes} bytes, about {} tokens", context.tokens))?;
+    let left_out = left_out(context);
+    if left_out.is_empty() {
+        output.line("left out: nothing")?;
+    }
+    for line in left_out {
+        output.line(&line)?;
+    }
+    Ok(())
+}
+
+fn left_out(context: &ContextReply) -> Vec<String> {
+    let lines = context.left_out.iter().map(|left_out| {
+        let whole = left_out.kept_bytes + left_out.left_out_bytes;
+        let (path, section, reason) = (&left_out.path, &left_out.section, &left_out.reason);
+        format!("left out: {} of {whole} bytes of {path} ({section}): {reason}", left_out.left_out_bytes)
+    });
+    lines.collect()
+}
+
+fn warn_of_skipped(skipped: &[Skipped], output: &mut Output) {
+    for file in skipped {
+        output.warning(&format!("skipped {}: {}", file.path, file.reason));
+    }
+}
+
+fn completions(shell: clap_complete::Shell, output: &mut Output) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "saddlebag", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    if output.is_json() {
+        output.object(&json!({ "shell": shell.to_string(), "script": script }))?;
+    } else {
+        output.text(&script)?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(crate) fn wrong_reply() -> Failure {
+    Failure::new("component", "the reply is not of the kind of its command", "rebuild the program")
+}

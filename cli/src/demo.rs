@@ -1,0 +1,174 @@
+//! `demo`: memory at work on a sample store, with the operations that the component asks for.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use saddlebag::context::ContextRequest;
+use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
+use saddlebag::protocol::{
+    AppendOutcome, FsError, FsOp, FsOutcome, FsRequest, ReadOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
+};
+use saddlebag::store::RelPath;
+use saddlebag::{Command, Reply};
+use saddlebag_host::{Observer, Options, Project};
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::commands::wrong_reply;
+use crate::failure::{Exit, Failure};
+use crate::output::{FAINT, Output, STRONG};
+use crate::store::{Root, Store, options};
+
+/// The sample store; the log goes to the day before.
+const SAMPLE: [(&str, &str); 4] = [
+    ("MEMORY.md", include_str!("../sample/MEMORY.md")),
+    ("SCRATCHPAD.md", include_str!("../sample/SCRATCHPAD.md")),
+    ("notes/deploy.md", include_str!("../sample/notes/deploy.md")),
+    ("notes/database.md", include_str!("../sample/notes/database.md")),
+];
+const SAMPLE_LOG: &str = include_str!("../sample/yesterday.md");
+
+/// How much of a reply is shown, in lines.
+const SHOWN_LINES: usize = 24;
+
+pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let failed =
+        |error: io::Error| Failure::new("storage", format!("cannot make the sample store: {}", error.kind()), "");
+    let folder = tempfile::Builder::new().prefix("saddlebag-demo-").tempdir().map_err(failed)?;
+    let options = Options { project: Project::Notebook, create: false, ..options(global) };
+    let mut store = Store::at(&Root::Default(folder.path().to_path_buf()), options, global)?;
+    copy_sample(folder.path(), &store).map_err(failed)?;
+    if !output.is_json() {
+        output.line("A sample store in a fresh folder. Each command is shown with the operations that the")?;
+        output.line("component asks for: it decides, the host performs.")?;
+    }
+    let mut steps = Vec::new();
+    for (line, command) in commands() {
+        steps.push(step(line, command, &mut store, global, output)?);
+    }
+    let kept = keep.then(|| folder.keep());
+    if output.is_json() {
+        output.object(&json!({ "steps": steps, "folder": kept.map(|folder| folder.display().to_string()) }))?;
+    } else if let Some(folder) = kept {
+        output.line("")?;
+        output.line(&format!("The store is in {}", folder.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn commands() -> [(&'static str, Command); 4] {
+    let fact = "- Staging listens on port 8443 since the move to the new load balancer.";
+    let log = JournalCommand::AppendDaily {
+        heading: "staging moved".into(),
+        body: "New load balancer, port 8443. Rollback: switch the record back.".into(),
+    };
+    [
+        (
+            "write long_term \"Staging listens on port 8443 ...\"",
+            JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: fact.into() }.into(),
+        ),
+        ("log \"staging moved\" \"New load balancer ...\"", log.into()),
+        ("search staging port", JournalCommand::Search(SearchRequest::new("staging port")).into()),
+        ("context", Command::Context(ContextRequest::default())),
+    ]
+}
+
+fn step(
+    line: &str,
+    command: Command,
+    store: &mut Store,
+    global: &Global,
+    output: &mut Output,
+) -> Result<Value, Failure> {
+    let watcher = Watcher::default();
+    let seen = watcher.0.clone();
+    // A trace that was asked for goes on watching.
+    if global.trace.is_none() {
+        store.observe(watcher);
+    }
+    let text = match store.run(command)? {
+        Reply::Journal(JournalReply::Written(reply)) => reply.message,
+        Reply::Journal(JournalReply::Found(results)) => results.rendered,
+        Reply::Context(reply) => reply.block.unwrap_or_default(),
+        _ => return Err(wrong_reply()),
+    };
+    let operations = seen.take();
+    if !output.is_json() {
+        output.line("")?;
+        output.styled(STRONG, &format!("$ saddlebag {line}"))?;
+        for operation in &operations {
+            output.styled(FAINT, &format!("  {operation}"))?;
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        for line in lines.iter().take(SHOWN_LINES) {
+            output.line(line)?;
+        }
+        if lines.len() > SHOWN_LINES {
+            output.styled(FAINT, &format!("({} more lines)", lines.len() - SHOWN_LINES))?;
+        }
+    }
+    Ok(json!({ "command": line, "operations": operations, "text": text }))
+}
+
+fn copy_sample(root: &Path, store: &Store) -> io::Result<()> {
+    for folder in ["notes", "daily"] {
+        fs::create_dir(root.join(folder))?;
+    }
+    for (path, text) in SAMPLE {
+        fs::write(root.join(path), text)?;
+    }
+    if let Some(yesterday) = store.now().local().and_then(|now| now.date().yesterday()) {
+        fs::write(root.join(format!("daily/{yesterday}.md")), SAMPLE_LOG)?;
+    }
+    Ok(())
+}
+
+/// Collects one line for each operation.
+#[derive(Default)]
+struct Watcher(Rc<RefCell<Vec<String>>>);
+
+impl Observer for Watcher {
+    fn result(&mut self, request: &FsRequest, outcome: &Result<FsOutcome, FsError>) {
+        let place = match &request.op {
+            FsOp::Read { path, .. }
+            | FsOp::Write { path, .. }
+            | FsOp::Append { path, .. }
+            | FsOp::Remove { path, .. }
+            | FsOp::MakeDirectory { path } => path.as_str(),
+            FsOp::List { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
+            FsOp::Rename { from, .. } => from.as_str(),
+            _ => "",
+        };
+        let (name, answer) = (request.op.name(), answer(&request.op, outcome));
+        self.0.borrow_mut().push(format!("{name:<6} {place:<22} {answer}"));
+    }
+}
+
+fn answer(op: &FsOp, outcome: &Result<FsOutcome, FsError>) -> String {
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => return error.to_string(),
+    };
+    let word = match (op, outcome) {
+        (_, FsOutcome::Read(ReadOutcome::Content(content))) => return format!("{} bytes", content.bytes.len()),
+        (_, FsOutcome::List(page)) => return format!("{} entries", page.entries.len()),
+        (FsOp::Write { content, .. }, FsOutcome::Write(WriteOutcome::Written(_)))
+        | (FsOp::Append { content, .. }, FsOutcome::Append(AppendOutcome::Written(_))) => {
+            return format!("{} bytes written", content.len());
+        }
+        (_, FsOutcome::Read(ReadOutcome::Unchanged)) => "unchanged",
+        (_, FsOutcome::Read(ReadOutcome::Absent) | FsOutcome::Rename(RenameOutcome::Absent)) => "absent",
+        (
+            _,
+            FsOutcome::Write(WriteOutcome::Stale(_))
+            | FsOutcome::Append(AppendOutcome::Stale(_))
+            | FsOutcome::Remove(RemoveOutcome::Stale(_))
+            | FsOutcome::Rename(RenameOutcome::Stale(_)),
+        ) => "stale",
+        _ => "done",
+    };
+    word.to_string()
+}

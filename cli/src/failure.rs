@@ -1,0 +1,116 @@
+//! [`Failure`]: why the program did not do what it was asked, and with which exit code it ends.
+
+use std::io;
+use std::process::ExitCode;
+
+use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag_host::{EngineError, HostError};
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what it was asked.
+    Done,
+    /// There was nothing to find.
+    Nothing,
+    /// It was asked wrongly.
+    Usage,
+    /// It was refused, or it failed.
+    Failed,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Nothing => 1,
+            Exit::Usage => 2,
+            Exit::Failed => 3,
+        })
+    }
+}
+
+/// Why the program did not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// For programs: one word.
+    pub(crate) code: &'static str,
+    /// For people; empty where nobody is left to read it.
+    pub(crate) message: String,
+    /// The way out; empty where there is none.
+    pub(crate) help: String,
+    /// How the program ends.
+    pub(crate) exit: Exit,
+}
+
+impl Failure {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { code, message: message.into(), help: help.into(), exit: Exit::Failed }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, ..Self::new("usage", message, help) }
+    }
+
+    pub(crate) fn nothing(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Nothing, ..Self::new("not-found", message, "") }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = if error.code == ErrorCode::InvalidArgument { Exit::Usage } else { Exit::Failed };
+        Self { exit, ..Self::new(code(error.code), error.message, error.help) }
+    }
+}
+
+impl From<HostError> for Failure {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::Command(error) => error.into(),
+            HostError::Engine(error) => error.into(),
+            error => Self::new("storage", error.to_string(), ""),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Component(_) => {
+                Self::new("component", error.to_string(), "run with `--engine native`, or rebuild the program")
+            }
+            EngineError::Trapped(_) => {
+                Self::new("component", error.to_string(), "files are whole; run the command again with less at once")
+            }
+            error => Self::new("engine", error.to_string(), ""),
+        }
+    }
+}
+
+/// Of writing to standard output.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self { exit: Exit::Done, ..Self::new("output", "", "") };
+        }
+        Self::new("output", format!("cannot write to standard output: {}", error.kind()), "")
+    }
+}
+
+fn code(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::InvalidName => "invalid-name",
+        ErrorCode::InvalidDate => "invalid-date",
+        ErrorCode::InvalidArgument => "invalid-argument",
+        ErrorCode::TooLarge => "too-large",
+        ErrorCode::NotFound => "not-found",
+        ErrorCode::NoUniqueMatch => "no-unique-match",
+        ErrorCode::NotText => "not-text",
+        ErrorCode::Contention => "contention",
+        ErrorCode::Storage => "storage",
+        ErrorCode::Cancelled => "cancelled",
+        ErrorCode::Internal => "internal",
+        _ => "other",
+    }
+}

@@ -1,0 +1,153 @@
+//! [`Store`]: what the global options name, opened.
+
+use std::path::{Path, PathBuf};
+
+use saddlebag::store::Timestamp;
+use saddlebag::{Command, Reply};
+use saddlebag_host::{
+    Durability, EngineKind, HostError, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
+};
+
+use crate::args::{self, Global};
+use crate::failure::Failure;
+use crate::trace::Trace;
+
+/// The folder of a store, and who named it: that decides what a message may say of it.
+#[derive(Clone, Debug)]
+pub(crate) enum Root {
+    /// `--root`.
+    Typed(PathBuf),
+    /// `SADDLEBAG_ROOT`.
+    Environment(PathBuf),
+    /// Nobody.
+    Default(PathBuf),
+}
+
+impl Root {
+    pub(crate) fn of(global: &Global) -> Result<Self, Failure> {
+        if let Some(root) = &global.root {
+            return Ok(Self::Typed(root.clone()));
+        }
+        if let Some(root) = std::env::var_os("SADDLEBAG_ROOT").filter(|root| !root.is_empty()) {
+            return Ok(Self::Environment(root.into()));
+        }
+        default_root().map(Self::Default).ok_or_else(|| {
+            let help = "name a folder with --root, or in SADDLEBAG_ROOT";
+            Failure::new("storage", "there is no home folder to keep the store in", help)
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Typed(path) | Self::Environment(path) | Self::Default(path) => path,
+        }
+    }
+
+    /// Whether the folder is made when it is missing: one that was named may be a mistake.
+    pub(crate) fn is_made(&self) -> bool {
+        matches!(self, Self::Default(_))
+    }
+
+    /// The folder as a message may call it: never by a path that nobody typed.
+    fn shown(&self) -> String {
+        match self {
+            Self::Typed(path) => format!("the store's root `{}`", path.display()),
+            Self::Environment(_) => "the store's root that SADDLEBAG_ROOT names".to_string(),
+            Self::Default(_) => "the store's default root".to_string(),
+        }
+    }
+
+    pub(crate) fn failure(&self, error: &OpenError) -> Failure {
+        let shown = self.shown();
+        match error {
+            OpenError::Missing(_) => {
+                Failure::new("storage", format!("{shown} does not exist"), "make the folder first")
+            }
+            OpenError::NotDirectory(_) => {
+                Failure::new("storage", format!("{shown} is not a folder"), "a store is a folder of Markdown files")
+            }
+            OpenError::Unusable { source, .. } => {
+                let help = "check the permissions of the folder and of those above it";
+                Failure::new("storage", format!("{shown} cannot be opened: {}", source.kind()), help)
+            }
+            _ => Failure::new("storage", format!("{shown} cannot be opened"), ""),
+        }
+    }
+}
+
+/// An open store and the time that its commands go by.
+pub(crate) struct Store {
+    memory: Saddlebag,
+    now: Timestamp,
+    trace: Option<Trace>,
+}
+
+impl Store {
+    /// Opens what the global options name.
+    pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
+        let root = Root::of(global)?;
+        let options = Options { create: root.is_made(), project: project(global), ..options(global) };
+        Self::at(&root, options, global)
+    }
+
+    pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
+        let trace = global.trace.as_deref().map(Trace::open).transpose()?;
+        let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
+            HostError::Root(error) => root.failure(&error),
+            error => error.into(),
+        })?;
+        if let Some(trace) = &trace {
+            memory.observe(trace.observer());
+        }
+        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace })
+    }
+
+    /// The time that commands go by.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    pub(crate) fn observe(&mut self, observer: impl Observer + 'static) {
+        self.memory.observe(observer);
+    }
+
+    /// Runs a command.
+    pub(crate) fn run(&mut self, command: impl Into<Command>) -> Result<Reply, Failure> {
+        Ok(self.memory.run(self.now, command)?)
+    }
+
+    /// Why the trace is not whole, if it is not.
+    pub(crate) fn trace_failure(&self) -> Option<String> {
+        self.trace.as_ref().and_then(Trace::failure)
+    }
+}
+
+/// What the global options say of the engine and the disk.
+pub(crate) fn options(global: &Global) -> Options {
+    Options {
+        engine: match global.engine {
+            args::Engine::Component => EngineKind::Component,
+            args::Engine::Native => EngineKind::Native,
+        },
+        durability: match global.durability {
+            args::Durability::Full => Durability::Full,
+            args::Durability::Fast => Durability::Fast,
+        },
+        absolute_paths: global.absolute,
+        // A run with a fixed clock is one to be repeated, with the same keys.
+        epoch: global.now.map(|now| now.seconds.unsigned_abs()),
+        ..Options::default()
+    }
+}
+
+/// Whose memory it is.
+pub(crate) fn project(global: &Global) -> Project {
+    if global.notebook {
+        return Project::Notebook;
+    }
+    match global.project.clone().map_or_else(std::env::current_dir, Ok) {
+        Ok(path) => Project::Path(path),
+        // The folder was removed under the program; zerostack calls such a project this.
+        Err(_) => Project::Slug("default".to_string()),
+    }
+}

@@ -1,0 +1,191 @@
+//! `refused_input_changes_nothing`: bad input gives a message and an exit code, and changes nothing.
+
+use std::fs;
+
+use crate::support::{Store, TODAY, run};
+
+#[test]
+fn refused_note_names_change_nothing() {
+    let store = Store::new();
+    store.put("notes/auth.md", "uses jose\n");
+    let long = "x".repeat(300);
+    for (name, message) in [
+        ("", "invalid note name"),
+        ("   ", "invalid note name"),
+        (".md", "invalid note name"),
+        ("a/b", "no slashes or dots"),
+        ("a\\b", "no slashes or dots"),
+        ("..", "no slashes or dots"),
+        ("../x", "no slashes or dots"),
+        ("../../../etc/passwd", "no slashes or dots"),
+        ("/etc/passwd", "no slashes or dots"),
+        (".hidden", "no slashes or dots"),
+        ("a\nb", "control character U+000A"),
+        ("a\tb", "control character U+0009"),
+        ("a\u{1b}b", "control character U+001B"),
+        ("CON", "device name"),
+        ("com1", "device name"),
+        ("nul", "device name"),
+        (long.as_str(), "300 bytes, the limit is 251"),
+    ] {
+        store.refuses(&["write", "note", "--name", name, "text"], 3, message);
+        store.refuses(&["edit", "note", "--name", name, "--delete"], 3, message);
+        store.refuses(&["read", "note", "--name", name], 3, message);
+        store.refuses(&["restore", "note", "--name", name], 3, message);
+    }
+}
+
+#[test]
+fn unknown_words_are_bad_use() {
+    let store = Store::new();
+    store.refuses(&["write", "bogus", "x"], 2, "unknown target: bogus");
+    store.refuses(&["read", "bogus"], 2, "unknown source: bogus");
+    store.refuses(&["write", "long_term", "x", "--mode", "overwrit"], 2, "unknown mode: overwrit");
+    store.refuses(&["context", "--overflow", "none"], 2, "unknown overflow policy: none");
+    store.refuses(&["write", "long_term", "x", "--name", "n"], 2, "takes no name");
+    store.refuses(&["write", "daily", "x", "--name", "2026-05-29"], 2, "takes no date");
+    store.refuses(&["write", "note:a", "x", "--name", "b"], 2, "two names");
+    store.refuses(&["write", "long_term"], 2, "CONTENT");
+    store.refuses(&["write", "long_term", "--overwrite"], 2, "looks like an option");
+    store.refuses(&["forget"], 2, "unrecognized subcommand");
+    store.refuses(&["slash", "forget"], 2, "usage: /memory");
+    store.refuses(&["status", "--engine", "other"], 2, "invalid value");
+}
+
+#[test]
+fn a_date_that_no_calendar_has_is_refused() {
+    let store = Store::new();
+    for date in ["9999-99-99", "2026-02-30", "../../x", "yesterday", "2026-5-1"] {
+        store.refuses(&["read", "daily", date], 3, "invalid daily date name");
+        store.refuses(&["edit", "daily", date, "--old", "a", "--new", "b"], 3, "invalid daily date name");
+    }
+    store.refuses(&["log", "two\nlines"], 2, "control character U+000A");
+}
+
+#[test]
+fn an_edit_that_is_not_clear_changes_nothing() {
+    let store = Store::new();
+    store.put("notes/a.md", "dup dup\n");
+    store.refuses(&["edit", "note", "a", "--old", "dup", "--new", "x"], 3, "matched 2 time(s)");
+    store.refuses(&["edit", "note", "a", "--old", "none", "--new", "x"], 3, "matched 0 time(s)");
+    store.refuses(&["edit", "note", "a", "--old", "dup"], 2, "needs the new text");
+    store.refuses(&["edit", "note", "a", "--new", "x"], 2, "--old");
+    store.refuses(&["edit", "note", "a"], 2, "--old");
+    store.refuses(&["edit", "long_term", "--delete"], 2, "only allowed for target=note");
+    store.refuses(&["edit", "note", "none", "--old", "a", "--new", "b"], 3, "No such file");
+    store.refuses(&["edit", "note", "none", "--delete"], 3, "No such file");
+    store.refuses(&["restore", "note", "a"], 3, "there is no backup");
+}
+
+#[test]
+fn content_over_the_cap_is_kept_to_it_with_a_warning() {
+    let store = Store::new();
+    let content = format!("{}é", "a".repeat(65_535));
+    let wrote = store.run_with(&["write", "note:big", "-", "--mode", "overwrite"], content.as_bytes()).exits(0);
+    wrote.prints("Wrote 65535 bytes to notes/big.md (truncated from 65537 bytes to 65536 byte cap)\n");
+    assert_eq!(store.bytes("notes/big.md").len(), 65_535);
+}
+
+#[test]
+fn queries_without_words_or_beyond_measure_are_refused() {
+    let store = Store::new();
+    store.refuses(&["search", "   "], 2, "the query has no words");
+    store.refuses(&["search"], 2, "WORDS");
+    let query = "word ".repeat(210_000);
+    store.run_with(&["search", "-"], query.as_bytes()).exits(3).complains("the limit is 4096").prints("");
+}
+
+#[test]
+fn standard_input_that_is_no_text_is_refused() {
+    let store = Store::new();
+    store.run_with(&["write", "long_term", "-"], b"\xff\xfe").exits(3).complains("not UTF-8");
+    assert!(store.tree().is_empty());
+}
+
+#[test]
+fn a_file_that_is_no_text_keeps_its_bytes_and_is_named() {
+    let store = Store::new();
+    store.put("MEMORY.md", b"caf\xe9\n");
+    store.run(&["write", "long_term", "a new fact"]).exits(0);
+    assert_eq!(store.bytes("MEMORY.md"), b"caf\xe9\na new fact\n");
+    store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: not UTF-8 text");
+    store.run(&["context"]).complains("MEMORY.md").complains("not UTF-8 text");
+    store.refuses(&["read", "long_term"], 3, "not UTF-8 text");
+    store.refuses(&["edit", "long_term", "--old", "a", "--new", "b"], 3, "not UTF-8 text");
+}
+
+#[test]
+fn a_huge_file_is_refused_or_named() {
+    let store = Store::new();
+    let file = fs::File::create(store.root.join("MEMORY.md")).expect("made");
+    file.set_len(200 << 20).expect("sparse");
+    store.refuses(&["write", "long_term", "fact"], 3, "the limit for this command is");
+    store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: too large");
+    store.run(&["context"]).complains("MEMORY.md");
+    store.run(&["log", "still", "works"]).exits(0);
+    store.run(&["status"]).exits(0);
+}
+
+#[test]
+fn a_root_that_cannot_be_one_is_refused() {
+    let store = Store::new();
+    let missing = store.here.join("none");
+    let with_root = |root: &std::path::Path, arguments: &[&str]| {
+        let mut command = store.bare(arguments);
+        run(command.arg("--root").arg(root).args(["--engine", &crate::support::engine()]), None)
+    };
+    with_root(&missing, &["write", "long_term", "x"]).exits(3).complains("does not exist").prints("");
+    with_root(&missing, &["path"]).exits(3).complains("does not exist");
+    assert!(!missing.exists());
+    let file = store.here.join("file");
+    fs::write(&file, "x").expect("written");
+    with_root(&file, &["list"]).exits(3).complains("is not a folder");
+    let mut command = store.bare(&["list", "--engine", &crate::support::engine()]);
+    let named = run(command.env("SADDLEBAG_ROOT", &missing), None).exits(3).complains("SADDLEBAG_ROOT");
+    assert!(!named.stderr.contains("none"), "{named:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_root_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let store = Store::new();
+    fs::set_permissions(&store.root, fs::Permissions::from_mode(0o500)).expect("set");
+    // Root may write anywhere.
+    if fs::write(store.root.join("probe"), "x").is_err() {
+        store.refuses(&["write", "long_term", "x"], 3, "permission denied");
+    }
+    fs::set_permissions(&store.root, fs::Permissions::from_mode(0o700)).expect("set");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_below_the_root_are_never_followed() {
+    use std::os::unix::fs::symlink;
+
+    let store = Store::new();
+    let secret = store.here.join("secret.md");
+    fs::write(&secret, "secret words\n").expect("written");
+    store.put("notes/own.md", "own words\n");
+    symlink(&secret, store.root.join("notes/planted.md")).expect("linked");
+    symlink(&store.here, store.root.join("daily")).expect("linked");
+    store.refuses(&["read", "note", "planted"], 3, "symbolic link");
+    store.refuses(&["write", "note:planted", "x"], 3, "symbolic link");
+    store.refuses(&["log", "x"], 3, "symbolic link");
+    let found = store.run(&["search", "words"]);
+    assert!(!found.stdout.contains("secret"), "{found:?}");
+    assert_eq!(fs::read_to_string(&secret).expect("there"), "secret words\n");
+    assert!(!store.here.join("2026-05-30.md").exists());
+}
+
+#[test]
+fn a_log_of_no_date_does_no_harm() {
+    let store = Store::new();
+    store.put("daily/9999-99-99.md", "forged words\n");
+    store.run(&["log", "real", "words"]).exits(0);
+    let block = store.run(&["context", "--overflow", "prioritised"]).exits(0).complains("its name is not a date");
+    assert!(!block.stdout.contains("forged"), "{block:?}");
+    let found = store.run(&["search", "words"]).exits(0);
+    assert!(found.stdout.find(TODAY) < found.stdout.find("9999-99-99"), "{found:?}");
+}

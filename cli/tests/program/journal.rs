@@ -1,0 +1,229 @@
+//! What the program does when it is used well.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{NOW, Store, TODAY, engine, run};
+
+#[test]
+fn what_is_written_is_read_listed_and_found() {
+    let store = Store::new();
+    store.run(&["write", "long_term", "staging port 8443"]).exits(0).prints("Wrote 17 bytes to MEMORY.md\n");
+    store.run(&["write", "scratchpad", "- [ ] water the plants"]).exits(0);
+    store.run(&["write", "note:auth", "uses jose"]).exits(0);
+    store.run(&["log", "deployed", "went well"]).exits(0);
+    assert_eq!(store.text(TODAY), "\n### 09:15 — deployed\nwent well\n");
+    store.run(&["read", "note", "auth"]).exits(0).prints("uses jose\n");
+    store.run(&["read", "note:auth", "--offset", "5", "--limit", "4"]).exits(0).prints("jose").complains("--offset 9");
+    store.run(&["list"]).exits(0).prints(&format!("MEMORY.md\nSCRATCHPAD.md\n{TODAY}\nnotes/auth.md\n"));
+    let found = store.run(&["search", "JOSE"]).exits(0);
+    assert!(found.stdout.starts_with("Searched 1 term: JOSE(1) across 1 file. Showing top 1"), "{found:?}");
+    let block = store.run(&["context"]).exits(0);
+    assert!(block.stdout.starts_with("<memory note=") && block.stdout.ends_with("</memory>\n"), "{block:?}");
+}
+
+#[test]
+fn nothing_found_exits_with_1() {
+    let store = Store::new();
+    store.run(&["search", "nothing"]).exits(1).prints("No matches for 'nothing'.\n");
+    store.run(&["read", "note", "none"]).exits(1).prints("").complains("there is no notes/none.md");
+    store.run(&["list"]).exits(1).prints("");
+    store.run(&["context"]).exits(1).prints("");
+    assert!(store.tree().is_empty());
+}
+
+#[test]
+fn an_edit_and_a_deletion_can_be_restored() {
+    let store = Store::new();
+    store.put("MEMORY.md", "port 1\n");
+    store.run(&["edit", "long", "--old", "port 1", "--new", "port 2"]).exits(0).prints("Edited MEMORY.md\n");
+    assert_eq!(store.text("MEMORY.md"), "port 2\n");
+    store.run(&["restore", "long"]).exits(0);
+    assert_eq!(store.text("MEMORY.md"), "port 1\n");
+    store.run(&["edit", "long", "--old", "port 1\n", "--delete"]).exits(0);
+    assert_eq!(store.text("MEMORY.md"), "");
+    store.put("notes/a.md", "text\n");
+    store.run(&["edit", "note", "a", "--delete"]).exits(0).prints("Deleted notes/a.md\n");
+    store.run(&["restore", "note", "a"]).exits(0);
+    assert_eq!(store.text("notes/a.md"), "text\n");
+}
+
+#[test]
+fn a_hyphen_reads_standard_input() {
+    let store = Store::new();
+    store.run_with(&["write", "note:a", "-"], b"from a pipe\n").exits(0);
+    assert_eq!(store.text("notes/a.md"), "from a pipe\n");
+    store.run_with(&["edit", "note:a", "--old", "pipe", "--new", "-"], b"tube").exits(0);
+    store.run_with(&["log", "head", "-"], b"body\n").exits(0);
+    store.run_with(&["search", "-"], b"tube").exits(0);
+    store.run_with(&["log", "--compaction", "--messages", "12", "-"], b"summary").exits(0);
+    assert!(store.text(TODAY).contains("compaction summary (12 msgs)\nsummary\n"));
+}
+
+#[test]
+fn json_is_one_object() {
+    let store = Store::new();
+    let wrote = store.run(&["--json", "write", "note:auth", "uses jose"]).exits(0).json();
+    assert_eq!((&wrote["path"], &wrote["bytes"]), (&json!("notes/auth.md"), &json!(9)));
+    let found = store.run(&["--json", "search", "jose", "uses"]).exits(0).json();
+    assert_eq!(found["hits"][0]["path"], "notes/auth.md");
+    assert_eq!(found["hits"][0]["lines"], json!([1]));
+    assert_eq!(found["hits"][0]["terms"], json!(["jose", "uses"]));
+    assert_eq!(found["terms"][0], json!({ "term": "jose", "lines": 1 }));
+    assert_eq!((&found["total_files"], &found["skipped"]), (&json!(1), &json!([])));
+    assert!(found["rendered"].is_string());
+    let none = store.run(&["--json", "search", "nothing"]).exits(1).json();
+    assert_eq!(none["hits"], json!([]));
+    let read = store.run(&["--json", "read", "note", "auth"]).exits(0).json();
+    assert_eq!((&read["text"], &read["next_offset"]), (&json!("uses jose\n"), &Value::Null));
+    assert_eq!(store.run(&["--json", "read", "long"]).exits(1).json()["state"], "missing");
+    assert_eq!(store.run(&["--json", "list"]).exits(0).json()["files"][0]["path"], "notes/auth.md");
+    assert_eq!(store.run(&["--json", "context"]).exits(1).json()["block"], Value::Null);
+    for (arguments, code, word) in
+        [(["write", "note:../x", "x"], 3, "invalid-name"), (["write", "bogus", "x"], 2, "invalid-argument")]
+    {
+        let refused = run(store.command(&["--json"]).args(arguments), None).exits(code).prints("");
+        let object: Value = serde_json::from_str(&refused.stderr).expect("one object");
+        assert_eq!(object["error"]["code"], word);
+    }
+    let usage = store.run(&["--json", "bogus"]).exits(2);
+    assert!(serde_json::from_str::<Value>(&usage.stderr).expect("one object")["error"]["message"].is_string());
+}
+
+#[test]
+fn a_fixed_clock_repeats_a_run() {
+    let session = || {
+        let store = Store::new();
+        let trace = store.here.join("trace");
+        for arguments in [["write", "long_term", "fact"], ["log", "heading", "body"], ["write", "note:a", "text"]] {
+            run(store.command(&arguments).arg("--trace").arg(&trace), None).exits(0);
+        }
+        let keys = fs::read_to_string(trace).expect("a trace");
+        let keys: Vec<Value> = keys.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")).collect();
+        let keys: Vec<Value> = keys.into_iter().map(|event| event["key"].clone()).collect();
+        let files: Vec<Vec<u8>> = store.tree().into_values().collect();
+        (keys, files, store.run(&["context"]).stdout)
+    };
+    assert_eq!(session(), session());
+}
+
+#[test]
+fn a_trace_has_every_request_and_its_result() {
+    let store = Store::new();
+    store.put("notes/raw.md", b"\xff");
+    let trace = store.here.join("trace");
+    run(store.command(&["search", "word"]).arg("--trace").arg(&trace), None).exits(1);
+    let text = fs::read_to_string(trace).expect("a trace");
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
+    assert_eq!((of("command").len(), of("finished").len()), (1, 1));
+    assert_eq!(of("request").len(), of("result").len());
+    assert!(events.iter().any(|event| event["content_base64"] == "/w==" && event["bytes"] == 1));
+}
+
+#[test]
+fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
+    let store = Store::new();
+    store.run(&["write", "note:auth", "uses jose"]).exits(0);
+    let folder = store.root.parent().expect("a parent").display().to_string();
+    for arguments in [
+        vec!["list"],
+        vec!["--json", "list"],
+        vec!["search", "jose"],
+        vec!["read", "note", "none"],
+        vec!["status"],
+        vec!["context", "--report"],
+        vec!["edit", "note", "auth", "--old", "x", "--new", "y"],
+        vec!["restore", "long"],
+        vec!["slash", "editor"],
+        vec!["write", "long", "x"],
+        vec!["demo"],
+        vec!["--help"],
+    ] {
+        let shown = store.run(&arguments);
+        let temporary = std::env::temp_dir().display().to_string();
+        for absolute in [&folder, &temporary] {
+            assert!(!shown.stdout.contains(absolute) && !shown.stderr.contains(absolute), "{arguments:?}: {shown:?}");
+        }
+    }
+    let listed = store.run(&["--absolute", "list"]).exits(0);
+    assert!(listed.stdout.contains(&format!("{}/notes/auth.md", store.root.display())), "{listed:?}");
+}
+
+#[test]
+fn path_says_where_things_are_and_makes_nothing() {
+    let store = Store::new();
+    let root = store.root.display().to_string();
+    store.run(&["path"]).exits(0).prints(&format!("{root}\n"));
+    store.run(&["path", "note", "auth"]).exits(0).prints(&format!("{root}/notes/auth.md\n"));
+    store.run(&["path", "daily"]).exits(0).prints(&format!("{root}/{TODAY}\n"));
+    store.refuses(&["path", "note", "../x"], 3, "invalid note name");
+    store.refuses(&["path", "daily", "9999-99-99"], 3, "no day of the calendar");
+    let mut command = store.bare(&["path", "--json", "--project", "/home/u/work/api", "--root"]);
+    let object = run(command.arg(&store.root), None).exits(0).json();
+    assert_eq!(object["project"], "api-0db23a34");
+    assert!(store.tree().is_empty());
+}
+
+#[test]
+fn the_default_root_is_made_and_no_other() {
+    let store = Store::new();
+    let mut command = store.bare(&["write", "long_term", "x", "--engine", &engine()]);
+    command.env("XDG_DATA_HOME", store.here.join("data")).env("HOME", store.here.join("home"));
+    run(&mut command, None).exits(0);
+    if cfg!(target_os = "linux") {
+        assert_eq!(fs::read_to_string(store.here.join("data/saddlebag/MEMORY.md")).expect("made"), "x\n");
+    }
+}
+
+#[test]
+fn subfolders_of_a_repository_share_their_memory() {
+    let store = Store::new();
+    fs::create_dir_all(store.here.join(".git")).expect("made");
+    fs::create_dir_all(store.here.join("src/deep")).expect("made");
+    let run_in = |folder: &str, arguments: &[&str]| {
+        let mut command = store.bare(arguments);
+        command.args(["--now", NOW, "--engine", &engine(), "--root"]).arg(&store.root);
+        run(command.current_dir(store.here.join(folder)), None)
+    };
+    run_in("src/deep", &["write", "note:a", "from below"]).exits(0);
+    run_in("", &["read", "note", "a"]).exits(0).prints("from below\n");
+    let project = run_in("", &["read", "note", "a", "--project", "src"]).exits(0);
+    assert_eq!(project.stdout, "from below\n");
+}
+
+#[test]
+fn the_demo_leaves_nothing_behind() {
+    let store = Store::new();
+    let temporary = store.here.join("tmp");
+    fs::create_dir(&temporary).expect("made");
+    let shown = run(store.command(&["demo"]).env("TMPDIR", &temporary), None).exits(0);
+    for text in ["$ saddlebag write", "append MEMORY.md", "Searched 2 terms", "<memory", "</memory>"] {
+        assert!(shown.stdout.contains(text), "{text:?} is missing: {shown:?}");
+    }
+    assert!(store.tree().is_empty());
+    if cfg!(unix) {
+        assert_eq!(fs::read_dir(&temporary).expect("a folder").count(), 0);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let store = Store::new();
+    store.put("notes/a.md", "x\n".repeat(10_000));
+    let mut child = store.command(&["read", "note", "a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.as_mut().expect("started");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("ended").code(), Some(0));
+}
+
+#[test]
+fn colour_is_for_terminals_unless_asked_for() {
+    let store = Store::new();
+    store.put("notes/a.md", "word\n");
+    assert!(!store.run(&["search", "word"]).stdout.contains('\u{1b}'));
+    assert!(store.run(&["--color", "always", "search", "word"]).stdout.contains('\u{1b}'));
+    assert!(!store.run(&["--color", "always", "--json", "search", "word"]).stdout.contains('\u{1b}'));
+}

@@ -1,0 +1,8 @@
+//! The program from end to end: arguments in; text, exit code and files out.
+
+#![allow(clippy::expect_used)]
+
+mod bad_input;
+mod concurrency;
+mod journal;
+mod support;

@@ -1,0 +1,164 @@
+//! A store in a fresh folder, and the program run on it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Which engine the tests run, unless `SADDLEBAG_TEST_ENGINE` says otherwise.
+const ENGINE: &str = "native";
+
+/// The moment of every run.
+pub(crate) const NOW: &str = "2026-05-30T09:15:00+02:00";
+pub(crate) const TODAY: &str = "daily/2026-05-30.md";
+
+/// What a run gave.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Checks the exit code and gives the run back.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+
+    /// Checks that standard error has a text.
+    #[track_caller]
+    pub(crate) fn complains(self, text: &str) -> Self {
+        assert!(self.stderr.contains(text), "{text:?} is missing: {self:?}");
+        self
+    }
+
+    /// Checks that standard output is a text.
+    #[track_caller]
+    pub(crate) fn prints(self, text: &str) -> Self {
+        assert_eq!(self.stdout, text, "{}", self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).expect("one JSON object")
+    }
+}
+
+/// A store whose root is the notebook.
+pub(crate) struct Store {
+    _folder: tempfile::TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) here: PathBuf,
+}
+
+impl Store {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = fs::canonicalize(folder.path()).expect("it exists");
+        let (root, here) = (path.join("store"), path.join("here"));
+        fs::create_dir(&root).expect("made");
+        fs::create_dir(&here).expect("made");
+        Self { _folder: folder, root, here }
+    }
+
+    /// The program with the store's options before `arguments`.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.bare(&["--notebook", "--now", NOW, "--durability", "fast", "--engine", &engine()]);
+        command.arg("--root").arg(&self.root).args(arguments);
+        command
+    }
+
+    /// The program with `arguments` alone, and nothing of this machine around it.
+    pub(crate) fn bare(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
+        command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
+        for name in ["SADDLEBAG_ROOT", "SADDLEBAG_LOG", "NO_COLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        run(&mut self.command(arguments), None)
+    }
+
+    pub(crate) fn run_with(&self, arguments: &[&str], input: &[u8]) -> Run {
+        run(&mut self.command(arguments), Some(input))
+    }
+
+    pub(crate) fn put(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+        fs::write(path, bytes).expect("written");
+    }
+
+    pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
+        fs::read(self.root.join(path)).expect("readable")
+    }
+
+    pub(crate) fn text(&self, path: &str) -> String {
+        String::from_utf8(self.bytes(path)).expect("text")
+    }
+
+    /// Every file and folder but the host's own, with what is in it.
+    pub(crate) fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut tree = BTreeMap::new();
+        walk(&self.root, &mut tree);
+        tree
+    }
+
+    /// Checks that a run is refused with a message and changes nothing.
+    #[track_caller]
+    pub(crate) fn refuses(&self, arguments: &[&str], code: i32, message: &str) {
+        let before = self.tree();
+        self.run(arguments).exits(code).complains(message).prints("");
+        assert_eq!(self.tree(), before, "{arguments:?} changed the store");
+    }
+}
+
+pub(crate) fn engine() -> String {
+    std::env::var("SADDLEBAG_TEST_ENGINE").unwrap_or_else(|_| ENGINE.to_string())
+}
+
+pub(crate) fn run(command: &mut Command, input: Option<&[u8]>) -> Run {
+    if input.is_some() {
+        command.stdin(Stdio::piped());
+    }
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
+        // The program may end before it has read everything.
+        let _ = stdin.write_all(input);
+    }
+    let output = child.wait_with_output().expect("the program ends");
+    Run {
+        code: output.status.code().expect("an exit code"),
+        stdout: String::from_utf8(output.stdout).expect("text"),
+        stderr: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+fn walk(folder: &Path, tree: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("an entry");
+        if entry.file_name() == ".saddlebag" {
+            continue;
+        }
+        let kind = entry.file_type().expect("a kind");
+        if kind.is_dir() {
+            tree.insert(entry.path(), Vec::new());
+            walk(&entry.path(), tree);
+        } else if kind.is_file() && entry.metadata().expect("a size").len() < 1 << 20 {
+            tree.insert(entry.path(), fs::read(entry.path()).expect("readable"));
+        } else {
+            // A link by its target, a large file by its size.
+            let size = entry.metadata().expect("a size").len().to_string();
+            let seen = fs::read_link(entry.path()).map_or(size, |target| target.display().to_string());
+            tree.insert(entry.path(), seen.into_bytes());
+        }
+    }
+}
