@@ -175,6 +175,12 @@ impl From<JournalCommand> for Command {
     }
 }
 
+impl From<ContextRequest> for Command {
+    fn from(request: ContextRequest) -> Self {
+        Self::Context(request)
+    }
+}
+
 async fn run(call: Call, corpus: Rc<RefCell<Corpus>>, command: Command) -> Result<Reply, Error> {
     Ok(match command {
         Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),

@@ -9,7 +9,8 @@ use std::rc::Rc;
 use saddlebag::context::ContextRequest;
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
 use saddlebag::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, FsRequest, ReadOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome, RenameOutcome,
+    WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag::{Command, Reply};
@@ -154,7 +155,8 @@ fn answer(op: &FsOp, outcome: &Result<FsOutcome, FsError>) -> String {
     };
     let word = match (op, outcome) {
         (_, FsOutcome::Read(ReadOutcome::Content(content))) => return format!("{} bytes", content.bytes.len()),
-        (_, FsOutcome::List(page)) => return format!("{} entries", page.entries.len()),
+        (_, FsOutcome::List(ListOutcome::Page(page))) => return format!("{} entries", page.entries.len()),
+        (_, FsOutcome::List(ListOutcome::Unchanged)) => "unchanged",
         (FsOp::Write { content, .. }, FsOutcome::Write(WriteOutcome::Written(_)))
         | (FsOp::Append { content, .. }, FsOutcome::Append(AppendOutcome::Written(_))) => {
             return format!("{} bytes written", content.len());

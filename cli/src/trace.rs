@@ -9,8 +9,8 @@ use std::rc::Rc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use saddlebag::protocol::{
-    AppendOutcome, CommandId, EntryKind, Error, FsError, FsOp, FsOutcome, FsRequest, Precondition, ReadOutcome,
-    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, CommandId, EntryKind, Error, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, Precondition,
+    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Reply};
@@ -124,11 +124,12 @@ fn operation(op: &FsOp) -> Map<String, Value> {
         FsOp::Append { path, newline_first, precondition, .. } => fields(json!({
             "path": path.as_str(), "newline_first": newline_first, "precondition": condition(precondition),
         })),
-        FsOp::List { folder, recursive, after, limit } => fields(json!({
+        FsOp::List { folder, recursive, after, limit, unless } => fields(json!({
             "folder": folder.as_ref().map(RelPath::as_str),
             "recursive": recursive,
             "after": after.as_ref().map(RelPath::as_str),
             "limit": limit,
+            "unless": unless.as_ref().map(|version| &version.0),
         })),
         FsOp::Remove { path, precondition } => {
             fields(json!({ "path": path.as_str(), "precondition": condition(precondition) }))
@@ -173,7 +174,8 @@ fn answer(outcome: &FsOutcome) -> Map<String, Value> {
         FsOutcome::Remove(RemoveOutcome::Done) | FsOutcome::Rename(RenameOutcome::Done) | FsOutcome::MakeDirectory => {
             outcome_only("done")
         }
-        FsOutcome::List(page) => {
+        FsOutcome::List(ListOutcome::Unchanged) => outcome_only("unchanged"),
+        FsOutcome::List(ListOutcome::Page(page)) => {
             let entries = page.entries.iter().map(|entry| {
                 let kind = match entry.kind {
                     EntryKind::File => "file",
@@ -190,7 +192,8 @@ fn answer(outcome: &FsOutcome) -> Map<String, Value> {
             });
             let entries: Vec<Value> = entries.collect();
             let next = page.next.as_ref().map(RelPath::as_str);
-            fields(json!({ "outcome": "listing", "entries": entries, "next": next }))
+            let version = page.version.as_ref().map(|version| &version.0);
+            fields(json!({ "outcome": "page", "entries": entries, "next": next, "version": version }))
         }
         _ => Map::new(),
     }

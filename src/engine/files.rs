@@ -77,13 +77,16 @@ pub(crate) async fn load_all(
 
 /// Whether the bytes that a change replaces are kept first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Backups {
+pub(crate) enum Backups<'a> {
     /// They are not.
     Off,
-    /// They are; if that fails, the change is made all the same and the reply says so.
+    /// They are, in the file's backup; if that fails, the change is made all the same and the reply
+    /// says so.
     Try,
-    /// They are; if that fails, nothing is changed.
+    /// They are, in the file's backup; if that fails, nothing is changed.
     Require,
+    /// They are, in this file; if that fails, nothing is changed.
+    RequireIn(&'a RelPath),
 }
 
 /// What became of the backup.
@@ -112,7 +115,7 @@ pub(crate) async fn update<T>(
     fs: &Fs,
     path: &RelPath,
     limit: u32,
-    backups: Backups,
+    backups: Backups<'_>,
     mut change: impl FnMut(Option<&[u8]>) -> Result<Change<T>, Error>,
 ) -> Result<(T, Backup), Error> {
     for _ in 0..MAX_ATTEMPTS {
@@ -142,7 +145,7 @@ pub(crate) async fn replace(
     path: &RelPath,
     content: &[u8],
     limit: u32,
-    backups: Backups,
+    backups: Backups<'_>,
 ) -> Result<Backup, Error> {
     let change = |_: Option<&[u8]>| Ok(Change::Write(content.to_vec(), ()));
     update(fs, path, limit, backups, change).await.map(|((), backup)| backup)
@@ -185,17 +188,25 @@ pub(crate) async fn append_computed<T>(
     Err(contention(path))
 }
 
-async fn keep(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups) -> Result<Backup, Error> {
-    let (Loaded::Whole { bytes, .. }, Backups::Try | Backups::Require) = (current, backups) else {
-        return Ok(Backup::None);
+/// Removes a file, whatever it holds.
+pub(crate) async fn remove(fs: &Fs, path: &RelPath) -> Result<(), Error> {
+    let removed = fs.remove(path, Precondition::Any).await;
+    removed.map(|_| ()).map_err(|error| Error::storage(Some(path), &error))
+}
+
+async fn keep(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) -> Result<Backup, Error> {
+    let backup = match backups {
+        Backups::Off => return Ok(Backup::None),
+        Backups::Try | Backups::Require => Layout::backup_of(path),
+        Backups::RequireIn(file) => file.clone(),
     };
-    let backup = Layout::backup_of(path);
+    let Loaded::Whole { bytes, .. } = current else { return Ok(Backup::None) };
     match (fs.write(&backup, bytes.clone(), Precondition::Any).await, backups) {
         (Ok(WriteOutcome::Written(_)), _) => Ok(Backup::Kept(backup)),
         (Ok(WriteOutcome::Unknown), _) if holds(fs, &backup, bytes).await? => Ok(Backup::Kept(backup)),
-        (Ok(_), Backups::Require) => Err(contention(&backup)),
+        (Ok(_), Backups::Require | Backups::RequireIn(_)) => Err(contention(&backup)),
         (Ok(_), _) => Ok(Backup::Failed(FsError::Other("the store cannot tell whether it was written".to_string()))),
-        (Err(error), Backups::Require) => Err(Error::storage(Some(&backup), &error)),
+        (Err(error), Backups::Require | Backups::RequireIn(_)) => Err(Error::storage(Some(&backup), &error)),
         (Err(error), _) => Ok(Backup::Failed(error)),
     }
 }

@@ -27,7 +27,9 @@ use crate::protocol::{
 };
 use mailbox::{Mailbox, Slot};
 
-pub(crate) use files::{Backup, Backups, Change, Loaded, append, append_computed, load, load_all, replace, update};
+pub(crate) use files::{
+    Backup, Backups, Change, Loaded, append, append_computed, load, load_all, remove, replace, update,
+};
 pub(crate) use mailbox::Fs;
 pub(crate) use scope::{Call, Scope};
 

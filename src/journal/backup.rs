@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{RestoreReply, Target};
-use crate::engine::{Backup, Backups, Call, Change, Loaded, load, update};
+use crate::engine::{Backup, Backups, Call, Change, Loaded, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::Layout;
 
@@ -50,8 +50,24 @@ pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply
         }
     };
     let bytes = kept.len() as u64;
-    let change = |_: Option<&[u8]>| Ok(Change::Write(kept.clone(), ()));
-    let ((), replaced) = update(&call.fs, &path, limit, Backups::Require, change).await?;
+    let mut replaced = None;
+    let change = |current: Option<&[u8]>| {
+        replaced = current.map(<[u8]>::to_vec);
+        Ok(Change::Write(kept.clone(), ()))
+    };
+    // Both texts are in some file at every moment, should this stop halfway: what is replaced waits
+    // beside the backup until the file has the backup's text.
+    let waiting = Layout::replaced_of(&path);
+    let (_, moved) = update(&call.fs, &path, limit, Backups::RequireIn(&waiting), change).await?;
+    let replaced = match (replaced, moved) {
+        (Some(text), Backup::Kept(_)) => {
+            let kept =
+                replace(&call.fs, &backup, &text, limit, Backups::Off).await.map(|_| Backup::Kept(backup.clone()))?;
+            remove(&call.fs, &waiting).await?;
+            kept
+        }
+        (_, other) => other,
+    };
     let message = format!("Restored {} from {} ({bytes} bytes)", call.scope.shown(&path), call.scope.shown(&backup));
     Ok(RestoreReply { path: call.scope.shown(&path), bytes, backup: reply(call, replaced), message })
 }

@@ -17,7 +17,7 @@ pub(super) async fn edit(
     call: &Call,
     target: &Target,
     change: &EditChange,
-    backups: Backups,
+    backups: Backups<'_>,
 ) -> Result<EditReply, Error> {
     let path = target.path(call)?;
     let (verb, backup) = match change {
@@ -40,7 +40,7 @@ async fn replace_once(
     path: &RelPath,
     old: &str,
     new: &str,
-    backups: Backups,
+    backups: Backups<'_>,
 ) -> Result<crate::engine::Backup, Error> {
     if new.len() > MAX_WRITE_BYTES {
         let message = format!("new text has {} bytes, the limit is {MAX_WRITE_BYTES}", new.len());

@@ -22,7 +22,7 @@ pub(super) async fn write(
     target: &Target,
     mode: WriteMode,
     content: &str,
-    backups: Backups,
+    backups: Backups<'_>,
 ) -> Result<WriteReply, Error> {
     if let Target::Daily(Some(date)) = target {
         let message = format!("write takes no date, but got `{}`: a log entry is today's", date.escape_debug());

@@ -26,6 +26,8 @@ pub const NOTES_FOLDER: &str = "notes";
 pub const PROJECTS_FOLDER: &str = "projects";
 /// The extension of a backup, in place of `md`.
 const BACKUP_SUFFIX: &str = ".bak";
+/// The extension of what a restore replaces, until it is the backup.
+const REPLACED_SUFFIX: &str = ".old";
 
 /// The paths of one scope. Every rule about where a file lives is here.
 #[derive(Clone, Debug)]
@@ -100,9 +102,20 @@ impl Layout {
     /// Where the one-step backup of a memory file goes: `MEMORY.bak` beside `MEMORY.md`.
     #[must_use]
     pub fn backup_of(path: &RelPath) -> RelPath {
-        let stem = path.as_str().strip_suffix(NOTE_SUFFIX).unwrap_or(path.as_str());
-        RelPath::parse(format!("{stem}{BACKUP_SUFFIX}")).unwrap_or_else(|_| path.clone())
+        beside(path, BACKUP_SUFFIX)
     }
+
+    /// Where a restore keeps what it replaces until that is the backup: `MEMORY.old`.
+    #[must_use]
+    pub fn replaced_of(path: &RelPath) -> RelPath {
+        beside(path, REPLACED_SUFFIX)
+    }
+}
+
+/// The same name with another extension in place of `md`. A note name leaves room for it.
+fn beside(path: &RelPath, suffix: &str) -> RelPath {
+    let stem = path.as_str().strip_suffix(NOTE_SUFFIX).unwrap_or(path.as_str());
+    RelPath::parse(format!("{stem}{suffix}")).unwrap_or_else(|_| path.clone())
 }
 
 /// A date or a note name is one safe segment with room for a suffix, so this cannot fail; should

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Which engine the tests run, unless `SADDLEBAG_TEST_ENGINE` says otherwise.
-const ENGINE: &str = "native";
+const ENGINE: &str = "component";
 
 /// The moment of every run.
 pub(crate) const NOW: &str = "2026-05-30T09:15:00+02:00";
