@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Reply};
 use saddlebag_host::{
-    Durability, EngineKind, HostError, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
+    ComponentOptions, Durability, EngineKind, HostError, Observer, OpenError, Options, Project, Saddlebag,
+    default_root, now,
 };
 
 use crate::args::{self, Global};
@@ -122,9 +123,15 @@ impl Store {
     }
 }
 
+/// Names a component to run in place of the one that this program was built with.
+const COMPONENT_OVERRIDE: &str = "SADDLEBAG_COMPONENT";
+
 /// What the global options say of the engine and the disk.
 pub(crate) fn options(global: &Global) -> Options {
+    let mut component = ComponentOptions::default();
+    component.component = std::env::var_os(COMPONENT_OVERRIDE).map(PathBuf::from);
     Options {
+        component,
         engine: match global.engine {
             args::Engine::Component => EngineKind::Component,
             args::Engine::Native => EngineKind::Native,

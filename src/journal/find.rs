@@ -29,7 +29,6 @@ pub(super) async fn search(
         refresh(&call.fs, corpus, &folders(&call.scope.layout), &call.scope.limits).await?;
     }
     let page = (request.offset as usize, request.limit as usize);
-    let daily = call.scope.layout.daily_folder();
     let shown = |path: &_| call.scope.shown(path);
-    Ok(corpus.borrow_mut().search(&terms, daily, shown, page, request.max_bytes as usize))
+    Ok(corpus.borrow_mut().search(&terms, shown, page, request.max_bytes as usize))
 }

@@ -6,13 +6,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::index::{Document, LiteralIndex};
-use super::query::{self, Match, Rank, Terms};
+use super::index::{Document, LiteralIndex, Rank};
+use super::query::{self, Match, Terms};
 use super::render;
 use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::engine::{Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Version};
-use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, RelPath};
+use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, NOTE_SUFFIX, RelPath};
 
 /// How many files are read together.
 const READ_BATCH: usize = 256;
@@ -58,30 +58,22 @@ impl Corpus {
     pub(crate) fn search(
         &mut self,
         terms: &Terms,
-        daily_folder: &RelPath,
         shown: impl Fn(&RelPath) -> String,
         (offset, limit): (usize, usize),
         max_bytes: usize,
     ) -> SearchResults {
-        let rank = |path: &RelPath| Rank {
-            is_long_term: path.file_name() == LONG_TERM_FILE,
-            date: path
-                .is_child_of(Some(daily_folder))
-                .then(|| Date::parse(path.file_stem()).map(|date| date.to_string()))
-                .flatten(),
-        };
-        let (counts, matches) = query::find(&mut self.index, terms, rank);
-        let terms_with_counts: Vec<TermCount> =
-            terms.as_slice().iter().zip(counts).map(|(term, lines)| TermCount { term: term.clone(), lines }).collect();
-        let page = matches.get(offset..).unwrap_or_default();
-        let mut all = page.iter().filter_map(|found| Some(self.hit(self.index.doc(found.doc)?, found, terms, &shown)));
+        let matches = query::find(&mut self.index, terms);
+        let counted = terms.as_slice().iter().zip(&matches.counts);
+        let counts: Vec<TermCount> = counted.map(|(term, &lines)| TermCount { term: term.clone(), lines }).collect();
+        let page = matches.from(offset);
+        let remaining = page.len();
+        let mut all = page.filter_map(|found| Some(hit(self.index.doc(found.doc)?, &found, terms, &shown)));
         let hits: Vec<SearchHit> = all.by_ref().take(limit).collect();
         // A rendering is bounded by its bytes alone: it may go on behind the last hit of the page.
         let blocks = hits.iter().map(SearchHit::block).chain(all.map(|hit| hit.block()));
-        let (rendered, rendered_hits) =
-            render::render(&terms_with_counts, matches.len(), page.len(), blocks, max_bytes);
+        let (rendered, rendered_hits) = render::render(&counts, matches.len(), remaining, blocks, max_bytes);
         SearchResults {
-            terms: terms_with_counts,
+            terms: counts,
             total_files: count(matches.len()),
             hits,
             rendered,
@@ -93,20 +85,6 @@ impl Corpus {
     fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
         let skipped = self.skipped.iter();
         skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() }).collect()
-    }
-
-    fn hit(&self, doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {
-        let filename_only = found.lines.is_empty();
-        SearchHit {
-            path: shown(&doc.path),
-            terms: found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect(),
-            lines: found.lines.iter().take(MAX_HIT_LINES).map(|line| line + 1).collect(),
-            total_lines: count(found.lines.len()),
-            filename_only,
-            date: found.rank.date.clone(),
-            long_term: found.rank.is_long_term,
-            body: if filename_only { render::name_match(&doc.text) } else { render::windows(&doc.text, &found.lines) },
-        }
     }
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
@@ -155,7 +133,8 @@ impl Corpus {
                 String::new()
             }
         };
-        self.index.insert(entry.path, version, text);
+        let rank = rank(&entry.path);
+        self.index.insert(entry.path, version, text, rank);
     }
 }
 
@@ -221,7 +200,8 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
     for entry in special {
         let mut corpus = corpus.borrow_mut();
         corpus.skipped.insert(entry.path.clone(), SkipReason::NotRegular);
-        corpus.index.insert(entry.path, entry.version, String::new());
+        let rank = rank(&entry.path);
+        corpus.index.insert(entry.path, entry.version, String::new(), rank);
     }
     let mut regular = regular.into_iter().peekable();
     while regular.peek().is_some() {
@@ -265,6 +245,29 @@ pub(crate) async fn list_markdown(fs: &Fs, scope: &FolderScope, limits: &Limits)
                 }
             }
         }
+    }
+}
+
+fn hit(doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {
+    let filename_only = found.lines.is_empty();
+    SearchHit {
+        path: shown(&doc.path),
+        terms: found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect(),
+        lines: found.lines.iter().take(MAX_HIT_LINES).map(|line| line + 1).collect(),
+        total_lines: count(found.lines.len()),
+        filename_only,
+        date: doc.rank.date.map(|date| date.to_string()),
+        long_term: doc.rank.is_long_term,
+        body: if filename_only { render::name_match(&doc.text) } else { render::windows(&doc.text, &found.lines) },
+    }
+}
+
+/// What ranking knows of a file by its path.
+fn rank(path: &RelPath) -> Rank {
+    let is_log = path.parent().is_some_and(|folder| folder.file_name() == DAILY_FOLDER);
+    Rank {
+        is_long_term: path.file_name() == LONG_TERM_FILE,
+        date: if is_log { Date::parse(path.file_stem()) } else { None },
     }
 }
 

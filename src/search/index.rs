@@ -4,6 +4,9 @@
 //! The index therefore keeps every distinct word once, folded, in one buffer, and for each word the
 //! lines that have it. A search scans the buffer of words, not the text: it gives exactly the lines
 //! that scanning every file gives, in time that grows with the vocabulary and the matches.
+//!
+//! Indexing costs more than one scan. So the first search scans the text of every file, and only when
+//! there is a second are the words indexed; later ones scan nothing but what changed since.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -16,7 +19,7 @@ use memchr::memmem;
 
 use super::fold::Folder;
 use crate::protocol::Version;
-use crate::store::{NOTE_SUFFIX, RelPath};
+use crate::store::{Date, NOTE_SUFFIX, RelPath};
 
 /// Numbers the files that the index has seen; a changed file gets a new number.
 pub(super) type DocId = u32;
@@ -33,6 +36,9 @@ pub(super) struct Place {
 #[derive(Debug, Default)]
 pub(super) struct LiteralIndex {
     docs: Vec<Option<Document>>,
+    /// How many of `docs`, from the first, are in `words`; the others are scanned.
+    indexed: usize,
+    searches: u64,
     by_path: BTreeMap<RelPath, DocId>,
     words: Words,
     folder: Folder,
@@ -47,8 +53,17 @@ pub(super) struct Document {
     pub(super) path: RelPath,
     pub(super) version: Version,
     pub(super) text: Box<str>,
+    pub(super) rank: Rank,
     /// Where the file stands when all are sorted by path; valid once the index is settled.
     pub(super) order: u32,
+}
+
+/// What a file is, as far as ranking cares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rank {
+    pub(super) is_long_term: bool,
+    /// The day of a daily log.
+    pub(super) date: Option<Date>,
 }
 
 /// The file names, folded, in one buffer, sorted by path.
@@ -64,18 +79,12 @@ const MIN_DEAD_BYTES: u64 = 1 << 20;
 
 impl LiteralIndex {
     /// Puts a file in, in place of the version that the index had.
-    pub(super) fn insert(&mut self, path: RelPath, version: Version, text: String) {
+    pub(super) fn insert(&mut self, path: RelPath, version: Version, text: String, rank: Rank) {
         self.remove(&path);
         let id = DocId::try_from(self.docs.len()).unwrap_or(DocId::MAX);
-        for (line, words) in text.lines().enumerate() {
-            let line = u32::try_from(line).unwrap_or(u32::MAX);
-            for word in words.split_whitespace() {
-                self.words.add(&mut self.folder, word, Place { doc: id, line });
-            }
-        }
         self.live_bytes += text.len() as u64;
         self.by_path.insert(path.clone(), id);
-        self.docs.push(Some(Document { path, version, text: text.into_boxed_str(), order: 0 }));
+        self.docs.push(Some(Document { path, version, text: text.into_boxed_str(), rank, order: 0 }));
         self.names = Names::default();
     }
 
@@ -114,8 +123,9 @@ impl LiteralIndex {
     /// Most of what it holds belongs to files that are gone or changed.
     fn rebuild(&mut self) {
         let old = core::mem::take(self);
+        self.searches = old.searches;
         for doc in old.docs.into_iter().flatten() {
-            self.insert(doc.path, doc.version, doc.text.into_string());
+            self.insert(doc.path, doc.version, doc.text.into_string(), doc.rank);
         }
     }
 
@@ -156,29 +166,98 @@ impl LiteralIndex {
         self.live_bytes
     }
 
-    /// A term as the index compares it.
-    pub(super) fn fold_term(&mut self, term: &str) -> String {
-        self.folder.folded(term)
+    /// Every line that contains one of the terms, once for each: sorted by file, line and the term's
+    /// place in the query.
+    pub(super) fn occurrences(&mut self, folded_terms: &[String]) -> Vec<Occurrence> {
+        if self.searches > 0 {
+            self.index_words();
+        }
+        self.searches += 1;
+        let mut found = Vec::new();
+        for (term, folded) in folded_terms.iter().enumerate() {
+            let start = found.len();
+            let words = self.words.containing(folded);
+            for &word in &words {
+                self.words.places(word, |place| {
+                    if self.doc(place.doc).is_some() {
+                        found.push(Occurrence { place, term });
+                    }
+                });
+            }
+            if words.len() > 1
+                && let Some(of_term) = found.get_mut(start..)
+            {
+                of_term.sort_unstable();
+            }
+        }
+        self.scan(folded_terms, &mut found);
+        if folded_terms.len() > 1 {
+            found.sort_unstable();
+        }
+        found.dedup();
+        found
     }
 
-    /// Every line that contains the folded term, sorted and without repetition.
-    pub(super) fn places(&self, folded_term: &str) -> Vec<Place> {
-        let words = self.words.containing(folded_term);
-        let mut places = Vec::new();
-        for &word in &words {
-            self.words.places(word, |place| {
-                if self.doc(place.doc).is_some() {
-                    places.push(place);
+    /// Folds the terms of a query as the text is folded.
+    pub(super) fn fold_terms(&mut self, terms: &[String]) -> Vec<String> {
+        terms.iter().map(|term| self.folder.folded(term)).collect()
+    }
+
+    /// Puts the words of files that came since into the index.
+    fn index_words(&mut self) {
+        let Self { docs, words, folder, indexed, .. } = self;
+        for (id, doc) in docs.iter().enumerate().skip(*indexed) {
+            let Some(doc) = doc else { continue };
+            let id = DocId::try_from(id).unwrap_or(DocId::MAX);
+            for (line, text) in doc.text.lines().enumerate() {
+                let line = u32::try_from(line).unwrap_or(u32::MAX);
+                for word in text.split_whitespace() {
+                    words.add(folder, word, Place { doc: id, line });
                 }
-            });
+            }
         }
-        if words.len() > 1 {
-            places.sort_unstable();
-            places.dedup();
+        *indexed = docs.len();
+    }
+
+    /// Finds the terms in the text of files whose words are not in the index.
+    fn scan(&mut self, folded_terms: &[String], found: &mut Vec<Occurrence>) {
+        let finders: Vec<memmem::Finder<'_>> =
+            folded_terms.iter().map(|term| memmem::Finder::new(term.as_bytes())).collect();
+        let mut folded = String::new();
+        for (id, doc) in self.docs.iter().enumerate().skip(self.indexed) {
+            let Some(doc) = doc else { continue };
+            let id = DocId::try_from(id).unwrap_or(DocId::MAX);
+            folded.clear();
+            self.folder.fold_into(&doc.text, &mut folded);
+            let text = folded.as_bytes();
+            for (term, finder) in finders.iter().enumerate() {
+                let (mut from, mut line) = (0, 0);
+                while let Some(rest) = text.get(from..)
+                    && let Some(at) = finder.find(rest)
+                {
+                    let passed = memchr::memchr_iter(LINE_END, rest.get(..at).unwrap_or_default()).count();
+                    line += u32::try_from(passed).unwrap_or(u32::MAX);
+                    found.push(Occurrence { place: Place { doc: id, line }, term });
+                    // The other occurrences on this line say nothing more.
+                    let behind = rest.get(at..).unwrap_or_default();
+                    let Some(end) = memchr::memchr(LINE_END, behind) else { break };
+                    from += at + end + 1;
+                    line += 1;
+                }
+            }
         }
-        places
     }
 }
+
+/// A line that contains a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Occurrence {
+    pub(super) place: Place,
+    /// The term's place in the query.
+    pub(super) term: usize,
+}
+
+const LINE_END: u8 = b'\n';
 
 /// The end of a word in the buffer. No word contains it, as it is white space.
 const WORD_END: u8 = b'\n';
@@ -318,15 +397,24 @@ mod tests {
         let mut index = LiteralIndex::default();
         for (path, text) in files {
             let path = RelPath::parse(*path).expect("valid");
-            index.insert(path, Version(text.len().to_string()), (*text).to_string());
+            index.insert(path, Version(text.len().to_string()), (*text).to_string(), Rank::default());
         }
         index
     }
 
+    /// The lines that a scan finds, which are those that the index finds.
     fn lines(index: &mut LiteralIndex, term: &str) -> Vec<(String, u32)> {
-        let term = index.fold_term(term);
-        let found = index.places(&term);
-        found.iter().filter_map(|place| Some((index.doc(place.doc)?.path.to_string(), place.line))).collect()
+        let scanned = lines_once(index, term);
+        let indexed = lines_once(index, term);
+        assert_eq!(index.indexed, index.docs.len());
+        assert_eq!(scanned, indexed);
+        indexed
+    }
+
+    fn lines_once(index: &mut LiteralIndex, term: &str) -> Vec<(String, u32)> {
+        let terms = index.fold_terms(&[term.to_string()]);
+        let found = index.occurrences(&terms);
+        found.iter().filter_map(|o| Some((index.doc(o.place.doc)?.path.to_string(), o.place.line))).collect()
     }
 
     #[test]
@@ -339,7 +427,7 @@ mod tests {
     #[test]
     fn a_changed_file_leaves_nothing_behind() {
         let mut index = index(&[("a", "old"), ("b", "old")]);
-        index.insert(RelPath::parse("a").expect("valid"), Version("2".into()), "new".into());
+        index.insert(RelPath::parse("a").expect("valid"), Version("2".into()), "new".into(), Rank::default());
         assert_eq!(lines(&mut index, "old"), [("b".to_string(), 0)]);
         assert_eq!(lines(&mut index, "new"), [("a".to_string(), 0)]);
         index.remove(&RelPath::parse("b").expect("valid"));
@@ -351,7 +439,12 @@ mod tests {
         let mut index = index(&[("a", "keep me")]);
         let big = "filler ".repeat(200_000);
         for version in 0..3 {
-            index.insert(RelPath::parse("b").expect("valid"), Version(version.to_string()), big.clone());
+            index.insert(
+                RelPath::parse("b").expect("valid"),
+                Version(version.to_string()),
+                big.clone(),
+                Rank::default(),
+            );
         }
         index.settle();
         assert_eq!(index.dead_bytes, 0);

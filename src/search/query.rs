@@ -1,11 +1,11 @@
 //! The terms of a query, and what they match.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::index::{DocId, Document, LiteralIndex};
-use crate::store::RelPath;
+use super::index::{DocId, LiteralIndex, Occurrence, Rank};
 
 /// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,12 +31,24 @@ impl Terms {
     }
 }
 
-/// What a file is, as far as ranking cares.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rank {
-    pub(super) is_long_term: bool,
-    /// The stem of a daily log, else `None`.
-    pub(super) date: Option<String>,
+/// The files that match a query, best first.
+pub(super) struct Matches {
+    /// For each term the number of lines that have it.
+    pub(super) counts: Vec<u32>,
+    ranked: Vec<Ranked>,
+    occurrences: Vec<Occurrence>,
+    named: Vec<(DocId, usize)>,
+}
+
+/// A file that matches, as far as ranking needs to know.
+struct Ranked {
+    doc: DocId,
+    order: u32,
+    rank: Rank,
+    terms: u32,
+    lines: u32,
+    /// Its part of the occurrences, or of the names if no line matches.
+    evidence: Range<usize>,
 }
 
 /// A file that matches.
@@ -47,52 +59,91 @@ pub(super) struct Match {
     pub(super) terms: Vec<usize>,
     /// The lines that match any term, ascending, counted from 0; none if only the name matches.
     pub(super) lines: Vec<u32>,
-    pub(super) rank: Rank,
 }
 
-/// The matches of a query, best first, and for each term the number of lines that have it.
-pub(super) fn find(index: &mut LiteralIndex, terms: &Terms, rank: impl Fn(&RelPath) -> Rank) -> (Vec<u32>, Vec<Match>) {
-    let folded: Vec<String> = terms.as_slice().iter().map(|term| index.fold_term(term)).collect();
-    let mut by_doc: BTreeMap<DocId, (Vec<usize>, Vec<u32>)> = BTreeMap::new();
-    let mut counts = Vec::with_capacity(folded.len());
-    for (number, term) in folded.iter().enumerate() {
-        let places = index.places(term);
-        counts.push(u32::try_from(places.len()).unwrap_or(u32::MAX));
-        for same_doc in places.chunk_by(|a, b| a.doc == b.doc) {
-            let Some(first) = same_doc.first() else { continue };
-            let (terms, lines) = by_doc.entry(first.doc).or_default();
-            terms.push(number);
-            lines.extend(same_doc.iter().map(|place| place.line));
-        }
+impl Matches {
+    pub(super) fn len(&self) -> usize {
+        self.ranked.len()
     }
-    let mut named: BTreeMap<DocId, Vec<usize>> = BTreeMap::new();
-    for (number, term) in folded.iter().enumerate() {
-        for doc in index.named(term) {
-            // A name adds nothing to a file that has a term in its text.
-            if !by_doc.contains_key(&doc) {
-                named.entry(doc).or_default().push(number);
+
+    /// The matches from a place in the ranking on.
+    pub(super) fn from(&self, offset: usize) -> impl ExactSizeIterator<Item = Match> {
+        self.ranked.get(offset..).unwrap_or_default().iter().map(|ranked| self.detail(ranked))
+    }
+
+    fn detail(&self, ranked: &Ranked) -> Match {
+        let (terms, lines): (BTreeSet<usize>, BTreeSet<u32>) = if ranked.lines == 0 {
+            let named = self.named.get(ranked.evidence.clone()).unwrap_or_default();
+            (named.iter().map(|(_, term)| *term).collect(), BTreeSet::new())
+        } else {
+            let occurrences = self.occurrences.get(ranked.evidence.clone()).unwrap_or_default();
+            (occurrences.iter().map(|o| o.term).collect(), occurrences.iter().map(|o| o.place.line).collect())
+        };
+        Match { doc: ranked.doc, terms: terms.into_iter().collect(), lines: lines.into_iter().collect() }
+    }
+}
+
+/// Finds and ranks: long-term memory first, then by the number of terms, content before name, matching
+/// lines, newer logs, path.
+pub(super) fn find(index: &mut LiteralIndex, terms: &Terms) -> Matches {
+    let folded = index.fold_terms(terms.as_slice());
+    let occurrences = index.occurrences(&folded);
+    let mut counts = alloc::vec![0_u32; folded.len()];
+    let mut ranked = Vec::new();
+    let mut seen = SeenTerms::new(folded.len());
+    let mut start = 0;
+    for same_doc in occurrences.chunk_by(|a, b| a.place.doc == b.place.doc) {
+        let mut lines = 0;
+        let mut last_line = None;
+        let mut terms = 0;
+        for Occurrence { place, term } in same_doc {
+            if let Some(count) = counts.get_mut(*term) {
+                *count += 1;
             }
+            lines += u32::from(last_line.replace(place.line) != Some(place.line));
+            terms += u32::from(seen.is_new(*term, place.doc));
         }
+        let evidence = start..start + same_doc.len();
+        start = evidence.end;
+        ranked.extend(same_doc.first().and_then(|first| rank(index, first.place.doc, terms, lines, evidence)));
     }
-    let by_content = by_doc.into_iter().map(|(doc, (terms, mut lines))| {
-        lines.sort_unstable();
-        lines.dedup();
-        (doc, terms, lines)
+    // A name adds nothing to a file that has a term in its text.
+    let with_text: BTreeSet<DocId> = ranked.iter().map(|ranked: &Ranked| ranked.doc).collect();
+    let mut named: Vec<(DocId, usize)> = Vec::new();
+    for (number, term) in folded.iter().enumerate() {
+        named.extend(index.named(term).into_iter().filter(|doc| !with_text.contains(doc)).map(|doc| (doc, number)));
+    }
+    named.sort_unstable();
+    let mut start = 0;
+    for same_doc in named.chunk_by(|a, b| a.0 == b.0) {
+        let evidence = start..start + same_doc.len();
+        start = evidence.end;
+        let terms = u32::try_from(same_doc.len()).unwrap_or(u32::MAX);
+        ranked.extend(same_doc.first().and_then(|(doc, _)| rank(index, *doc, terms, 0, evidence)));
+    }
+    ranked.sort_unstable_by(|a, b| {
+        let better_first = |r: &Ranked| (r.rank.is_long_term, r.terms, r.lines > 0, r.lines, r.rank.date);
+        better_first(b).cmp(&better_first(a)).then(a.order.cmp(&b.order))
     });
-    let by_name = named.into_iter().map(|(doc, terms)| (doc, terms, Vec::new()));
-    let mut matches: Vec<(u32, Match)> = by_content
-        .chain(by_name)
-        .filter_map(|(doc, terms, lines)| {
-            let Document { path, order, .. } = index.doc(doc)?;
-            Some((*order, Match { doc, terms, lines, rank: rank(path) }))
-        })
-        .collect();
-    matches.sort_by(|(order_a, a), (order_b, b)| {
-        let better_first = |m: &Match| (m.rank.is_long_term, m.terms.len(), !m.lines.is_empty(), m.lines.len());
-        let by_rank = better_first(b).cmp(&better_first(a));
-        by_rank.then_with(|| b.rank.date.cmp(&a.rank.date)).then(order_a.cmp(order_b))
-    });
-    (counts, matches.into_iter().map(|(_, found)| found).collect())
+    Matches { counts, ranked, occurrences, named }
+}
+
+fn rank(index: &LiteralIndex, doc: DocId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
+    let document = index.doc(doc)?;
+    Some(Ranked { doc, order: document.order, rank: document.rank.clone(), terms, lines, evidence })
+}
+
+/// Tells the terms of one file apart, file after file.
+struct SeenTerms(Vec<Option<DocId>>);
+
+impl SeenTerms {
+    fn new(terms: usize) -> Self {
+        Self(alloc::vec![None; terms])
+    }
+
+    fn is_new(&mut self, term: usize, doc: DocId) -> bool {
+        self.0.get_mut(term).is_some_and(|last| last.replace(doc) != Some(doc))
+    }
 }
 
 #[cfg(test)]
