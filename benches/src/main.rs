@@ -1,6 +1,6 @@
 //! Measures Saddlebag against what the original does, in one run on one corpus, and prints ratios.
 //!
-//! `cargo xtask bench` runs it; `--write FILE` also writes the table as Markdown.
+//! `cargo xtask bench` runs it; `--write FILE` also puts the table into that page.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
@@ -56,7 +56,8 @@ fn main() -> Result<()> {
     }
     println!("{}", report.table());
     if let Some(file) = value("--write") {
-        std::fs::write(file, report.markdown())?;
+        let page = std::fs::read_to_string(file)?;
+        std::fs::write(file, report.put_into(&page).ok_or("the page has no place for the table")?)?;
     }
     Ok(())
 }

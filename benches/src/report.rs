@@ -61,7 +61,14 @@ impl Report {
         table
     }
 
-    pub(crate) fn markdown(&self) -> String {
+    /// `page` with the table between its two marks; `None` if it has no marks.
+    pub(crate) fn put_into(&self, page: &str) -> Option<String> {
+        let (before, rest) = page.split_once(TABLE_STARTS)?;
+        let (_, after) = rest.split_once(TABLE_ENDS)?;
+        Some(format!("{before}{TABLE_STARTS}\n\n{}\n{TABLE_ENDS}{after}", self.markdown()))
+    }
+
+    fn markdown(&self) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "| {} |\n| {} |", HEADER.join(" | "), ["---"; 6].join(" | "));
         for row in &self.rows {
@@ -70,6 +77,10 @@ impl Report {
         out
     }
 }
+
+/// Between these two lines of a page the table stands.
+const TABLE_STARTS: &str = "<!-- the table of `cargo xtask bench --write` -->";
+const TABLE_ENDS: &str = "<!-- end of the table -->";
 
 const HEADER: [&str; 6] = ["Work", "Median", "Against", "Ratio", "Bar", ""];
 
