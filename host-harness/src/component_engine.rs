@@ -88,7 +88,8 @@ impl ComponentRuntime {
     ///
     /// A file that cannot be read, is no component, imports anything, or exports another world.
     pub fn new(options: ComponentOptions) -> Result<Self, EngineError> {
-        let failed = |what: &str, error: wasmtime::Error| EngineError::Component(format!("{what}: {error:#}"));
+        let failed =
+            |what: &str, error: wasmtime::Error| EngineError::Component(format!("{what}: {}", one_line(&error)));
         let mut config = wasmtime::Config::new();
         config.epoch_interruption(true);
         config.cache(code_cache(&options.cache));
@@ -242,9 +243,14 @@ fn trapped(error: &wasmtime::Error) -> EngineError {
     let reason = match error.downcast_ref::<wasmtime::Trap>() {
         Some(wasmtime::Trap::Interrupt) => "it took longer than its deadline".to_string(),
         Some(trap) => trap.to_string(),
-        None => format!("{error:#}"),
+        None => one_line(error),
     };
     EngineError::Trapped(reason)
+}
+
+/// The error and its causes without the line breaks that some of them have.
+fn one_line(error: &wasmtime::Error) -> String {
+    format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn read_component(path: &Path) -> Result<Vec<u8>, EngineError> {

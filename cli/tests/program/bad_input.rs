@@ -189,3 +189,22 @@ fn a_log_of_no_date_does_no_harm() {
     let found = store.run(&["search", "words"]).exits(0);
     assert!(found.stdout.find(TODAY) < found.stdout.find("9999-99-99"), "{found:?}");
 }
+
+#[test]
+fn a_component_that_is_none_is_refused() {
+    let store = Store::new();
+    let truncated = store.here.join("truncated.wasm");
+    fs::write(&truncated, &saddlebag_host::EMBEDDED_COMPONENT[..100_000]).expect("written");
+    let foreign = store.here.join("foreign.wasm");
+    fs::write(&foreign, b"\0asm\x0d\0\x01\0").expect("written");
+    for (file, message) in [
+        (truncated, "not a component"),
+        (foreign, "exports another world"),
+        (store.here.join("missing.wasm"), "No such file"),
+    ] {
+        let mut command = store.bare(&["--notebook", "--engine", "component", "--root"]);
+        command.arg(&store.root).args(["write", "long_term", "x"]).env("SADDLEBAG_COMPONENT", file);
+        run(&mut command, None).exits(3).complains(message).prints("");
+        assert!(store.tree().is_empty());
+    }
+}

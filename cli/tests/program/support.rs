@@ -77,7 +77,7 @@ impl Store {
     pub(crate) fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
-        for name in ["SADDLEBAG_ROOT", "SADDLEBAG_LOG", "NO_COLOR", "CLICOLOR_FORCE"] {
+        for name in ["SADDLEBAG_COMPONENT", "SADDLEBAG_ROOT", "SADDLEBAG_LOG", "NO_COLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
         command
