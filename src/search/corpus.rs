@@ -11,11 +11,14 @@ use super::query::{self, Match, Rank, Terms};
 use super::render;
 use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::engine::{Fs, Limits, Loaded, load_all};
-use crate::protocol::{Entry, EntryKind, Error, FsError, Version};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, Version};
 use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, RelPath};
 
 /// How many files are read together.
 const READ_BATCH: usize = 256;
+
+/// How many entries a folder may have. A host could otherwise keep a command busy for ever.
+const MAX_FOLDER_ENTRIES: usize = 1 << 20;
 
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
@@ -189,9 +192,14 @@ pub(crate) async fn refresh(
 pub(crate) async fn list_markdown(fs: &Fs, scope: &FolderScope, limits: &Limits) -> Result<Vec<Entry>, Error> {
     let mut found = Vec::new();
     let mut after = None;
+    let mut entries = 0;
     loop {
         let page = fs.list(scope.folder.as_ref(), after, limits.max_list_entries).await;
         let page = page.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?;
+        entries += page.entries.len();
+        if entries > MAX_FOLDER_ENTRIES {
+            return Err(folder_too_large(scope.folder.as_ref()));
+        }
         found.extend(page.entries.into_iter().filter(|entry| {
             entry.kind != EntryKind::Directory
                 && entry.path.as_str().ends_with(NOTE_SUFFIX)
@@ -202,6 +210,12 @@ pub(crate) async fn list_markdown(fs: &Fs, scope: &FolderScope, limits: &Limits)
             None => return Ok(found),
         }
     }
+}
+
+fn folder_too_large(folder: Option<&RelPath>) -> Error {
+    let place = folder.map_or("the root of the store", RelPath::as_str);
+    let message = alloc::format!("{place}: more than {MAX_FOLDER_ENTRIES} entries");
+    Error::new(ErrorCode::TooLarge, message, "move what is not memory out of the folder")
 }
 
 fn count(length: usize) -> u32 {
