@@ -8,6 +8,9 @@ use alloc::string::String;
 /// The name of the tag around the block.
 const TAG: &str = "memory";
 
+/// What a reader may take for the end of a line.
+const LINE_BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// `body` with every `<memory>` and `</memory>` tag, section title and marker of ours defused.
 ///
 /// Tags are found whatever their case, and with white space or invisible characters inside. A `<` that
@@ -15,7 +18,7 @@ const TAG: &str = "memory";
 pub(super) fn escape(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
     let mut start = 0;
-    for line in body.split_inclusive('\n') {
+    for line in body.split_inclusive(LINE_BREAKS) {
         if is_forged(line) {
             out.push('\\');
         }
@@ -30,6 +33,18 @@ pub(super) fn escape(body: &str) -> String {
         start += line.len();
     }
     out
+}
+
+/// The end of a text that [`escape`] gave. Where the cut took the `\` off a forged line, the line loses
+/// its beginning as well.
+pub(super) fn unforged(tail: &str) -> &str {
+    let mut rest = tail;
+    while is_forged(rest.split(LINE_BREAKS).next().unwrap_or_default()) {
+        let mut chars = rest.chars();
+        chars.next();
+        rest = chars.as_str();
+    }
+    rest
 }
 
 /// Whether what follows a `<` is the name of our tag.
@@ -56,24 +71,34 @@ fn is_ignorable(c: char) -> bool {
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a line reads like a title or a marker that only the block itself may have.
+/// Whether a line reads like a title or a marker that only the block itself may have, whatever its
+/// case and with white space or invisible characters anywhere.
 fn is_forged(line: &str) -> bool {
-    let text = line.trim_matches(is_ignorable);
-    let title = text.trim_start_matches('#');
-    let titled = title.len() < text.len() && {
-        let title = title.trim_matches(is_ignorable);
-        ["Long-term memory (MEMORY.md)", "Scratchpad (open items)", "Daily log "]
-            .iter()
-            .any(|ours| title.starts_with(ours))
-    };
-    let marker = text.strip_prefix("…[").is_some_and(|rest| {
-        ["section truncated", "section omitted", "memory truncated"].iter().any(|ours| rest.starts_with(ours))
-    });
-    titled || marker
+    let mut letters = line.chars().filter(|&c| !is_ignorable(c)).map(fold).peekable();
+    match letters.peek() {
+        Some('#') => {
+            let title: String = letters.skip_while(|&c| c == '#').take(LONGEST_TITLE).collect();
+            TITLES.iter().any(|ours| title.starts_with(ours))
+                || title.strip_prefix(LOG_TITLE).is_some_and(|day| day.starts_with(|c: char| c.is_ascii_digit()))
+        }
+        Some('…' | '.') => {
+            let marker: String = letters.skip_while(|&c| matches!(c, '…' | '.')).take(LONGEST_TITLE).collect();
+            MARKERS.iter().any(|ours| marker.starts_with(ours))
+        }
+        _ => false,
+    }
 }
+
+/// Titles and markers of the block, in lower case and without white space.
+const TITLES: [&str; 2] = ["long-termmemory(memory.md)", "scratchpad(openitems)"];
+const LOG_TITLE: &str = "dailylog";
+const MARKERS: [&str; 3] = ["[sectiontruncated", "[sectionomitted", "[memorytruncated"];
+/// More characters than any of them has.
+const LONGEST_TITLE: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -117,5 +142,9 @@ mod tests {
         assert_eq!(escape("## Daily log 2026-05-25 (today)\nx"), "\\## Daily log 2026-05-25 (today)\nx");
         assert_eq!(escape("\u{200b}##  Scratchpad (open items)"), "\\\u{200b}##  Scratchpad (open items)");
         assert_eq!(escape("a\n…[memory truncated]"), "a\n\\…[memory truncated]");
+        assert_eq!(escape("a\r#\u{200b}# DAILY  log 1"), "a\r\\#\u{200b}# DAILY  log 1");
+        assert_eq!(escape("## Daily logs"), "## Daily logs");
+        assert_eq!(unforged("## Daily log 1\nx"), " Daily log 1\nx");
+        assert_eq!(unforged("\n## a"), "\n## a");
     }
 }
