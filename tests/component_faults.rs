@@ -88,7 +88,10 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
         engine.handle_memory_command(CommandId(9), today(), JournalCommand::List.into()),
-        engine.handle_memory_result(FsResult { key: "list/1.9.1".into(), outcome: Err(saddlebag::protocol::FsError::Denied) }),
+        engine.handle_memory_result(FsResult {
+            key: "list/1.9.1".into(),
+            outcome: Err(saddlebag::protocol::FsError::Denied),
+        }),
         engine.cancel(CommandId(9)),
     ];
     calls.into_iter().all(|call| matches!(call, Err(EngineError::Trapped(_))))
@@ -171,13 +174,8 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
     let key = step.requests[0].key.clone();
 
     for bad in ["../x.md", "/etc/x.md", "", "a//b.md", "a\\b.md", "x\0.md", "x\n.md", "./x.md", "x/"] {
-        let entry = fs::Entry {
-            path: bad.into(),
-            kind: fs::EntryKind::File,
-            size: 1,
-            version: "v".into(),
-            modified: 0,
-        };
+        let entry =
+            fs::Entry { path: bad.into(), kind: fs::EntryKind::File, size: 1, version: "v".into(), modified: 0 };
         let page = fs::Listing { entries: vec![entry], next: None };
         let reply = fs::Reply { key: key.clone(), outcome: Ok(fs::Outcome::List(page)) };
         let refused = memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().unwrap_err();

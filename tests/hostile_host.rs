@@ -136,13 +136,8 @@ fn a_read_must_fit_what_was_asked() {
 
 #[test]
 fn a_listing_must_be_a_page_of_the_folder() {
-    let entry = |file: &str| Entry {
-        path: path(file),
-        kind: EntryKind::File,
-        size: 1,
-        version: version("v"),
-        modified: 0,
-    };
+    let entry =
+        |file: &str| Entry { path: path(file), kind: EntryKind::File, size: 1, version: version("v"), modified: 0 };
     let page = |files: &[&str], next: Option<&str>| {
         FsOutcome::List(Listing { entries: files.iter().copied().map(entry).collect(), next: next.map(path) })
     };
@@ -193,7 +188,8 @@ fn a_listing_must_be_a_page_of_the_folder() {
 fn command_ids_must_grow() {
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[]);
-        let mut give = |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List.into());
+        let mut give =
+            |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List.into());
         assert!(give(5).is_ok());
         for given in [5, 4, 0] {
             let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
@@ -233,8 +229,7 @@ fn requests_in_flight_are_bounded() {
             assert!(drive.pending.len() <= 2);
             drive.answer(drive.pending.len() - 1);
         }
-        let Ok(saddlebag::Reply::Journal(saddlebag::journal::JournalReply::Found(found))) = &drive.finished[&id]
-        else {
+        let Ok(saddlebag::Reply::Journal(saddlebag::journal::JournalReply::Found(found))) = &drive.finished[&id] else {
             panic!("the search ends")
         };
         assert_eq!(found.total_files, 9);

@@ -36,15 +36,15 @@ fn imports_nothing() {
                 let names = imports.into_imports().map(|import| import.unwrap().module.to_string());
                 module_imports.last_mut().unwrap().extend(names);
             }
-            Payload::InstanceSection(instances) => given.extend(instances.into_iter().filter_map(|instance| {
-                match instance.unwrap() {
+            Payload::InstanceSection(instances) => {
+                given.extend(instances.into_iter().filter_map(|instance| match instance.unwrap() {
                     Instance::Instantiate { module_index, args } => {
                         let names = args.iter().map(|arg| arg.name.to_string()).collect();
                         Some(BTreeMap::from([(module_index, names)]))
                     }
                     Instance::FromExports(_) => None,
-                }
-            })),
+                }))
+            }
             Payload::End(_) => depth = depth.saturating_sub(1),
             _ => {}
         }

@@ -23,7 +23,9 @@ enum Fault {
 enum Action {
     Submit(Box<Command>),
     /// A timestamp or an id that the contract forbids.
-    SubmitBadly { bad_time: bool },
+    SubmitBadly {
+        bad_time: bool,
+    },
     Answer,
     Cancel(u64),
     /// A result that nobody asked for.

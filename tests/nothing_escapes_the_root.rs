@@ -124,19 +124,35 @@ fn nothing_escapes_the_root() {
     let absolute = outside.to_str().unwrap();
     let mut names: Vec<String> = NAMES.iter().map(|name| (*name).to_string()).collect();
     names.extend(
-        ["../../../outside/x", "..\\..\\x", "../../x", "/etc/passwd", "%2e%2e/x", "x\0", "~/x", "file:///x", "..md", "．．/x"]
-            .map(String::from),
+        [
+            "../../../outside/x",
+            "..\\..\\x",
+            "../../x",
+            "/etc/passwd",
+            "%2e%2e/x",
+            "x\0",
+            "~/x",
+            "file:///x",
+            "..md",
+            "．．/x",
+        ]
+        .map(String::from),
     );
     names.push(absolute.to_string());
-    let targets: Vec<Target> = names
-        .iter()
-        .flat_map(|name| [Target::Note(name.clone()), Target::Daily(Some(name.clone()))])
-        .collect();
+    let targets: Vec<Target> =
+        names.iter().flat_map(|name| [Target::Note(name.clone()), Target::Daily(Some(name.clone()))]).collect();
     let lines: Vec<String> = names
         .iter()
         .flat_map(|name| {
-            ["read note {}", "read daily {}", "write note:\"{}\" mine", "clear note {}", "restore note {}", "edit note:\"{}\" the => a"]
-                .map(|line| line.replace("{}", name))
+            [
+                "read note {}",
+                "read daily {}",
+                "write note:\"{}\" mine",
+                "clear note {}",
+                "restore note {}",
+                "edit note:\"{}\" the => a",
+            ]
+            .map(|line| line.replace("{}", name))
         })
         .collect();
 
@@ -176,7 +192,9 @@ fn links_to_files_are_neither_followed_nor_replaced() {
 
 #[test]
 fn links_to_folders_are_not_followed() {
-    for planted in ["projects", "projects/proj", "projects/proj/notes", "projects/proj/daily", "notes", "daily", ".saddlebag"] {
+    for planted in
+        ["projects", "projects/proj", "projects/proj/notes", "projects/proj/daily", "notes", "daily", ".saddlebag"]
+    {
         let place = Place::new();
         let link = place.root().join(planted);
         if link.is_dir() {

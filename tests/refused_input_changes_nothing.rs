@@ -75,8 +75,30 @@ fn with_target(target: &Target) -> Vec<JournalCommand> {
 #[test]
 fn a_bad_note_name_is_refused_by_every_command() {
     let names = [
-        "", "  ", ".md", "..", ".", "../x", "a/b", "/etc/passwd", "a\\b", ".hidden", "a.b", "README.MD", "a\nb", "a\0b",
-        "a\tb", "\u{7f}a", "a\u{85}b", "a\u{2028}b", "CON", "nul.md", "Com1", "LPT³", "conin$", "x\r",
+        "",
+        "  ",
+        ".md",
+        "..",
+        ".",
+        "../x",
+        "a/b",
+        "/etc/passwd",
+        "a\\b",
+        ".hidden",
+        "a.b",
+        "README.MD",
+        "a\nb",
+        "a\0b",
+        "a\tb",
+        "\u{7f}a",
+        "a\u{85}b",
+        "a\u{2028}b",
+        "CON",
+        "nul.md",
+        "Com1",
+        "LPT³",
+        "conin$",
+        "x\r",
     ];
     let names = names.iter().filter(|name| **name != "x\r").map(|name| (*name).to_string());
     let commands = names.chain(["n".repeat(252), "n".repeat(300), "記".repeat(84)]).flat_map(|name| {
@@ -90,8 +112,19 @@ fn a_bad_note_name_is_refused_by_every_command() {
 #[test]
 fn a_bad_date_is_refused_by_every_command() {
     let dates = [
-        "", "---", "1", "2026-5-25", "2026-02-30", "9999-99-99", "0000-01-01", "../2026-05-25", "2026-05-25/x",
-        "2026-05-25\n", " 2026-05-25", "２０２６-05-25", "today",
+        "",
+        "---",
+        "1",
+        "2026-5-25",
+        "2026-02-30",
+        "9999-99-99",
+        "0000-01-01",
+        "../2026-05-25",
+        "2026-05-25/x",
+        "2026-05-25\n",
+        " 2026-05-25",
+        "２０２６-05-25",
+        "today",
     ];
     let commands = dates.iter().flat_map(|date| {
         let target = Target::Daily(Some((*date).to_string()));
@@ -172,8 +205,7 @@ fn bytes_that_are_no_text_are_neither_edited_nor_read() {
 #[test]
 fn a_heading_is_one_line() {
     let headings = ["a\nb", "a\r", "\u{0}", "x\u{85}", "\u{1b}[31m"];
-    let commands = headings
-        .map(|heading| JournalCommand::AppendDaily { heading: heading.into(), body: "b".into() });
+    let commands = headings.map(|heading| JournalCommand::AppendDaily { heading: heading.into(), body: "b".into() });
     assert_refused(ErrorCode::InvalidArgument, commands.to_vec());
 }
 
@@ -207,9 +239,20 @@ fn a_read_out_of_range_is_refused() {
 #[test]
 fn a_command_line_that_is_none_is_refused() {
     let lines = [
-        "/memory nope", "/memoryx", "/memory write", "/memory write long_term", "/memory write bogus x", "/memory edit long x",
-        "/memory clear", "/memory clear bogus", "/memory restore", "/memory search", "/memory status now",
-        "/memory clear daily 2026-05-24", "/memory read scratchpad x", "/memory write note",
+        "/memory nope",
+        "/memoryx",
+        "/memory write",
+        "/memory write long_term",
+        "/memory write bogus x",
+        "/memory edit long x",
+        "/memory clear",
+        "/memory clear bogus",
+        "/memory restore",
+        "/memory search",
+        "/memory status now",
+        "/memory clear daily 2026-05-24",
+        "/memory read scratchpad x",
+        "/memory write note",
     ];
     let refused: Vec<ErrorCode> = lines
         .iter()
@@ -224,7 +267,10 @@ fn a_command_line_that_is_none_is_refused() {
             })
         })
         .collect();
-    assert!(refused.iter().all(|code| matches!(code, ErrorCode::InvalidArgument | ErrorCode::InvalidName)), "{refused:?}");
+    assert!(
+        refused.iter().all(|code| matches!(code, ErrorCode::InvalidArgument | ErrorCode::InvalidName)),
+        "{refused:?}"
+    );
 }
 
 #[test]

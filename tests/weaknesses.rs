@@ -96,7 +96,10 @@ fn weakness_03_the_editor_empties_nothing_and_write_writes() {
         drive.run(slash("/memory write long_term one more fact")).unwrap();
         assert_eq!(text(&drive, "MEMORY.md"), "precious\none more fact\n");
         drive.run(slash("/memory write note:plan all of it")).unwrap();
-        assert_eq!(drive.run(slash("/memory read note plan")), Ok(Reply::Journal(JournalReply::Text("all of it\n".into()))));
+        assert_eq!(
+            drive.run(slash("/memory read note plan")),
+            Ok(Reply::Journal(JournalReply::Text("all of it\n".into())))
+        );
     }
 }
 
@@ -326,12 +329,8 @@ fn weakness_19_a_misspelt_mode_is_refused_and_a_bad_name_makes_no_folder() {
         let mut drive = drive(kind, project_config(), &[]);
         assert!(drive.run(append(note("../x"), "y")).is_err());
         assert_eq!(drive.executor.operations(), 0);
-        let notes = saddlebag::protocol::FsOp::List {
-            folder: Some(path("projects")),
-            recursive: true,
-            after: None,
-            limit: 9,
-        };
+        let notes =
+            saddlebag::protocol::FsOp::List { folder: Some(path("projects")), recursive: true, after: None, limit: 9 };
         assert!(format!("{:?}", drive.executor.perform(&notes)).contains("entries: []"));
     }
 }

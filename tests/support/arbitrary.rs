@@ -30,8 +30,22 @@ pub fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 pub const NAMES: [&str; 16] = [
-    "a", "b", "記憶", "two words", "a.md", " a ", "MEMORY", "", "../x", "a/b", "a\\b", "CON", "x\ny", ".hidden",
-    "a\u{202e}b", "..",
+    "a",
+    "b",
+    "記憶",
+    "two words",
+    "a.md",
+    " a ",
+    "MEMORY",
+    "",
+    "../x",
+    "a/b",
+    "a\\b",
+    "CON",
+    "x\ny",
+    ".hidden",
+    "a\u{202e}b",
+    "..",
 ];
 
 fn name() -> impl Strategy<Value = String> {
@@ -80,9 +94,7 @@ fn slash() -> impl Strategy<Value = String> {
         prop::sample::select(words.to_vec()),
         prop::sample::select(tails.to_vec()),
     )
-        .prop_map(|(named, verb, word, tail)| {
-            format!("{}{verb} {word} {tail}", if named { "/memory " } else { "" })
-        })
+        .prop_map(|(named, verb, word, tail)| format!("{}{verb} {word} {tail}", if named { "/memory " } else { "" }))
 }
 
 /// A command of any kind, with arguments that are good or bad.

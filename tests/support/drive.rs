@@ -22,13 +22,7 @@ pub struct Drive<X> {
 
 impl<X: Executor> Drive<X> {
     pub fn new(kind: Kind, config: Config, executor: X) -> Self {
-        Self {
-            engine: engine(kind, config),
-            executor,
-            pending: Vec::new(),
-            finished: BTreeMap::new(),
-            last_id: 0,
-        }
+        Self { engine: engine(kind, config), executor, pending: Vec::new(), finished: BTreeMap::new(), last_id: 0 }
     }
 
     pub fn submit(&mut self, command: impl Into<Command>) -> u64 {
