@@ -228,8 +228,7 @@ fn threads_on_one_folder_lose_nothing() {
         for w in 0..WRITERS {
             let root = root.path();
             scope.spawn(move || {
-                let mut options = LocalDirOptions::default();
-                options.durability = Durability::Fast;
+                let options = LocalDirOptions { durability: Durability::Fast, ..LocalDirOptions::default() };
                 let store = LocalDir::open(root, options).unwrap();
                 let memory = Memory::open(Config { epoch: w as u64, ..project_config() }).unwrap();
                 let mut drive = Drive::new(Kind::Native, Config::default(), store);

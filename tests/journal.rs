@@ -67,7 +67,7 @@ fn paths(results: &SearchResults) -> Vec<&str> {
     results.hits.iter().map(|hit| hit.path.as_str()).collect()
 }
 
-fn find<'d>(drive: &'d mut Drive<Simulator>, query: &str) -> Vec<String> {
+fn find(drive: &mut Drive<Simulator>, query: &str) -> Vec<String> {
     search(drive, SearchRequest::new(query)).hits.into_iter().map(|hit| hit.path).collect()
 }
 

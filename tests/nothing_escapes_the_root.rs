@@ -42,8 +42,7 @@ impl Place {
     }
 
     fn drive(&self, config: Config) -> Drive<LocalDir> {
-        let mut options = LocalDirOptions::default();
-        options.durability = Durability::Fast;
+        let options = LocalDirOptions { durability: Durability::Fast, ..LocalDirOptions::default() };
         Drive::new(Kind::Component, config, LocalDir::open(&self.root(), options).unwrap())
     }
 
