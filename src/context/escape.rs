@@ -8,29 +8,24 @@ use alloc::string::String;
 /// The name of the tag around the block.
 const TAG: &str = "memory";
 
-/// What a reader may take for the end of a line.
-const LINE_BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
-
 /// `body` with every `<memory>` and `</memory>` tag, section title and marker of ours defused.
 ///
 /// Tags are found whatever their case, and with white space or invisible characters inside. A `<` that
 /// begins one becomes `&lt;`; a line that reads like one of our titles or markers gets a `\`.
 pub(super) fn escape(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
-    let mut start = 0;
-    for line in body.split_inclusive(LINE_BREAKS) {
-        if is_forged(line) {
+    let mut begins_line = true;
+    for (at, c) in body.char_indices() {
+        if begins_line && is_forged(body.get(at..).unwrap_or_default()) {
             out.push('\\');
         }
-        for (at, c) in line.char_indices() {
-            // A tag may go on in the lines below.
-            let rest = body.get(start + at + c.len_utf8()..).unwrap_or_default();
-            match c {
-                '<' | '＜' | '‹' | '〈' | '﹤' if opens_tag(rest) => out.push_str("&lt;"),
-                _ => out.push(c),
-            }
+        begins_line = is_line_break(c);
+        // A tag may go on in the lines below.
+        let rest = || body.get(at + c.len_utf8()..).unwrap_or_default();
+        match c {
+            '<' | '＜' | '‹' | '〈' | '﹤' if opens_tag(rest()) => out.push_str("&lt;"),
+            _ => out.push(c),
         }
-        start += line.len();
     }
     out
 }
@@ -38,13 +33,10 @@ pub(super) fn escape(body: &str) -> String {
 /// The end of a text that [`escape`] gave. Where the cut took the `\` off a forged line, the line loses
 /// its beginning as well.
 pub(super) fn unforged(tail: &str) -> &str {
-    let mut rest = tail;
-    while is_forged(rest.split(LINE_BREAKS).next().unwrap_or_default()) {
-        let mut chars = rest.chars();
-        chars.next();
-        rest = chars.as_str();
+    if !is_forged(tail) {
+        return tail;
     }
-    rest
+    tail.trim_start_matches(|c| is_ignorable(c) || matches!(fold(c), '#' | '…' | '.'))
 }
 
 /// Whether what follows a `<` is the name of our tag.
@@ -75,10 +67,16 @@ fn is_ignorable(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a line reads like a title or a marker that only the block itself may have, whatever its
-/// case and with white space or invisible characters anywhere.
-fn is_forged(line: &str) -> bool {
-    let mut letters = line.chars().filter(|&c| !is_ignorable(c)).map(fold).peekable();
+/// What a reader may take for the end of a line.
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether the first line of `text` reads like a title or a marker that only the block itself may have,
+/// whatever its case and with white space or invisible characters anywhere.
+fn is_forged(text: &str) -> bool {
+    let line = text.chars().take_while(|&c| !is_line_break(c));
+    let mut letters = line.filter(|&c| !is_ignorable(c)).map(fold).peekable();
     match letters.peek() {
         Some('#') => {
             let title: String = letters.skip_while(|&c| c == '#').take(LONGEST_TITLE).collect();
@@ -144,7 +142,7 @@ mod tests {
         assert_eq!(escape("a\n…[memory truncated]"), "a\n\\…[memory truncated]");
         assert_eq!(escape("a\r#\u{200b}# DAILY  log 1"), "a\r\\#\u{200b}# DAILY  log 1");
         assert_eq!(escape("## Daily logs"), "## Daily logs");
-        assert_eq!(unforged("## Daily log 1\nx"), " Daily log 1\nx");
+        assert_eq!(unforged("## Daily log 1\nx"), "Daily log 1\nx");
         assert_eq!(unforged("\n## a"), "\n## a");
     }
 }
