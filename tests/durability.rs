@@ -17,6 +17,8 @@ use support::arbitrary::cases;
 use support::drive::{Drive, Shared, simulator};
 use support::{BOTH, Kind, path, project_config};
 
+const PAD: &str = "projects/proj/SCRATCHPAD.md";
+
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
@@ -145,7 +147,24 @@ fn a_write_that_may_have_happened_is_not_doubled() {
     }
 }
 
-/// How many distinct lines of a file read like this one.
+/// The limit that `docs/weaknesses.md` names: what was read back at an offset may have moved.
+#[test]
+fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost() {
+    for kind in BOTH {
+        for committed in [true, false] {
+            let mut drive = Drive::new(kind, project_config(), simulator(&[(PAD, b"- [ ] a\n")]));
+            drive.executor.unknown_at(0, committed);
+            let rest: &[u8] = if committed { b"a longer first line\nadded\n" } else { b"a longer first line\n" };
+            drive.executor.edit_at(1, &path(PAD), Some(rest.to_vec()));
+
+            drive.run(append(Target::Scratchpad, "added")).unwrap();
+
+            assert_eq!(count(&drive.executor.files(), PAD, "added"), if committed { 2 } else { 1 });
+        }
+    }
+}
+
+/// How many lines of a file read like this one.
 fn count(files: &Files, file: &str, line: &str) -> usize {
     let text = String::from_utf8(files.get(file).cloned().unwrap_or_default()).unwrap();
     text.lines().filter(|found| *found == line).count()
