@@ -14,22 +14,29 @@ const TAG: &str = "memory";
 /// begins one becomes `&lt;`; a line that reads like one of our titles or markers gets a `\`.
 pub(super) fn escape(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
-    let mut start = 0;
-    for line in body.split_inclusive('\n') {
-        if is_forged(line) {
+    let mut begins_line = true;
+    for (at, c) in body.char_indices() {
+        if begins_line && is_forged(body.get(at..).unwrap_or_default()) {
             out.push('\\');
         }
-        for (at, c) in line.char_indices() {
-            // A tag may go on in the lines below.
-            let rest = body.get(start + at + c.len_utf8()..).unwrap_or_default();
-            match c {
-                '<' | '＜' | '‹' | '〈' | '﹤' if opens_tag(rest) => out.push_str("&lt;"),
-                _ => out.push(c),
-            }
+        begins_line = is_line_break(c);
+        // A tag may go on in the lines below.
+        let rest = || body.get(at + c.len_utf8()..).unwrap_or_default();
+        match c {
+            '<' | '＜' | '‹' | '〈' | '﹤' if opens_tag(rest()) => out.push_str("&lt;"),
+            _ => out.push(c),
         }
-        start += line.len();
     }
     out
+}
+
+/// The end of a text that [`escape`] gave. Where the cut took the `\` off a forged line, the line loses
+/// its beginning as well.
+pub(super) fn unforged(tail: &str) -> &str {
+    if !is_forged(tail) {
+        return tail;
+    }
+    tail.trim_start_matches(|c| is_ignorable(c) || matches!(fold(c), '#' | '…' | '.'))
 }
 
 /// Whether what follows a `<` is the name of our tag.
@@ -56,24 +63,40 @@ fn is_ignorable(c: char) -> bool {
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a line reads like a title or a marker that only the block itself may have.
-fn is_forged(line: &str) -> bool {
-    let text = line.trim_matches(is_ignorable);
-    let title = text.trim_start_matches('#');
-    let titled = title.len() < text.len() && {
-        let title = title.trim_matches(is_ignorable);
-        ["Long-term memory (MEMORY.md)", "Scratchpad (open items)", "Daily log "]
-            .iter()
-            .any(|ours| title.starts_with(ours))
-    };
-    let marker = text.strip_prefix("…[").is_some_and(|rest| {
-        ["section truncated", "section omitted", "memory truncated"].iter().any(|ours| rest.starts_with(ours))
-    });
-    titled || marker
+/// What a reader may take for the end of a line.
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
+
+/// Whether the first line of `text` reads like a title or a marker that only the block itself may have,
+/// whatever its case and with white space or invisible characters anywhere.
+fn is_forged(text: &str) -> bool {
+    let line = text.chars().take_while(|&c| !is_line_break(c));
+    let mut letters = line.filter(|&c| !is_ignorable(c)).map(fold).peekable();
+    match letters.peek() {
+        Some('#') => {
+            let title: String = letters.skip_while(|&c| c == '#').take(LONGEST_TITLE).collect();
+            TITLES.iter().any(|ours| title.starts_with(ours))
+                || title.strip_prefix(LOG_TITLE).is_some_and(|day| day.starts_with(|c: char| c.is_ascii_digit()))
+        }
+        Some('…' | '.') => {
+            let marker: String = letters.skip_while(|&c| matches!(c, '…' | '.')).take(LONGEST_TITLE).collect();
+            MARKERS.iter().any(|ours| marker.starts_with(ours))
+        }
+        _ => false,
+    }
+}
+
+/// Titles and markers of the block, in lower case and without white space.
+const TITLES: [&str; 2] = ["long-termmemory(memory.md)", "scratchpad(openitems)"];
+const LOG_TITLE: &str = "dailylog";
+const MARKERS: [&str; 3] = ["[sectiontruncated", "[sectionomitted", "[memorytruncated"];
+/// More characters than any of them has.
+const LONGEST_TITLE: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -117,5 +140,9 @@ mod tests {
         assert_eq!(escape("## Daily log 2026-05-25 (today)\nx"), "\\## Daily log 2026-05-25 (today)\nx");
         assert_eq!(escape("\u{200b}##  Scratchpad (open items)"), "\\\u{200b}##  Scratchpad (open items)");
         assert_eq!(escape("a\n…[memory truncated]"), "a\n\\…[memory truncated]");
+        assert_eq!(escape("a\r#\u{200b}# DAILY  log 1"), "a\r\\#\u{200b}# DAILY  log 1");
+        assert_eq!(escape("## Daily logs"), "## Daily logs");
+        assert_eq!(unforged("## Daily log 1\nx"), "Daily log 1\nx");
+        assert_eq!(unforged("\n## a"), "\n## a");
     }
 }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::escape::escape;
+use super::escape::{escape, unforged};
 use super::{BLOCK_END, BLOCK_START, ContextReply, LeftOut, LeftOutReason, Overflow, estimate_tokens};
 use crate::document::{head, is_open_item, tail, truncate};
 use crate::search::TRUNCATED;
@@ -297,7 +297,7 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String,
         }
         let room = share.saturating_sub(body.header.len() + cut_marker(body, body.text.len()).len());
         let scratchpad = body.section.kind == SectionKind::Scratchpad;
-        let kept = if scratchpad { first_lines(&body.text, room) } else { last_lines(&body.text, room) };
+        let kept = if scratchpad { first_lines(&body.text, room) } else { unforged(last_lines(&body.text, room)) };
         let marker = cut_marker(body, body.text.len() - kept.len());
         if scratchpad {
             content.push_str(kept);

@@ -11,11 +11,14 @@ use super::query::{self, Match, Terms};
 use super::render;
 use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::engine::{Fs, Limits, Loaded, load_all};
-use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Version};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, NOTE_SUFFIX, RelPath};
 
 /// How many files are read together.
 const READ_BATCH: usize = 256;
+
+/// How many entries a folder may have. A host could otherwise keep a command busy for ever.
+const MAX_FOLDER_ENTRIES: usize = 1 << 20;
 
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
@@ -133,6 +136,8 @@ impl Corpus {
                 String::new()
             }
         };
+        // Another search under way may have listed the folder since this file was asked for.
+        self.pages.remove(&entry.path.parent());
         let rank = rank(&entry.path);
         self.index.insert(entry.path, version, text, rank);
     }
@@ -146,11 +151,15 @@ pub(crate) async fn refresh(
     limits: &Limits,
 ) -> Result<(), Error> {
     let mut changed = Vec::new();
+    let mut listed = Vec::new();
     for scope in scopes {
-        changed.extend(look_through(fs, corpus, scope, limits).await?);
+        let pages = look_through(fs, corpus, scope, limits, &mut changed).await?;
+        listed.push((scope.folder.clone(), pages));
     }
     read(fs, corpus, changed, limits).await;
     let mut corpus = corpus.borrow_mut();
+    // Only what was read as well as listed is known, lest another search under way trust the list.
+    corpus.pages.extend(listed);
     if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
         corpus.pages.clear();
     }
@@ -159,23 +168,26 @@ pub(crate) async fn refresh(
     Ok(())
 }
 
-/// Lists a folder, pages that are unchanged by their version alone, and gives what is to be read.
+/// Lists a folder, pages that are unchanged by their version alone, and adds what is to be read.
 async fn look_through(
     fs: &Fs,
     corpus: &Rc<RefCell<Corpus>>,
     scope: &FolderScope,
     limits: &Limits,
-) -> Result<Vec<Entry>, Error> {
+    changed: &mut Vec<Entry>,
+) -> Result<Vec<Page>, Error> {
     let known = corpus.borrow_mut().pages.remove(&scope.folder).unwrap_or_default();
     let mut pages: Vec<Page> = Vec::new();
-    let mut changed = Vec::new();
+    let mut bound = FolderBound::new(scope);
     loop {
         let after = pages.last().and_then(|page| page.next.clone());
         let before = known.get(pages.len()).filter(|page| page.after == after);
         let unless = before.and_then(|page| page.version.clone());
         let listed = fs.list(scope.folder.as_ref(), after.clone(), limits.max_list_entries, unless).await;
         let page = match (listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?, before) {
-            (ListOutcome::Page(Listing { entries, next, version }), _) => {
+            (ListOutcome::Page(listing), _) => {
+                bound.take(&listing)?;
+                let Listing { entries, next, version } = listing;
                 let page = Page { after, next, version };
                 let present = entries.into_iter().filter(|entry| scope.covers(entry)).collect();
                 changed.extend(corpus.borrow_mut().plan(scope.folder.as_ref(), &page, present));
@@ -187,8 +199,7 @@ async fn look_through(
         let is_last = page.next.is_none();
         pages.push(page);
         if is_last {
-            corpus.borrow_mut().pages.insert(scope.folder.clone(), pages);
-            return Ok(changed);
+            return Ok(pages);
         }
     }
 }
@@ -233,11 +244,13 @@ impl FolderScope {
 pub(crate) async fn list_markdown(fs: &Fs, scope: &FolderScope, limits: &Limits) -> Result<Vec<Entry>, Error> {
     let mut found = Vec::new();
     let mut after = None;
+    let mut bound = FolderBound::new(scope);
     loop {
         let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
         match listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))? {
             ListOutcome::Unchanged => return Ok(found),
             ListOutcome::Page(page) => {
+                bound.take(&page)?;
                 found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry)));
                 match page.next {
                     Some(next) => after = Some(next),
@@ -245,6 +258,28 @@ pub(crate) async fn list_markdown(fs: &Fs, scope: &FolderScope, limits: &Limits)
                 }
             }
         }
+    }
+}
+
+/// Counts the entries of a folder, page after page.
+struct FolderBound<'a> {
+    folder: Option<&'a RelPath>,
+    entries: usize,
+}
+
+impl<'a> FolderBound<'a> {
+    fn new(scope: &'a FolderScope) -> Self {
+        Self { folder: scope.folder.as_ref(), entries: 0 }
+    }
+
+    fn take(&mut self, page: &Listing) -> Result<(), Error> {
+        self.entries += page.entries.len();
+        if self.entries <= MAX_FOLDER_ENTRIES {
+            return Ok(());
+        }
+        let place = self.folder.map_or("the root of the store", RelPath::as_str);
+        let message = alloc::format!("{place}: more than {MAX_FOLDER_ENTRIES} entries");
+        Err(Error::new(ErrorCode::TooLarge, message, "move what is not memory out of the folder"))
     }
 }
 

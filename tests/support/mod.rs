@@ -1,6 +1,9 @@
 //! What the end-to-end tests share: both engines over the simulator, and short ways to say things.
 
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+
+pub mod arbitrary;
+pub mod drive;
 
 use std::sync::LazyLock;
 
@@ -27,6 +30,10 @@ pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {
         Kind::Native => Box::new(NativeEngine::new(Memory::open(config).expect("a valid configuration"))),
         Kind::Component => Box::new(RUNTIME.open(config).expect("a valid configuration")),
     }
+}
+
+pub fn runtime() -> &'static ComponentRuntime {
+    &RUNTIME
 }
 
 /// A project named `proj`, as the recorded vectors have it.

@@ -1,0 +1,190 @@
+//! What is not the component, or does not behave like one, gives a clear error.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::time::Duration;
+
+use saddlebag::Config;
+use saddlebag::journal::{JournalCommand, SearchRequest};
+use saddlebag::protocol::{CommandId, FsResult};
+use saddlebag_host::{
+    CodeCache, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT, Engine, EngineError, Executor, Simulator,
+};
+use support::{path, project_config, runtime, today};
+
+fn load(bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("component.wasm");
+    std::fs::write(&file, bytes).unwrap();
+    let mut options = ComponentOptions::default();
+    options.component = Some(file);
+    options.cache = CodeCache::Off;
+    match ComponentRuntime::new(options) {
+        Err(EngineError::Component(message)) => message,
+        Err(other) => panic!("expected a component error, got {other:?}"),
+        Ok(_) => panic!("it was taken"),
+    }
+}
+
+#[test]
+fn what_is_no_component_is_named_so() {
+    assert!(load(b"").starts_with("not a component: "));
+    assert!(load(b"# Markdown\n").starts_with("not a component: "));
+    assert!(load(&EMBEDDED_COMPONENT[..EMBEDDED_COMPONENT.len() / 2]).starts_with("not a component: "));
+    assert!(load(&EMBEDDED_COMPONENT[..20]).starts_with("not a component: "));
+    let module = wat::parse_str("(module)").unwrap();
+    assert!(load(&module).starts_with("not a component: "), "{}", load(&module));
+}
+
+#[test]
+fn a_component_of_another_world_is_refused() {
+    let empty = wat::parse_str("(component)").unwrap();
+    assert!(load(&empty).starts_with("the component exports another world: "), "{}", load(&empty));
+    let other = r#"(component
+        (core module $m (func (export "f")))
+        (core instance $i (instantiate $m))
+        (func $f (canon lift (core func $i "f")))
+        (instance $engine (export "open" (func $f)))
+        (export "saddlebag:memory/engine@0.1.0" (instance $engine)))"#;
+    let other = wat::parse_str(other).unwrap();
+    assert!(load(&other).starts_with("the component exports another world: "), "{}", load(&other));
+}
+
+#[test]
+fn a_component_that_imports_anything_is_refused() {
+    let import = r#"(component (import "wasi:clocks/wall-clock@0.2.0" (instance
+        (export "now" (func (result u64))))))"#;
+    let message = load(&wat::parse_str(import).unwrap());
+    assert!(message.starts_with("the component imports what no memory needs: "), "{message}");
+    assert!(message.contains("wasi:clocks/wall-clock"), "{message}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let mut options = ComponentOptions::default();
+    options.component = Some("no/such/component.wasm".into());
+    let Err(EngineError::Component(message)) = ComponentRuntime::new(options) else { panic!("it was taken") };
+    assert!(message.contains("component.wasm"), "{message}");
+}
+
+/// Searches a store with much text until it is done or the engine is gone.
+fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
+    let mut store = Simulator::new(1);
+    let text: String = (0..600_000).map(|i| format!("w{i} ")).collect();
+    store.insert(&path("projects/proj/notes/large.md"), text);
+    let command = JournalCommand::Search(SearchRequest::new("w1"));
+    let mut pending = engine.handle_memory_command(CommandId(1), today(), command.into())?.requests;
+    while let Some(request) = pending.pop() {
+        let outcome = store.perform(&request.op);
+        let step = engine.handle_memory_result(FsResult { key: request.key.into_string(), outcome })?;
+        pending.extend(step.requests);
+    }
+    Ok(())
+}
+
+/// What every call after a trap says.
+fn is_gone(engine: &mut impl Engine) -> bool {
+    let calls = [
+        engine.handle_memory_command(CommandId(9), today(), JournalCommand::List.into()),
+        engine.handle_memory_result(FsResult {
+            key: "list/1.9.1".into(),
+            outcome: Err(saddlebag::protocol::FsError::Denied),
+        }),
+        engine.cancel(CommandId(9)),
+    ];
+    calls.into_iter().all(|call| matches!(call, Err(EngineError::Trapped(_))))
+}
+
+#[test]
+fn too_much_memory_is_a_trap_and_the_instance_is_gone() {
+    let mut options = ComponentOptions::default();
+    options.max_memory_bytes = 4 << 20;
+    let mut engine = ComponentRuntime::new(options).unwrap().open(project_config()).unwrap();
+    assert!(engine.memory_bytes() > 0);
+
+    assert!(matches!(heavy_search(&mut engine), Err(EngineError::Trapped(_))));
+
+    assert!(is_gone(&mut engine));
+    assert_eq!(engine.memory_bytes(), 0);
+    assert!(heavy_search(&mut runtime().open(project_config()).unwrap()).is_ok(), "other instances go on");
+}
+
+#[test]
+fn a_call_over_its_deadline_is_a_trap_and_the_instance_is_gone() {
+    let mut options = ComponentOptions::default();
+    options.deadline = Duration::from_nanos(1);
+    let runtime = ComponentRuntime::new(options).unwrap();
+    // The clock of the deadlines ticks on its own: several calls meet a tick in any case.
+    let trapped = (0..200).find_map(|_| {
+        let mut engine = runtime.open(project_config()).ok()?;
+        heavy_search(&mut engine).err().map(|error| (error, engine))
+    });
+
+    let (error, mut engine) = trapped.expect("a call over its deadline is stopped");
+
+    assert_eq!(error, EngineError::Trapped("it took longer than its deadline".into()));
+    assert!(is_gone(&mut engine));
+}
+
+#[test]
+fn a_bad_configuration_is_refused_alike() {
+    for (config, part) in [
+        (Config { project: Some("../x".into()), ..Config::default() }, "`../x` is not a project slug"),
+        (Config { path_prefix: "a\nb".into(), ..Config::default() }, "path prefix refused"),
+        (
+            Config { limits: saddlebag::Limits { max_commands: 0, ..Default::default() }, ..Config::default() },
+            "max-commands (0, at least 1)",
+        ),
+    ] {
+        let native = saddlebag::Memory::open(config.clone()).err().unwrap();
+        let Err(component) = runtime().open(config) else { panic!("it was taken") };
+        assert!(native.to_string().contains(part), "{native}");
+        assert_eq!(component, EngineError::Config(native));
+    }
+}
+
+mod bindings {
+    #![allow(missing_docs, unreachable_pub, clippy::all)]
+    wasmtime::component::bindgen!({ path: "wit", world: "saddlebag" });
+}
+
+#[test]
+fn a_path_that_is_none_is_refused_by_the_component_itself() {
+    use bindings::exports::saddlebag::memory::{engine, fs, journal, types};
+    let wasm = wasmtime::Engine::default();
+    let component = wasmtime::component::Component::new(&wasm, EMBEDDED_COMPONENT).unwrap();
+    let mut store = wasmtime::Store::new(&wasm, ());
+    let linker = wasmtime::component::Linker::new(&wasm);
+    let instance = bindings::Saddlebag::instantiate(&mut store, &component, &linker).unwrap();
+    let memory = instance.saddlebag_memory_engine().memory();
+    let limits = engine::Limits {
+        max_file_bytes: 4096,
+        max_list_entries: 9,
+        max_requests: 9,
+        max_commands: 9,
+        max_index_bytes: 9999,
+    };
+    let config = engine::Config { epoch: 1, project: None, path_prefix: String::new(), limits };
+    let opened = memory.call_open(&mut store, &config).unwrap().unwrap();
+    let now = types::Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 };
+    let list = engine::Command::Journal(journal::Command::List);
+    let step = memory.call_handle_memory_command(&mut store, opened, 1, now, &list).unwrap().unwrap();
+    let key = step.requests[0].key.clone();
+
+    for bad in ["../x.md", "/etc/x.md", "", "a//b.md", "a\\b.md", "x\0.md", "x\n.md", "./x.md", "x/"] {
+        let entry =
+            fs::Entry { path: bad.into(), kind: fs::EntryKind::File, size: 1, version: "v".into(), modified: 0 };
+        let page = fs::Listing { entries: vec![entry], next: None, version: None };
+        let reply = fs::Reply { key: key.clone(), outcome: Ok(fs::Outcome::List(fs::ListOutcome::Page(page))) };
+        let refused = memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().unwrap_err();
+        let engine::ProtocolError::InvalidResult(invalid) = refused else { panic!("{bad:?}: {refused:?}") };
+        assert_eq!(invalid.key, key);
+        assert!(invalid.reason.starts_with("a path in it is refused: "), "{}", invalid.reason);
+    }
+
+    let page = fs::Listing { entries: Vec::new(), next: None, version: None };
+    let reply = fs::Reply { key, outcome: Ok(fs::Outcome::List(fs::ListOutcome::Page(page))) };
+    assert!(memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().is_ok(), "it is still owed");
+}

@@ -1,0 +1,289 @@
+//! What was acknowledged stays, whatever crashes and whoever else writes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use proptest::prelude::*;
+use saddlebag::journal::{EditChange, JournalCommand, Target, WriteMode};
+use saddlebag::protocol::ErrorCode;
+use saddlebag::{Config, Memory};
+use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
+use support::arbitrary::cases;
+use support::drive::{Drive, Shared, simulator};
+use support::{BOTH, Kind, path, project_config};
+
+const PAD: &str = "projects/proj/SCRATCHPAD.md";
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
+    JournalCommand::Write { target, mode, content: content.into() }
+}
+
+fn append(target: Target, content: &str) -> JournalCommand {
+    write(target, WriteMode::Append, content)
+}
+
+fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
+    JournalCommand::Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }
+}
+
+fn note() -> Target {
+    Target::Note("n".into())
+}
+
+fn script() -> Vec<JournalCommand> {
+    vec![
+        append(Target::LongTerm, "fact one\nfact two"),
+        append(Target::LongTerm, "fact two\nfact three"),
+        replace(Target::LongTerm, "fact one", "fact 1"),
+        write(Target::LongTerm, WriteMode::Overwrite, "all new"),
+        JournalCommand::Restore { target: Target::LongTerm },
+        append(Target::Scratchpad, "- [ ] a"),
+        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() },
+        JournalCommand::FlushSummary { summary: "s".into(), messages: Some(3) },
+        write(note(), WriteMode::Overwrite, "first"),
+        write(note(), WriteMode::Overwrite, "second"),
+        JournalCommand::Edit { target: note(), change: EditChange::Delete },
+        JournalCommand::Restore { target: note() },
+        JournalCommand::Slash { line: "/memory clear daily".into() },
+        JournalCommand::Slash { line: "/memory clear note n".into() },
+    ]
+}
+
+#[test]
+fn acknowledged_writes_survive() {
+    let commands = script();
+    let mut states: Vec<Files> = Vec::new();
+    let mut calm = Drive::new(Kind::Native, project_config(), Simulator::new(1));
+    states.push(calm.executor.files());
+    for command in &commands {
+        calm.run(command.clone()).unwrap();
+        states.push(calm.executor.files());
+    }
+    let operations = calm.executor.operations();
+    assert!(operations > 20);
+    for kind in BOTH {
+        for seed in 0..4 {
+            for crash in 0..operations {
+                let mut store = Simulator::new(seed);
+                store.crash_at(crash);
+                let mut drive = Drive::new(kind, project_config(), store);
+
+                let acknowledged = commands.iter().take_while(|command| drive.run((*command).clone()).is_ok()).count();
+                drive.executor.restart();
+
+                let after = drive.executor.files();
+                let (before, done) = (&states[acknowledged], &states[(acknowledged + 1).min(commands.len())]);
+                let names: Vec<&String> = before.keys().chain(done.keys()).chain(after.keys()).collect();
+                for name in names {
+                    let found = after.get(name);
+                    // A restore that stops halfway leaves what it replaces beside the backup.
+                    let waiting = name.strip_suffix(".old").and_then(|stem| before.get(&format!("{stem}.md")));
+                    assert!(
+                        found == before.get(name) || found == done.get(name) || found == waiting,
+                        "{kind:?}, crash at {crash}, seed {seed}, {acknowledged} acknowledged: {name} is {found:?}"
+                    );
+                }
+                let mut again = Drive::new(kind, Config { epoch: 2, ..project_config() }, drive.executor);
+                assert!(again.run(append(Target::Scratchpad, "- [ ] later")).is_ok());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
+    // An overwrite is two operations: a crash between them leaves the old text in both places.
+    for crash in 0..4 {
+        for seed in 0..4 {
+            let mut store = Simulator::new(seed);
+            store.insert(&path("MEMORY.md"), "precious");
+            store.crash_at(crash);
+            let mut drive = Drive::new(Kind::Component, project_config(), store);
+            let _ = drive.run(write(Target::LongTerm, WriteMode::Overwrite, "new"));
+            drive.executor.restart();
+            let files = drive.executor.files();
+            assert!(files.values().any(|bytes| bytes == b"precious"), "crash at {crash}: {files:?}");
+        }
+    }
+}
+
+#[test]
+fn a_restore_that_stops_halfway_loses_neither_text() {
+    for crash in 0..8 {
+        let mut store = simulator(&[("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")]);
+        store.crash_at(crash);
+        let mut drive = Drive::new(Kind::Component, project_config(), store);
+        let _ = drive.run(JournalCommand::Restore { target: Target::LongTerm });
+        drive.executor.restart();
+        let files = drive.executor.files();
+        for text in [b"newer", b"older"] {
+            assert!(files.values().any(|bytes| bytes == text), "crash at {crash}: {files:?}");
+        }
+    }
+}
+
+#[test]
+fn a_write_that_may_have_happened_is_not_doubled() {
+    for kind in BOTH {
+        for committed in [true, false] {
+            for command in script() {
+                let files: [(&str, &[u8]); 4] = [
+                    ("MEMORY.md", b"fact one\n"),
+                    ("MEMORY.bak", b"old\n"),
+                    ("projects/proj/notes/n.md", b"note"),
+                    ("projects/proj/notes/n.bak", b"old note"),
+                ];
+                let mut calm = Drive::new(kind, project_config(), simulator(&files));
+                let expected = calm.run(command.clone()).map(|_| calm.executor.files());
+                for operation in 0..calm.executor.operations() {
+                    let mut drive = Drive::new(kind, project_config(), simulator(&files));
+                    drive.executor.unknown_at(operation, committed);
+                    let result = drive.run(command.clone());
+                    match (&expected, result) {
+                        // A backup that is in doubt is not relied upon.
+                        (Ok(_), Err(error)) if error.code == ErrorCode::Contention => {}
+                        (Ok(files), Ok(_)) => {
+                            let mut found = drive.executor.files();
+                            for (name, bytes) in files.iter().filter(|(name, _)| !name.ends_with(".bak")) {
+                                assert_eq!(found.remove(name).as_ref(), Some(bytes), "{command:?} at {operation}");
+                            }
+                        }
+                        (Err(_), Err(_)) => {}
+                        (expected, result) => panic!("{command:?} gave {result:?}, not {expected:?}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The limit that `docs/weaknesses.md` names: what was read back at an offset may have moved.
+#[test]
+fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost() {
+    for kind in BOTH {
+        for committed in [true, false] {
+            let mut drive = Drive::new(kind, project_config(), simulator(&[(PAD, b"- [ ] a\n")]));
+            drive.executor.unknown_at(0, committed);
+            let rest: &[u8] = if committed { b"a longer first line\nadded\n" } else { b"a longer first line\n" };
+            drive.executor.edit_at(1, &path(PAD), Some(rest.to_vec()));
+
+            drive.run(append(Target::Scratchpad, "added")).unwrap();
+
+            assert_eq!(count(&drive.executor.files(), PAD, "added"), if committed { 2 } else { 1 });
+        }
+    }
+}
+
+/// How many lines of a file read like this one.
+fn count(files: &Files, file: &str, line: &str) -> usize {
+    let text = String::from_utf8(files.get(file).cloned().unwrap_or_default()).unwrap();
+    text.lines().filter(|found| *found == line).count()
+}
+
+proptest! {
+    #![proptest_config(cases(96))]
+
+    /// Lines of appenders and ticks of editors on the same files, in any order; operations whose outcome is
+    /// unknown are settled by reading again. What a writer reads back at an offset stays there as long as
+    /// nobody changes the length of what is before it, so the edits keep the length here.
+    #[test]
+    fn concurrent_writers_lose_nothing(
+        seed in any::<u64>(),
+        doubts in prop::collection::vec((0_u64..200, any::<bool>()), 0..12),
+        writers in 2_usize..5,
+        rounds in 1_usize..6,
+        component in any::<bool>(),
+    ) {
+        let kind = if component { Kind::Component } else { Kind::Native };
+        let mut store = Simulator::new(seed);
+        let items: String =
+            (0..writers).flat_map(|w| (0..rounds).map(move |r| format!("- [ ] item {w}-{r}\n"))).collect();
+        store.insert(&path("projects/proj/SCRATCHPAD.md"), items);
+        for (operation, committed) in &doubts {
+            store.unknown_at(*operation, *committed);
+        }
+        let store = Rc::new(RefCell::new(store));
+        let mut drives: Vec<Drive<Shared>> = (0..writers)
+            .map(|w| Drive::new(kind, Config { epoch: w as u64, ..project_config() }, Shared(store.clone())))
+            .collect();
+        let mut edits = vec![Vec::new(); writers];
+        for (w, drive) in drives.iter_mut().enumerate() {
+            for r in 0..rounds {
+                drive.submit(append(Target::LongTerm, &format!("fact {w}-{r}")));
+                drive.submit(append(Target::Daily(None), &format!("line {w}-{r}")));
+                let item = |mark| format!("- [{mark}] item {w}-{r}\n");
+                edits[w].push(drive.submit(replace(Target::Scratchpad, &item(' '), &item('x'))));
+                drive.submit(append(Target::Scratchpad, &format!("added {w}-{r}")));
+            }
+        }
+        let mut order = Scheduler::new(seed);
+        loop {
+            let busy: Vec<usize> = (0..writers).filter(|&w| !drives[w].pending.is_empty()).collect();
+            if busy.is_empty() {
+                break;
+            }
+            let w = order.reorder(busy)[0];
+            let next = order.reorder((0..drives[w].pending.len()).collect())[0];
+            drives[w].answer(next);
+        }
+
+        let files = store.borrow().files();
+        for (w, drive) in drives.iter().enumerate() {
+            for r in 0..rounds {
+                prop_assert_eq!(count(&files, "MEMORY.md", &format!("fact {w}-{r}")), 1);
+                prop_assert_eq!(count(&files, "projects/proj/daily/2026-05-25.md", &format!("line {w}-{r}")), 1);
+                prop_assert_eq!(count(&files, "projects/proj/SCRATCHPAD.md", &format!("added {w}-{r}")), 1);
+                prop_assert_eq!(count(&files, "projects/proj/SCRATCHPAD.md", &format!("- [x] item {w}-{r}")), 1);
+            }
+            for (id, outcome) in &drive.finished {
+                // An edit that was done in doubt, and then overtaken, finds its text changed already.
+                let overtaken = !doubts.is_empty()
+                    && edits[w].contains(id)
+                    && outcome.as_ref().is_err_and(|error| error.code == ErrorCode::NoUniqueMatch);
+                prop_assert!(outcome.is_ok() || overtaken, "{outcome:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_on_one_folder_lose_nothing() {
+    const WRITERS: usize = 4;
+    const ROUNDS: usize = 25;
+    let root = tempfile::tempdir().unwrap();
+    let items: String = (0..WRITERS).map(|w| format!("writer {w} did 00\n")).collect();
+    std::fs::write(root.path().join("MEMORY.md"), items).unwrap();
+    std::thread::scope(|scope| {
+        for w in 0..WRITERS {
+            let root = root.path();
+            scope.spawn(move || {
+                let options = LocalDirOptions { durability: Durability::Fast, ..LocalDirOptions::default() };
+                let store = LocalDir::open(root, options).unwrap();
+                let memory = Memory::open(Config { epoch: w as u64, ..project_config() }).unwrap();
+                let mut drive = Drive::new(Kind::Native, Config::default(), store);
+                drive.engine = Box::new(NativeEngine::new(memory));
+                for r in 0..ROUNDS {
+                    drive.run(append(Target::Daily(None), &format!("line {w}-{r}"))).unwrap();
+                    let done = |r: usize| format!("writer {w} did {r:02}");
+                    drive.run(replace(Target::LongTerm, &done(r), &done(r + 1))).unwrap();
+                }
+            });
+        }
+    });
+    let read = |file: &str| std::fs::read_to_string(root.path().join(file)).unwrap();
+    let log = read("projects/proj/daily/2026-05-25.md");
+    assert_eq!(log.lines().count(), WRITERS * ROUNDS);
+    for w in 0..WRITERS {
+        let lines: Vec<&str> = log.lines().filter(|line| line.starts_with(&format!("line {w}-"))).collect();
+        let expected: Vec<String> = (0..ROUNDS).map(|r| format!("line {w}-{r}")).collect();
+        assert_eq!(lines, expected, "each writer's lines are in its order");
+        assert!(read("MEMORY.md").contains(&format!("writer {w} did {ROUNDS}")));
+    }
+}

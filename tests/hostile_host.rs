@@ -1,0 +1,411 @@
+//! A host that breaks the contract is told so, and changes nothing by it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use saddlebag::context::ContextRequest;
+use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::protocol::{
+    AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsOp, FsOutcome, FsResult, ListOutcome,
+    Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+};
+use saddlebag::store::Timestamp;
+use saddlebag::{Command, Config, Limits};
+use saddlebag_host::{EngineError, Executor, Simulator};
+use support::arbitrary::every_fs_error;
+use support::drive::{Drive, drive};
+use support::{BOTH, path, project_config, today};
+
+fn search(query: &str) -> JournalCommand {
+    JournalCommand::Search(SearchRequest::new(query))
+}
+
+fn append(content: &str) -> JournalCommand {
+    JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content: content.into() }
+}
+
+fn read_long_term() -> JournalCommand {
+    JournalCommand::Read { target: Target::LongTerm, offset: 0, max_bytes: 8 }
+}
+
+fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOutcome {
+    FsOutcome::List(ListOutcome::Page(Listing { entries, next, version: None }))
+}
+
+fn version(text: &str) -> Version {
+    Version(text.into())
+}
+
+/// Hands a result in that must be refused.
+fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> ProtocolError {
+    match drive.engine.handle_memory_result(FsResult { key: key.into(), outcome: Ok(outcome) }) {
+        Err(EngineError::Protocol(error)) => error,
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+}
+
+/// Hands an outcome in for the one pending request, which must be refused and stay owed; the reason.
+fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
+    let owed = drive.pending[0].key.to_string();
+    let ProtocolError::InvalidResult { key, reason } = refusal(drive, &owed, outcome) else {
+        panic!("expected an invalid result")
+    };
+    assert_eq!(key, owed);
+    reason
+}
+
+#[test]
+fn a_key_that_no_request_has_is_refused_and_the_command_goes_on() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[]);
+        let id = drive.submit(append("- [ ] a"));
+        let owed = drive.pending[0].key.to_string();
+        let done = || FsOutcome::Append(AppendOutcome::Written(version("x")));
+
+        for unknown in ["", "x", "append/1.1.1", "write/1.1.2.3", "write/1.2.1", "write/a.1.1", "write/1.1"] {
+            let error = refusal(&mut drive, unknown, done());
+            let expected = match unknown {
+                "append/1.1.1" => ProtocolError::UsedKey(unknown.into()),
+                _ => ProtocolError::UnknownKey(unknown.into()),
+            };
+            assert_eq!(error, expected, "{unknown}");
+        }
+        for foreign in ["write/2.1.1", "write/0.1.1"] {
+            assert_eq!(refusal(&mut drive, foreign, done()), ProtocolError::ForeignKey(foreign.into()));
+        }
+        assert!(drive.finished.is_empty());
+
+        drive.settle();
+        assert!(drive.finished[&id].is_ok());
+        assert_eq!(refusal(&mut drive, &owed, done()), ProtocolError::UsedKey(owed.clone()));
+        assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"- [ ] a\n");
+    }
+}
+
+#[test]
+fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed() {
+    let outcomes = || {
+        [
+            FsOutcome::Read(ReadOutcome::Absent),
+            FsOutcome::Write(WriteOutcome::Unknown),
+            FsOutcome::Append(AppendOutcome::Stale(None)),
+            listing(Vec::new(), None),
+            FsOutcome::Remove(RemoveOutcome::Done),
+            FsOutcome::Rename(RenameOutcome::Done),
+            FsOutcome::MakeDirectory,
+        ]
+    };
+    let overwrite =
+        JournalCommand::Write { target: Target::Note("n".into()), mode: WriteMode::Overwrite, content: "x".into() };
+    let delete = JournalCommand::Edit { target: Target::Note("n".into()), change: EditChange::Delete };
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
+        for command in [append("a"), search("old"), overwrite.clone(), delete.clone()] {
+            let id = drive.submit(command);
+            while !drive.pending.is_empty() {
+                let asked = drive.pending[0].op.name();
+                for outcome in outcomes().into_iter().filter(|outcome| outcome.name() != asked) {
+                    let reason = refused_outcome(&mut drive, outcome.clone());
+                    assert_eq!(reason, format!("an outcome of {}, {asked} was asked for", outcome.name()));
+                }
+                drive.answer(0);
+            }
+            assert!(drive.finished[&id].is_ok());
+        }
+    }
+}
+
+#[test]
+fn a_read_must_fit_what_was_asked() {
+    let content = |bytes: usize, size: u64| {
+        let content = FileContent { bytes: vec![b'x'; bytes], version: version("v"), size };
+        FsOutcome::Read(ReadOutcome::Content(content))
+    };
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"text")]);
+        let id = drive.submit(read_long_term());
+        let FsOp::Read { max_bytes, .. } = drive.pending[0].op else { panic!("a read is asked for") };
+        assert_eq!(max_bytes, 11);
+
+        assert_eq!(refused_outcome(&mut drive, content(12, 12)), "12 bytes, 11 were asked for");
+        assert_eq!(refused_outcome(&mut drive, content(4, 3)), "4 bytes of a file of 3");
+        let unchanged = refused_outcome(&mut drive, FsOutcome::Read(ReadOutcome::Unchanged));
+        assert_eq!(unchanged, "unchanged, but no version was named");
+
+        drive.settle();
+        assert!(drive.finished[&id].is_ok());
+    }
+}
+
+#[test]
+fn a_listing_must_be_a_page_of_the_folder() {
+    let entry =
+        |file: &str| Entry { path: path(file), kind: EntryKind::File, size: 1, version: version("v"), modified: 0 };
+    let page = |files: &[&str], next: Option<&str>| listing(files.iter().copied().map(entry).collect(), next.map(path));
+    for kind in BOTH {
+        let limits = Limits { max_list_entries: 2, ..Limits::default() };
+        let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
+        let id = drive.submit(search("x"));
+        assert!(matches!(&drive.pending[0].op, FsOp::List { folder: None, limit: 2, .. }));
+
+        let mut nameless = entry("a.md");
+        nameless.version = version("");
+        let nameless = listing(vec![nameless], None);
+        for (outcome, reason) in [
+            (page(&["a.md", "b.md", "c.md"], None), "3 entries, the limit is 2"),
+            (page(&["b.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
+            (page(&["a.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
+            (page(&["notes/a.md"], None), "`notes/a.md` is not in the folder"),
+            (page(&["a.md"], Some("b.md")), "the cursor is not the last entry"),
+            (page(&[], Some("b.md")), "a cursor behind no entries"),
+            (nameless, "`a.md` has no version"),
+        ] {
+            assert_eq!(refused_outcome(&mut drive, outcome), reason);
+        }
+
+        // The next page must not go back.
+        let key = drive.pending.remove(0).key;
+        drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
+        assert_eq!(
+            refused_outcome(&mut drive, page(&["b.md"], None)),
+            "`b.md` is not sorted behind the entry before it"
+        );
+        let key = drive.pending.remove(0).key;
+        drive.hand_in(key.as_str(), Ok(page(&[], None)));
+
+        // Nor may a page of one folder name what is in another.
+        let key = drive.pending.remove(0).key;
+        drive.hand_in(key.as_str(), Ok(page(&[], None)));
+        for foreign in ["a.md", "projects/proj/notes", "projects/proj/notesx/a.md", "projects/proj/notes/x/a.md"] {
+            let reason = refused_outcome(&mut drive, page(&[foreign], None));
+            assert_eq!(reason, format!("`{foreign}` is not in the folder"));
+        }
+        drive.settle();
+        assert!(drive.finished[&id].is_ok());
+    }
+}
+
+#[test]
+fn command_ids_must_grow() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[]);
+        let mut give =
+            |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List.into());
+        assert!(give(5).is_ok());
+        for given in [5, 4, 0] {
+            let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
+            assert_eq!(give(given).unwrap_err(), expected);
+        }
+        assert!(give(6).is_ok() && give(u64::MAX).is_ok());
+    }
+}
+
+#[test]
+fn commands_in_flight_are_bounded() {
+    for kind in BOTH {
+        let limits = Limits { max_commands: 2, ..Limits::default() };
+        let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
+        drive.submit(append("a"));
+        drive.submit(append("b"));
+
+        let third = drive.try_submit(append("c")).unwrap_err();
+
+        assert_eq!(third, EngineError::Protocol(ProtocolError::TooManyCommands(2)));
+        drive.settle();
+        assert!(drive.run(append("d")).is_ok());
+        assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\nb\nd\n");
+    }
+}
+
+#[test]
+fn requests_in_flight_are_bounded() {
+    for kind in BOTH {
+        let limits = Limits { max_requests: 2, ..Limits::default() };
+        let files: Vec<String> = (0..9).map(|i| format!("projects/proj/notes/{i}.md")).collect();
+        let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
+        let mut drive = drive(kind, Config { limits, ..project_config() }, &files);
+        let id = drive.submit(search("word"));
+        drive.submit(append("a"));
+        while !drive.pending.is_empty() {
+            assert!(drive.pending.len() <= 2);
+            drive.answer(drive.pending.len() - 1);
+        }
+        let Ok(saddlebag::Reply::Journal(saddlebag::journal::JournalReply::Found(found))) = &drive.finished[&id] else {
+            panic!("the search ends")
+        };
+        assert_eq!(found.total_files, 9);
+    }
+}
+
+#[test]
+fn a_moment_out_of_range_is_refused() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[]);
+        for bad in [
+            Timestamp { nanoseconds: 1_000_000_000, ..today() },
+            Timestamp { utc_offset_seconds: 86_400, ..today() },
+            Timestamp { utc_offset_seconds: i32::MIN, ..today() },
+            Timestamp { seconds: i64::MAX, ..today() },
+            Timestamp { seconds: i64::MIN, ..today() },
+            Timestamp { seconds: -62_135_596_801, ..today() },
+            Timestamp { seconds: 253_402_300_800, ..today() },
+            Timestamp { seconds: 253_402_300_799, nanoseconds: 0, utc_offset_seconds: 1 },
+        ] {
+            let step = drive.engine.handle_memory_command(CommandId(1), bad, JournalCommand::Status.into());
+            assert_eq!(step.unwrap_err(), EngineError::Protocol(ProtocolError::InvalidTime), "{bad:?}");
+        }
+        // The id was not used up.
+        let last = Timestamp { seconds: 253_402_300_799, nanoseconds: 999_999_999, utc_offset_seconds: 0 };
+        assert!(drive.engine.handle_memory_command(CommandId(1), last, JournalCommand::Status.into()).is_ok());
+    }
+}
+
+#[test]
+fn a_cancelled_command_ends_and_late_results_are_taken_once() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[]);
+        let id = drive.submit(append("late"));
+        let key = drive.pending.remove(0).key.into_string();
+
+        let step = drive.engine.cancel(CommandId(id)).unwrap();
+
+        assert_eq!(step.finished.len(), 1);
+        assert_eq!(step.finished[0].outcome.as_ref().unwrap_err().code, ErrorCode::Cancelled);
+        assert_eq!(drive.engine.cancel(CommandId(id)).unwrap(), Default::default(), "a second time says nothing");
+        assert_eq!(drive.engine.cancel(CommandId(99)).unwrap(), Default::default());
+        let late = || FsOutcome::Append(AppendOutcome::Written(version("v")));
+        let step = drive.engine.handle_memory_result(FsResult { key: key.clone(), outcome: Ok(late()) }).unwrap();
+        assert_eq!(step, Default::default());
+        assert_eq!(refusal(&mut drive, &key, late()), ProtocolError::UsedKey(key));
+        assert!(drive.run(append("next")).is_ok());
+    }
+}
+
+/// Answers everything itself: what the host of a nightmare would.
+struct Nightmare<F>(F);
+
+impl<F: FnMut(&FsOp) -> Result<FsOutcome, saddlebag::protocol::FsError>> Executor for Nightmare<F> {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, saddlebag::protocol::FsError> {
+        (self.0)(op)
+    }
+}
+
+#[test]
+fn a_folder_without_end_ends_in_an_error() {
+    for kind in BOTH {
+        let mut count = 0_u64;
+        let endless = Nightmare(|op: &FsOp| {
+            let FsOp::List { folder, limit, .. } = op else { panic!("only lists: {op:?}") };
+            let prefix = folder.as_ref().map(|folder| format!("{folder}/")).unwrap_or_default();
+            let entries: Vec<Entry> = (0..*limit)
+                .map(|_| {
+                    count += 1;
+                    let path = path(&format!("{prefix}{count:09}"));
+                    Entry { path, kind: EntryKind::Other, size: 0, version: version(""), modified: 0 }
+                })
+                .collect();
+            let next = entries.last().map(|entry| entry.path.clone());
+            Ok(listing(entries, next))
+        });
+        let mut drive = Drive::new(kind, project_config(), endless);
+
+        let error = drive.run(JournalCommand::List).unwrap_err();
+
+        assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
+    }
+}
+
+#[test]
+fn a_file_that_always_changes_ends_in_contention() {
+    let note = || Target::Note("n".into());
+    let edit = EditChange::Replace { old: "x".into(), new: "y".into() };
+    for kind in BOTH {
+        for command in [
+            JournalCommand::Edit { target: note(), change: edit.clone() },
+            JournalCommand::Edit { target: note(), change: EditChange::Delete },
+            JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "z".into() },
+            JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "z".into() },
+            JournalCommand::Restore { target: note() },
+        ] {
+            let mut changes = 0_u32;
+            let restless = Nightmare(|op: &FsOp| {
+                let stale = Some(version("v2"));
+                Ok(match op {
+                    FsOp::Read { .. } => {
+                        let content = FileContent { bytes: b"x".to_vec(), version: version("v1"), size: 1 };
+                        FsOutcome::Read(ReadOutcome::Content(content))
+                    }
+                    FsOp::Write { path, .. } if path.as_str().ends_with(".bak") => {
+                        FsOutcome::Write(WriteOutcome::Written(version("b")))
+                    }
+                    FsOp::Write { .. } => {
+                        changes += 1;
+                        FsOutcome::Write(WriteOutcome::Stale(stale))
+                    }
+                    FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Stale(stale)),
+                    FsOp::Remove { .. } => FsOutcome::Remove(RemoveOutcome::Stale(version("v2"))),
+                    _ => panic!("{op:?}"),
+                })
+            });
+            let mut drive = Drive::new(kind, project_config(), restless);
+
+            let error = drive.run(command.clone()).unwrap_err();
+
+            assert_eq!(error.code, ErrorCode::Contention, "{command:?}: {error:?}");
+        }
+    }
+}
+
+#[test]
+fn an_append_that_nobody_can_vouch_for_ends_in_contention() {
+    for kind in BOTH {
+        let forgetful = Nightmare(|op: &FsOp| {
+            Ok(match op {
+                FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Unknown(0)),
+                _ => FsOutcome::Read(ReadOutcome::Absent),
+            })
+        });
+        let mut drive = Drive::new(kind, project_config(), forgetful);
+
+        assert_eq!(drive.run(append("x")).unwrap_err().code, ErrorCode::Contention);
+    }
+}
+
+#[test]
+fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
+    let commands: Vec<Command> = vec![
+        append("x").into(),
+        JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "x".into() }.into(),
+        JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Overwrite, content: "x".into() }.into(),
+        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
+        read_long_term().into(),
+        JournalCommand::List.into(),
+        JournalCommand::Edit { target: Target::Note("n".into()), change: EditChange::Delete }.into(),
+        JournalCommand::Restore { target: Target::Scratchpad }.into(),
+        search("x").into(),
+        JournalCommand::Status.into(),
+        JournalCommand::FlushSummary { summary: "s".into(), messages: None }.into(),
+        JournalCommand::Slash { line: "/memory clear daily".into() }.into(),
+        Command::Context(ContextRequest::default()),
+    ];
+    for kind in BOTH {
+        for answer in every_fs_error() {
+            let failing = Nightmare(|_: &FsOp| Err(answer.clone()));
+            let mut drive = Drive::new(kind, project_config(), failing);
+            for command in &commands {
+                match (command, drive.run(command.clone())) {
+                    // A block is still worth having without the files that cannot be read.
+                    (Command::Context(_), Ok(saddlebag::Reply::Context(reply))) => {
+                        assert_eq!(reply.left_out.len(), 4, "{reply:?}");
+                    }
+                    (_, Err(error)) => {
+                        assert_eq!(error.code, ErrorCode::Storage, "{command:?}");
+                        assert!(error.message.contains(&answer.to_string()), "{error:?}");
+                    }
+                    (_, done) => panic!("{command:?} gave {done:?}"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The component imports nothing at all, and it is small.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use saddlebag::Config;
+use saddlebag_host::EMBEDDED_COMPONENT;
+use wasmparser::{Instance, Parser, Payload};
+use wasmtime::component::{Component, Linker};
+use wasmtime::{Engine, Store};
+
+/// What the size of every instantiation and download is held to, in bytes.
+const MAX_COMPONENT_BYTES: usize = 900 * 1024;
+
+#[test]
+fn imports_nothing() {
+    let mut depth = 0_usize;
+    let mut component_imports = Vec::new();
+    let mut module_imports: Vec<Vec<String>> = Vec::new();
+    let mut given: Vec<BTreeMap<u32, Vec<String>>> = Vec::new();
+    for payload in Parser::new(0).parse_all(EMBEDDED_COMPONENT) {
+        match payload.unwrap() {
+            Payload::ModuleSection { .. } => {
+                depth += 1;
+                module_imports.push(Vec::new());
+            }
+            // The shims that name the types of the exports: what they import, the component gives them.
+            Payload::ComponentSection { .. } => depth += 1,
+            Payload::ComponentImportSection(imports) if depth == 0 => {
+                component_imports.extend(imports.into_iter().map(|import| import.unwrap().name.name.to_string()));
+            }
+            Payload::ImportSection(imports) => {
+                let names = imports.into_imports().map(|import| import.unwrap().module.to_string());
+                module_imports.last_mut().unwrap().extend(names);
+            }
+            Payload::InstanceSection(instances) => {
+                given.extend(instances.into_iter().filter_map(|instance| match instance.unwrap() {
+                    Instance::Instantiate { module_index, args } => {
+                        let names = args.iter().map(|arg| arg.name.to_string()).collect();
+                        Some(BTreeMap::from([(module_index, names)]))
+                    }
+                    Instance::FromExports(_) => None,
+                }))
+            }
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    assert_eq!(depth, 0);
+    assert_eq!(component_imports, [""; 0], "the component imports something");
+    assert!(!module_imports.is_empty(), "no module was looked at");
+    // A module inside may import; then the component itself supplies it, as it has nothing else to give.
+    for (index, imports) in module_imports.iter().enumerate() {
+        let index = u32::try_from(index).unwrap();
+        let supplied: Vec<&String> = given.iter().filter_map(|instance| instance.get(&index)).flatten().collect();
+        for import in imports {
+            assert!(supplied.contains(&import), "module {index} imports `{import}`, which nobody inside gives it");
+            assert!(!import.starts_with("wasi"), "module {index} imports `{import}`");
+        }
+    }
+}
+
+#[test]
+fn an_empty_linker_is_enough() {
+    let engine = Engine::default();
+    let component = Component::new(&engine, EMBEDDED_COMPONENT).unwrap();
+    let mut store = Store::new(&engine, ());
+
+    let instance = Linker::<()>::new(&engine).instantiate(&mut store, &component);
+
+    assert!(instance.is_ok(), "{:?}", instance.err());
+    assert!(support::runtime().open(Config::default()).is_ok());
+}
+
+#[test]
+fn the_component_is_small() {
+    let size = EMBEDDED_COMPONENT.len();
+    assert!(size <= MAX_COMPONENT_BYTES, "{size} bytes, the bar is {MAX_COMPONENT_BYTES}");
+}

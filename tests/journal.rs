@@ -1,0 +1,348 @@
+//! What the journal does beyond the recorded vectors: exact texts, paging, undo, command lines, and a
+//! search that keeps up with the files.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use saddlebag::Reply;
+use saddlebag::journal::{
+    EditChange, JournalCommand, JournalReply, ListReply, SLASH_USAGE, SearchRequest, StatusReply, Target, WriteMode,
+};
+use saddlebag::protocol::{ErrorCode, FsError};
+use saddlebag::search::{SearchResults, SkipReason};
+use saddlebag::store::Timestamp;
+use saddlebag_host::Simulator;
+use support::drive::{Drive, changes, drive};
+use support::{BOTH, host, noon, path, project_config};
+
+const LOG: &str = "projects/proj/daily/2026-05-25.md";
+const PAD: &str = "projects/proj/SCRATCHPAD.md";
+const NOTE: &str = "projects/proj/notes/n.md";
+
+fn note() -> Target {
+    Target::Note("n".into())
+}
+
+fn overwrite(target: Target, content: &str) -> JournalCommand {
+    JournalCommand::Write { target, mode: WriteMode::Overwrite, content: content.into() }
+}
+
+fn journal(drive: &mut Drive<Simulator>, command: JournalCommand) -> JournalReply {
+    match drive.run(command) {
+        Ok(Reply::Journal(reply)) => reply,
+        other => panic!("expected a reply, got {other:?}"),
+    }
+}
+
+fn slash(drive: &mut Drive<Simulator>, line: &str) -> String {
+    match journal(drive, JournalCommand::Slash { line: line.into() }) {
+        JournalReply::Text(text) => text,
+        other => panic!("expected a text, got {other:?}"),
+    }
+}
+
+fn status(drive: &mut Drive<Simulator>) -> StatusReply {
+    match journal(drive, JournalCommand::Status) {
+        JournalReply::Status(status) => status,
+        other => panic!("expected a status, got {other:?}"),
+    }
+}
+
+fn list(drive: &mut Drive<Simulator>) -> ListReply {
+    match journal(drive, JournalCommand::List) {
+        JournalReply::Listed(list) => list,
+        other => panic!("expected a list, got {other:?}"),
+    }
+}
+
+fn search(drive: &mut Drive<Simulator>, request: SearchRequest) -> SearchResults {
+    match journal(drive, JournalCommand::Search(request)) {
+        JournalReply::Found(results) => results,
+        other => panic!("expected results, got {other:?}"),
+    }
+}
+
+fn paths(results: &SearchResults) -> Vec<&str> {
+    results.hits.iter().map(|hit| hit.path.as_str()).collect()
+}
+
+fn find(drive: &mut Drive<Simulator>, query: &str) -> Vec<String> {
+    search(drive, SearchRequest::new(query)).hits.into_iter().map(|hit| hit.path).collect()
+}
+
+fn text(drive: &Drive<Simulator>, file: &str) -> String {
+    String::from_utf8(drive.executor.files().remove(file).unwrap_or_else(|| panic!("no {file}"))).unwrap()
+}
+
+#[test]
+fn an_entry_of_the_log_has_its_exact_text() {
+    let entry = |heading: &str, body: &str| JournalCommand::AppendDaily { heading: heading.into(), body: body.into() };
+    for kind in BOTH {
+        let mut host = host(kind, project_config(), &[("projects/proj/daily/2026-05-26.md", b"x")]);
+        let late = Timestamp { seconds: noon("2026-05-25").seconds + 45_240, nanoseconds: 0, utc_offset_seconds: 0 };
+        let west = Timestamp { utc_offset_seconds: -7200, ..late };
+
+        host.run(west, entry("shipped", "\n  it works \n\n")).unwrap();
+        host.run(late, entry("", "")).unwrap();
+
+        let files = host.executor().files();
+        assert_eq!(files[LOG], "\n### 22:34 — shipped\nit works\n".as_bytes());
+        assert_eq!(files["projects/proj/daily/2026-05-26.md"], "x\n\n### 00:34 — \n\n".as_bytes());
+    }
+}
+
+#[test]
+fn compaction_summaries_stay_in_order() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[]);
+        let flush = |summary: &str, messages| JournalCommand::FlushSummary { summary: summary.into(), messages };
+        drive.run(flush("first", Some(12))).unwrap();
+        drive.run(flush("second", None)).unwrap();
+        let expected = "\n### 12:00 — compaction summary (12 msgs)\nfirst\n\n### 12:00 — compaction summary\nsecond\n";
+        assert_eq!(text(&drive, LOG), expected);
+    }
+}
+
+#[test]
+fn status_counts_what_is_at_hand() {
+    for kind in BOTH {
+        let mut empty = drive(kind, project_config(), &[]);
+        let status_of_nothing = status(&mut empty);
+        assert_eq!(status_of_nothing.text, "MEMORY.md: (not created)\nscratchpad: (empty)\ntoday: (no entries)");
+        assert_eq!(status_of_nothing.long_term_bytes, None);
+
+        let files: [(&str, &[u8]); 3] =
+            [("MEMORY.md", b"12345"), (PAD, b"- [ ] a\n  * [ ] b\n- [x] c\n"), (LOG, b"### a\n#### no\n### b\n")];
+        let full = status(&mut drive(kind, project_config(), &files));
+        assert_eq!((full.long_term_bytes, full.open_items, full.today_entries), (Some(5), 2, 2));
+        assert_eq!(full.text, "MEMORY.md: 5B\nscratchpad: 2 open item(s)\ntoday: 2 entry(s)");
+    }
+}
+
+#[test]
+fn list_has_the_scratchpad_and_says_what_it_skips() {
+    let files: [(&str, &[u8]); 7] = [
+        ("MEMORY.md", b"12"),
+        ("MEMORY.bak", b"x"),
+        (PAD, b"123"),
+        ("projects/proj/OTHER.md", b"x"),
+        ("projects/other/notes/x.md", b"x"),
+        (NOTE, b""),
+        (LOG, b"1"),
+    ];
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &files);
+        drive.executor.insert_link(&path("projects/proj/notes/link.md"));
+        drive.executor.insert_directory(&path("projects/proj/notes/folder.md"));
+
+        let list = list(&mut drive);
+
+        let found: Vec<(&str, u64)> = list.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
+        assert_eq!(found, [("MEMORY.md", 2), (PAD, 3), (LOG, 1), (NOTE, 0)]);
+        assert!(list.files.iter().all(|file| file.modified > 0));
+        let skipped: Vec<(&str, &SkipReason)> =
+            list.skipped.iter().map(|skipped| (skipped.path.as_str(), &skipped.reason)).collect();
+        assert_eq!(skipped, [("projects/proj/notes/link.md", &SkipReason::NotRegular)]);
+    }
+}
+
+#[test]
+fn parts_of_a_file_make_up_the_file() {
+    let body = "aé記🙂\n".repeat(40);
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[(NOTE, body.as_bytes())]);
+        for max_bytes in [4, 5, 7, 64, 4000] {
+            let (mut whole, mut next) = (String::new(), Some(0));
+            while let Some(offset) = next {
+                let command = JournalCommand::Read { target: note(), offset, max_bytes };
+                let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
+                assert_eq!((part.offset, part.size), (offset, body.len() as u64));
+                assert!(part.text.len() <= max_bytes as usize && !part.text.is_empty());
+                assert_eq!(part.ending.is_empty(), part.next_offset.is_none());
+                whole.push_str(&part.text);
+                next = part.next_offset;
+            }
+            assert_eq!(whole, body);
+        }
+        // An offset inside a character starts behind it.
+        let command = JournalCommand::Read { target: note(), offset: 2, max_bytes: 4 };
+        let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
+        assert_eq!((part.offset, part.text.as_str()), (3, "記"));
+    }
+}
+
+#[test]
+fn restoring_twice_undoes_and_redoes() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[(NOTE, b"one")]);
+        drive.run(overwrite(note(), "two")).unwrap();
+        let restore = || JournalCommand::Restore { target: note() };
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            drive.run(restore()).unwrap();
+            seen.push(text(&drive, NOTE));
+        }
+        assert_eq!(seen, ["one", "two", "one"]);
+
+        drive.run(JournalCommand::Edit { target: note(), change: EditChange::Delete }).unwrap();
+        assert!(!drive.executor.files().contains_key(NOTE));
+        let JournalReply::Restored(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
+        assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
+        assert_eq!(text(&drive, NOTE), "one");
+    }
+}
+
+#[test]
+fn a_restore_that_cannot_keep_what_it_replaces_changes_nothing() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[(NOTE, b"now"), ("projects/proj/notes/n.bak", b"then")]);
+        // Two reads, then the backup of what is there.
+        drive.executor.fail_at(2, FsError::NoSpace);
+        let error = drive.run(JournalCommand::Restore { target: note() }).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Storage);
+        assert_eq!((text(&drive, NOTE), text(&drive, "projects/proj/notes/n.bak")), ("now".into(), "then".into()));
+    }
+}
+
+#[test]
+fn slash_commands_work_end_to_end() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[]);
+        assert_eq!(slash(&mut drive, "/memory read list"), "(empty)");
+        assert_eq!(slash(&mut drive, "/memory search jose"), "No matches for 'jose'.");
+        assert_eq!(slash(&mut drive, "/memory clear scratchpad"), format!("Nothing to clear in {PAD}"));
+        assert_eq!(changes(&drive.executor), [""; 0]);
+
+        assert_eq!(slash(&mut drive, "/memory write long_term port is 1"), "Wrote 9 bytes to MEMORY.md");
+        assert_eq!(
+            slash(&mut drive, "/memory write note:\"two words\" a jose b"),
+            "Wrote 8 bytes to projects/proj/notes/two words.md"
+        );
+        assert_eq!(slash(&mut drive, "write scratchpad - [ ] item"), format!("Wrote 10 bytes to {PAD}"));
+        assert_eq!(slash(&mut drive, "write daily noted"), format!("Wrote 5 bytes to {LOG}"));
+        assert_eq!(slash(&mut drive, "/memory"), "MEMORY.md: 10B\nscratchpad: 1 open item(s)\ntoday: (no entries)");
+        assert_eq!(slash(&mut drive, "/memory edit long port is 1 => port is 2"), "Edited MEMORY.md");
+        assert_eq!(slash(&mut drive, "/memory read long_term"), "port is 2\n");
+        assert_eq!(slash(&mut drive, "/memory read daily 2026-05-25"), "noted\n");
+        assert_eq!(slash(&mut drive, "/memory read note none"), "(empty) projects/proj/notes/none.md does not exist");
+        assert!(slash(&mut drive, "/memory search jose").contains("projects/proj/notes/two words.md  [matched: jose]"));
+        assert_eq!(slash(&mut drive, "/memory restore long_term"), "Restored MEMORY.md from MEMORY.bak (10 bytes)");
+        assert_eq!(slash(&mut drive, "/memory read long"), "port is 1\n");
+        assert_eq!(
+            slash(&mut drive, "clear daily"),
+            format!("Cleared {LOG} (kept as projects/proj/daily/2026-05-25.bak)")
+        );
+        assert_eq!(text(&drive, LOG), "");
+        slash(&mut drive, "restore daily");
+        assert_eq!(text(&drive, LOG), "noted\n");
+        assert_eq!(slash(&mut drive, "clear note two words"), "Deleted projects/proj/notes/two words.md");
+        assert_eq!(slash(&mut drive, "read list"), format!("MEMORY.md\n{PAD}\n{LOG}"));
+        let usage = drive.run(JournalCommand::Slash { line: "/memory nope".into() }).unwrap_err();
+        assert_eq!(usage.message, SLASH_USAGE);
+    }
+}
+
+#[test]
+fn a_long_file_is_shown_to_its_limit() {
+    for kind in BOTH {
+        let body = "記".repeat(5000);
+        let mut drive = drive(kind, project_config(), &[("MEMORY.md", body.as_bytes())]);
+        let shown = slash(&mut drive, "/memory read long");
+        assert_eq!(shown, format!("{}…[truncated]", "記".repeat(4000)));
+    }
+}
+
+#[test]
+fn search_pages_follow_one_another() {
+    let files: Vec<String> = (0..10).map(|number| format!("projects/proj/notes/n{number}.md")).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &files);
+        let all = search(&mut drive, SearchRequest::new("word"));
+        assert_eq!((all.total_files, all.hits.len(), all.rendered_hits), (10, 10, 10));
+        let mut joined = Vec::new();
+        for offset in [0, 4, 8, 12, u32::MAX] {
+            let page = search(&mut drive, SearchRequest { offset, limit: 4, ..SearchRequest::new("word") });
+            assert_eq!((page.total_files, &page.terms), (10, &all.terms));
+            joined.extend(page.hits);
+        }
+        assert_eq!(joined, all.hits);
+    }
+}
+
+#[test]
+fn search_sees_what_others_and_what_itself_wrote() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha"), (LOG, b"beta")]);
+        assert_eq!(find(&mut drive, "alpha"), [NOTE]);
+
+        drive.executor.insert(&path(NOTE), b"gamma");
+        assert_eq!(find(&mut drive, "alpha"), [""; 0]);
+        assert_eq!(find(&mut drive, "gamma"), [NOTE]);
+
+        let renamed = saddlebag::protocol::FsOp::Rename {
+            from: path(NOTE),
+            to: path("projects/proj/notes/m.md"),
+            precondition: saddlebag::protocol::Precondition::Any,
+        };
+        saddlebag_host::Executor::perform(&mut drive.executor, &renamed).unwrap();
+        assert_eq!(find(&mut drive, "gamma"), ["projects/proj/notes/m.md"]);
+
+        let m = Target::Note("m".into());
+        drive.run(overwrite(m.clone(), "delta")).unwrap();
+        assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
+        assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
+
+        drive.run(JournalCommand::Edit { target: m, change: EditChange::Delete }).unwrap();
+        assert_eq!(find(&mut drive, "delta"), [""; 0]);
+        assert_eq!(find(&mut drive, "beta"), [LOG]);
+    }
+}
+
+#[test]
+fn a_search_reads_again_only_what_changed() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha"), (LOG, b"beta")]);
+        find(&mut drive, "alpha");
+        let before = drive.executor.operations() as usize;
+        drive.executor.insert(&path(LOG), b"alpha too");
+        assert_eq!(find(&mut drive, "alpha"), [LOG, NOTE]);
+        let reads: Vec<&str> = drive.executor.log()[before..]
+            .iter()
+            .filter(|performed| performed.op == "read")
+            .map(|performed| performed.path.as_str())
+            .collect();
+        assert_eq!(reads, [LOG]);
+    }
+}
+
+#[test]
+fn a_vouched_search_asks_for_nothing_once_it_has_read() {
+    let vouched = || SearchRequest { vouched_unchanged: true, ..SearchRequest::new("alpha") };
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
+        assert_eq!(paths(&search(&mut drive, vouched())), [NOTE], "the first one reads all the same");
+        let before = drive.executor.operations();
+        drive.executor.insert(&path(NOTE), b"changed");
+
+        assert_eq!(paths(&search(&mut drive, vouched())), [NOTE]);
+
+        assert_eq!(drive.executor.operations(), before);
+        assert!(find(&mut drive, "alpha").is_empty(), "without the word of the host it looks");
+    }
+}
+
+#[test]
+fn a_file_that_could_not_be_read_is_tried_again() {
+    for kind in BOTH {
+        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
+        // Four folders are listed first.
+        drive.executor.fail_at(4, FsError::Denied);
+        let results = search(&mut drive, SearchRequest::new("alpha"));
+        assert_eq!(results.total_files, 0);
+        assert_eq!(results.skipped[0].reason, SkipReason::Unreadable(FsError::Denied));
+        let results = search(&mut drive, SearchRequest::new("alpha"));
+        assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
+    }
+}

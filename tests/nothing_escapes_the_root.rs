@@ -1,0 +1,231 @@
+//! Whatever the path, the link or the name: nothing outside the root is read or written.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use saddlebag::context::{ContextRequest, Overflow};
+use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::{Command, Config};
+use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
+use support::arbitrary::NAMES;
+use support::drive::Drive;
+use support::{Kind, project_config};
+
+const SECRET: &str = "the secret of the outside";
+
+/// A folder with a store and, beside it, what no command may touch.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/projects/proj/notes")).unwrap();
+        fs::create_dir_all(folder.path().join("root/projects/proj/daily")).unwrap();
+        fs::create_dir_all(folder.path().join("outside/notes")).unwrap();
+        for file in ["outside/x.md", "outside/MEMORY.md", "outside/2026-05-25.md", "x.md", "root/../a.md"] {
+            fs::write(folder.path().join(file), SECRET).unwrap();
+        }
+        Self { folder }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    fn drive(&self, config: Config) -> Drive<LocalDir> {
+        let options = LocalDirOptions { durability: Durability::Fast, ..LocalDirOptions::default() };
+        Drive::new(Kind::Component, config, LocalDir::open(&self.root(), options).unwrap())
+    }
+
+    /// Everything that is not in the store, with its bytes.
+    fn outside(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let root = self.root();
+        collect(self.folder.path(), &mut found);
+        found.retain(|path, _| !path.starts_with(&root));
+        found
+    }
+}
+
+fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_symlink() {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, found);
+            found.insert(path, Vec::new());
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+}
+
+fn every_command(target: &Target) -> Vec<Command> {
+    let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
+    let mut commands: Vec<Command> = vec![
+        JournalCommand::Read { target: target.clone(), offset: 0, max_bytes: 4000 }.into(),
+        JournalCommand::Write { target: target.clone(), mode: WriteMode::Append, content: "mine".into() }.into(),
+        JournalCommand::Write { target: target.clone(), mode: WriteMode::Overwrite, content: "mine".into() }.into(),
+        JournalCommand::Edit { target: target.clone(), change: replace }.into(),
+        JournalCommand::Edit { target: target.clone(), change: EditChange::Delete }.into(),
+        JournalCommand::Restore { target: target.clone() }.into(),
+        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
+        JournalCommand::List.into(),
+        JournalCommand::Status.into(),
+        JournalCommand::Search(SearchRequest::new("secret")).into(),
+    ];
+    for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
+        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 4000 }));
+    }
+    commands
+}
+
+/// Runs everything; no reply may show the secret, and the outside must stay as it is.
+fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
+    let before = place.outside();
+    for config in [project_config(), Config { project: None, ..project_config() }] {
+        let mut drive = place.drive(config);
+        let mut commands: Vec<Command> = targets.iter().flat_map(every_command).collect();
+        commands.extend(lines.iter().map(|line| Command::from(JournalCommand::Slash { line: line.clone() })));
+        for command in commands {
+            let outcome = format!("{:?}", drive.run(command.clone()));
+            assert!(!outcome.contains(SECRET), "{command:?} shows {outcome}");
+        }
+    }
+    assert_eq!(place.outside(), before);
+}
+
+fn usual_targets() -> Vec<Target> {
+    vec![
+        Target::LongTerm,
+        Target::Scratchpad,
+        Target::Daily(None),
+        Target::Daily(Some("2026-05-25".into())),
+        Target::Note("x".into()),
+    ]
+}
+
+#[test]
+fn nothing_escapes_the_root() {
+    let place = Place::new();
+    let outside = place.folder.path().join("outside/x");
+    let absolute = outside.to_str().unwrap();
+    let mut names: Vec<String> = NAMES.iter().map(|name| (*name).to_string()).collect();
+    names.extend(
+        [
+            "../../../outside/x",
+            "..\\..\\x",
+            "../../x",
+            "/etc/passwd",
+            "%2e%2e/x",
+            "x\0",
+            "~/x",
+            "file:///x",
+            "..md",
+            "．．/x",
+        ]
+        .map(String::from),
+    );
+    names.push(absolute.to_string());
+    let targets: Vec<Target> =
+        names.iter().flat_map(|name| [Target::Note(name.clone()), Target::Daily(Some(name.clone()))]).collect();
+    let lines: Vec<String> = names
+        .iter()
+        .flat_map(|name| {
+            [
+                "read note {}",
+                "read daily {}",
+                "write note:\"{}\" mine",
+                "clear note {}",
+                "restore note {}",
+                "edit note:\"{}\" the => a",
+            ]
+            .map(|line| line.replace("{}", name))
+        })
+        .collect();
+
+    assert_nothing_escapes(&place, &targets, &lines);
+}
+
+#[test]
+fn a_project_cannot_name_a_folder_outside() {
+    for project in ["..", "../outside", "/etc", "a/b", "", ".", "a\\b", "x\n"] {
+        let config = Config { project: Some(project.into()), ..Config::default() };
+        assert!(support::runtime().open(config).is_err(), "{project:?}");
+    }
+}
+
+#[test]
+fn links_to_files_are_neither_followed_nor_replaced() {
+    for planted in [
+        "MEMORY.md",
+        "MEMORY.bak",
+        "SCRATCHPAD.md",
+        "projects/proj/SCRATCHPAD.md",
+        "projects/proj/SCRATCHPAD.bak",
+        "projects/proj/notes/x.md",
+        "projects/proj/notes/x.bak",
+        "projects/proj/daily/2026-05-25.md",
+        "projects/proj/daily/2026-05-25.bak",
+    ] {
+        let place = Place::new();
+        let link = place.root().join(planted);
+        symlink(place.folder.path().join("outside/x.md"), &link).unwrap();
+
+        assert_nothing_escapes(&place, &usual_targets(), &[]);
+
+        assert!(link.is_symlink(), "{planted} was replaced");
+    }
+}
+
+#[test]
+fn links_to_folders_are_not_followed() {
+    for planted in
+        ["projects", "projects/proj", "projects/proj/notes", "projects/proj/daily", "notes", "daily", ".saddlebag"]
+    {
+        let place = Place::new();
+        let link = place.root().join(planted);
+        if link.is_dir() {
+            fs::remove_dir_all(&link).unwrap();
+        }
+        symlink(place.folder.path().join("outside"), &link).unwrap();
+
+        assert_nothing_escapes(&place, &usual_targets(), &[]);
+
+        assert!(link.is_symlink(), "{planted} was replaced");
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_the_locks_is_not_followed() {
+    let place = Place::new();
+    fs::create_dir(place.root().join(".saddlebag")).unwrap();
+    symlink(place.folder.path().join("outside"), place.root().join(".saddlebag/locks")).unwrap();
+
+    assert_nothing_escapes(&place, &usual_targets(), &[]);
+}
+
+#[test]
+fn a_link_to_a_neighbour_inside_the_root_is_not_followed_either() {
+    let place = Place::new();
+    fs::write(place.root().join("projects/proj/notes/real.md"), "plain words").unwrap();
+    symlink("real.md", place.root().join("projects/proj/notes/x.md")).unwrap();
+    let mut drive = place.drive(project_config());
+
+    let read = drive.run(JournalCommand::Read { target: Target::Note("x".into()), offset: 0, max_bytes: 99 });
+    let found = format!("{:?}", drive.run(JournalCommand::Search(SearchRequest::new("plain"))).unwrap());
+
+    assert!(read.unwrap_err().message.contains("symbolic link"));
+    assert!(found.contains("real.md") && found.contains("NotRegular"), "{found}");
+}

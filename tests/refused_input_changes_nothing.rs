@@ -1,0 +1,286 @@
+//! Bad input gives an error and changes nothing: no byte of any file, and no attempt at one.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use saddlebag::journal::{
+    EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, SearchRequest, SlashCommand, Target, TargetRole,
+    WriteMode,
+};
+use saddlebag::protocol::ErrorCode;
+use saddlebag::{Config, Limits};
+use support::drive::{changes, drive};
+use support::{BOTH, project_config};
+
+const FILES: [(&str, &[u8]); 6] = [
+    ("MEMORY.md", b"port 1\nport 2\n"),
+    ("projects/proj/SCRATCHPAD.md", b"- [ ] a\n"),
+    ("projects/proj/notes/a.md", b"note"),
+    ("projects/proj/notes/bytes.md", b"caf\xe9 x"),
+    ("projects/proj/notes/large.bak", &[b'x'; 5000]),
+    ("projects/proj/daily/2026-05-24.md", b"log"),
+];
+
+/// Runs each command in both engines; each must be refused with the code and change nothing.
+fn assert_refused(code: ErrorCode, commands: Vec<JournalCommand>) {
+    assert_refused_on(&project_config(), &FILES, code, commands);
+}
+
+fn assert_refused_on(config: &Config, files: &[(&str, &[u8])], code: ErrorCode, commands: Vec<JournalCommand>) {
+    for kind in BOTH {
+        let mut drive = drive(kind, config.clone(), files);
+        let before = drive.executor.files();
+        for command in &commands {
+            let Err(error) = drive.run(command.clone()) else { panic!("{command:?} was done") };
+            assert_eq!(error.code, code, "{command:?}: {error:?}");
+            assert!(!error.message.is_empty() && !error.message.ends_with('.'), "{error:?}");
+        }
+        assert_eq!(drive.executor.files(), before);
+        assert_eq!(changes(&drive.executor), [""; 0]);
+    }
+}
+
+fn note(name: &str) -> Target {
+    Target::Note(name.into())
+}
+
+fn write(target: Target, mode: WriteMode) -> JournalCommand {
+    JournalCommand::Write { target, mode, content: "mine".into() }
+}
+
+fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
+    JournalCommand::Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }
+}
+
+fn delete(target: Target) -> JournalCommand {
+    JournalCommand::Edit { target, change: EditChange::Delete }
+}
+
+fn read(target: Target) -> JournalCommand {
+    JournalCommand::Read { target, offset: 0, max_bytes: 100 }
+}
+
+/// Everything that takes a target, about this one.
+fn with_target(target: &Target) -> Vec<JournalCommand> {
+    vec![
+        write(target.clone(), WriteMode::Append),
+        write(target.clone(), WriteMode::Overwrite),
+        read(target.clone()),
+        replace(target.clone(), "note", "x"),
+        JournalCommand::Restore { target: target.clone() },
+    ]
+}
+
+#[test]
+fn a_bad_note_name_is_refused_by_every_command() {
+    let names = [
+        "",
+        "  ",
+        ".md",
+        "..",
+        ".",
+        "../x",
+        "a/b",
+        "/etc/passwd",
+        "a\\b",
+        ".hidden",
+        "a.b",
+        "README.MD",
+        "a\nb",
+        "a\0b",
+        "a\tb",
+        "\u{7f}a",
+        "a\u{85}b",
+        "a\u{2028}b",
+        "CON",
+        "nul.md",
+        "Com1",
+        "LPT³",
+        "conin$",
+        "x\r",
+    ];
+    let names = names.iter().filter(|name| **name != "x\r").map(|name| (*name).to_string());
+    let commands = names.chain(["n".repeat(252), "n".repeat(300), "記".repeat(84)]).flat_map(|name| {
+        let mut commands = with_target(&note(&name));
+        commands.push(delete(note(&name)));
+        commands
+    });
+    assert_refused(ErrorCode::InvalidName, commands.collect());
+}
+
+#[test]
+fn a_bad_date_is_refused_by_every_command() {
+    let dates = [
+        "",
+        "---",
+        "1",
+        "2026-5-25",
+        "2026-02-30",
+        "9999-99-99",
+        "0000-01-01",
+        "../2026-05-25",
+        "2026-05-25/x",
+        "2026-05-25\n",
+        " 2026-05-25",
+        "２０２６-05-25",
+        "today",
+    ];
+    let commands = dates.iter().flat_map(|date| {
+        let target = Target::Daily(Some((*date).to_string()));
+        // A log is written today or not at all, so a write refuses any date.
+        with_target(&target).into_iter().filter(|command| command.name() != "write")
+    });
+    assert_refused(ErrorCode::InvalidDate, commands.collect());
+}
+
+#[test]
+fn a_write_into_the_past_is_refused() {
+    let past = Target::Daily(Some("2026-05-24".into()));
+    assert_refused(
+        ErrorCode::InvalidArgument,
+        vec![write(past.clone(), WriteMode::Append), write(past, WriteMode::Overwrite)],
+    );
+}
+
+#[test]
+fn a_query_without_words_or_without_end_is_refused() {
+    let blank = ["", "   ", "\t\n", "\u{3000}"].map(|query| JournalCommand::Search(SearchRequest::new(query)));
+    assert_refused(ErrorCode::InvalidArgument, blank.to_vec());
+    let long = [" ".repeat(1 << 20), "x".repeat(1 << 20), "x".repeat(MAX_QUERY_BYTES + 1)];
+    assert_refused(
+        ErrorCode::TooLarge,
+        long.into_iter().map(|query| JournalCommand::Search(SearchRequest::new(query))).collect(),
+    );
+}
+
+#[test]
+fn an_edit_without_one_match_is_refused() {
+    let past = || Target::Daily(Some("2026-05-24".into()));
+    assert_refused(
+        ErrorCode::NoUniqueMatch,
+        vec![
+            replace(Target::LongTerm, "port", "x"),
+            replace(Target::LongTerm, "nowhere", "x"),
+            replace(Target::LongTerm, "PORT 1", "x"),
+            replace(Target::LongTerm, "", "x"),
+            replace(Target::Scratchpad, "- [x] a", ""),
+            replace(past(), "logs", ""),
+        ],
+    );
+}
+
+#[test]
+fn an_edit_that_is_too_large_is_refused() {
+    let large = "x".repeat(MAX_WRITE_BYTES + 1);
+    assert_refused(ErrorCode::TooLarge, vec![replace(Target::LongTerm, "port 1", &large)]);
+}
+
+#[test]
+fn only_a_note_can_be_deleted() {
+    let targets = [Target::LongTerm, Target::Scratchpad, Target::Daily(None), Target::Daily(Some("2026-05-24".into()))];
+    assert_refused(ErrorCode::InvalidArgument, targets.map(delete).to_vec());
+}
+
+#[test]
+fn what_does_not_exist_cannot_be_edited_deleted_or_restored() {
+    assert_refused(
+        ErrorCode::NotFound,
+        vec![
+            replace(note("nowhere"), "a", "b"),
+            delete(note("nowhere")),
+            replace(Target::Daily(None), "a", "b"),
+            JournalCommand::Restore { target: Target::LongTerm },
+            JournalCommand::Restore { target: note("a") },
+            JournalCommand::Restore { target: Target::Daily(None) },
+        ],
+    );
+}
+
+#[test]
+fn bytes_that_are_no_text_are_neither_edited_nor_read() {
+    assert_refused(ErrorCode::NotText, vec![replace(note("bytes"), "x", "y"), read(note("bytes"))]);
+}
+
+#[test]
+fn a_heading_is_one_line() {
+    let headings = ["a\nb", "a\r", "\u{0}", "x\u{85}", "\u{1b}[31m"];
+    let commands = headings.map(|heading| JournalCommand::AppendDaily { heading: heading.into(), body: "b".into() });
+    assert_refused(ErrorCode::InvalidArgument, commands.to_vec());
+}
+
+#[test]
+fn a_file_over_the_limit_is_left_alone() {
+    let limits = Limits { max_file_bytes: 4096, ..Limits::default() };
+    let config = Config { limits, ..project_config() };
+    let large = "fact\n".repeat(1000);
+    let files: [(&str, &[u8]); 3] =
+        [("MEMORY.md", large.as_bytes()), FILES[4], ("projects/proj/notes/large.md", large.as_bytes())];
+    let commands = vec![
+        write(Target::LongTerm, WriteMode::Append),
+        write(Target::LongTerm, WriteMode::Overwrite),
+        replace(Target::LongTerm, "fact", "x"),
+        write(note("large"), WriteMode::Overwrite),
+        delete(note("large")),
+        JournalCommand::Restore { target: note("large") },
+        JournalCommand::Slash { line: "/memory clear long_term".into() },
+        JournalCommand::Slash { line: "/memory clear note large".into() },
+    ];
+    assert_refused_on(&config, &files, ErrorCode::TooLarge, commands);
+}
+
+#[test]
+fn a_read_out_of_range_is_refused() {
+    let at = |offset, max_bytes| JournalCommand::Read { target: Target::LongTerm, offset, max_bytes };
+    let reads = vec![at(0, 0), at(0, 3), at(0, u32::MAX), at(14, 100), at(u64::MAX, 100)];
+    assert_refused(ErrorCode::InvalidArgument, reads);
+}
+
+#[test]
+fn a_command_line_that_is_none_is_refused() {
+    let lines = [
+        "/memory nope",
+        "/memoryx",
+        "/memory write",
+        "/memory write long_term",
+        "/memory write bogus x",
+        "/memory edit long x",
+        "/memory clear",
+        "/memory clear bogus",
+        "/memory restore",
+        "/memory search",
+        "/memory status now",
+        "/memory clear daily 2026-05-24",
+        "/memory read scratchpad x",
+        "/memory write note",
+    ];
+    let refused: Vec<ErrorCode> = lines
+        .iter()
+        .flat_map(|line| {
+            BOTH.map(|kind| {
+                let mut drive = drive(kind, project_config(), &FILES);
+                let before = drive.executor.files();
+                let error = drive.run(JournalCommand::Slash { line: (*line).into() }).unwrap_err();
+                assert_eq!(drive.executor.files(), before, "{line}");
+                assert_eq!(changes(&drive.executor), [""; 0], "{line}");
+                error.code
+            })
+        })
+        .collect();
+    assert!(
+        refused.iter().all(|code| matches!(code, ErrorCode::InvalidArgument | ErrorCode::InvalidName)),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_word_that_is_misspelt_chooses_nothing() {
+    for word in ["overwirte", "Append", "", "replace"] {
+        assert_eq!(WriteMode::parse(word).unwrap_err().code, ErrorCode::InvalidArgument);
+    }
+    for word in ["longterm", "Note", "", "list"] {
+        assert!(Target::parse(word, None, TargetRole::Target).is_err());
+        assert!(SlashCommand::parse(&format!("write {word} x")).is_err());
+    }
+    assert!(Target::parse("scratchpad", Some("x"), TargetRole::Target).is_err());
+}

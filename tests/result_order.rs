@@ -1,0 +1,88 @@
+//! Requests may be answered in any order: what comes of the commands does not depend on it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use saddlebag::Command;
+use saddlebag::context::ContextRequest;
+use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag_host::Scheduler;
+use support::drive::drive;
+use support::{BOTH, project_config};
+
+const FILES: [(&str, &[u8]); 5] = [
+    ("README.md", b"fact of the readme"),
+    ("projects/proj/SCRATCHPAD.md", b"- [ ] a\n"),
+    ("projects/proj/notes/a.md", b"fact a"),
+    ("projects/proj/notes/b.md", b"fact b"),
+    ("projects/proj/daily/2026-05-24.md", b"log fact"),
+];
+
+/// Commands that are about different files.
+fn commutative() -> Vec<Command> {
+    let note = |name: &str| Target::Note(name.into());
+    let replace = EditChange::Replace { old: "fact".into(), new: "truth".into() };
+    vec![
+        JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "x\ny\nx".into() }.into(),
+        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
+        JournalCommand::Edit { target: note("a"), change: replace }.into(),
+        JournalCommand::Edit { target: note("b"), change: EditChange::Delete }.into(),
+        JournalCommand::Write { target: note("c"), mode: WriteMode::Overwrite, content: "new".into() }.into(),
+        JournalCommand::Read { target: Target::Daily(Some("2026-05-24".into())), offset: 0, max_bytes: 99 }.into(),
+        JournalCommand::Restore { target: note("none") }.into(),
+    ]
+}
+
+/// Commands that only look.
+fn looking() -> Vec<Command> {
+    vec![
+        JournalCommand::Search(SearchRequest::new("fact log")).into(),
+        JournalCommand::List.into(),
+        JournalCommand::Status.into(),
+        Command::Context(ContextRequest::default()),
+        JournalCommand::Search(SearchRequest::new("readme")).into(),
+    ]
+}
+
+#[test]
+fn result_order_changes_nothing() {
+    for kind in BOTH {
+        for (commands, changes) in [(commutative(), true), (looking(), false)] {
+            let mut expected = None;
+            for seed in 0..40 {
+                let mut drive = drive(kind, project_config(), &FILES);
+                for command in &commands {
+                    drive.submit(command.clone());
+                }
+                drive.settle_in_any_order(&mut Scheduler::new(seed));
+                let outcome = (drive.finished, drive.executor.files());
+                assert_eq!(&outcome, expected.get_or_insert_with(|| outcome.clone()), "{kind:?}, seed {seed}");
+                assert_eq!(outcome.1.len() > FILES.len(), changes);
+            }
+        }
+    }
+}
+
+#[test]
+fn appends_in_flight_all_land_whatever_the_order() {
+    for kind in BOTH {
+        for seed in 0..20 {
+            let mut drive = drive(kind, project_config(), &[]);
+            for number in 0..8 {
+                let content = format!("line {number}");
+                let target = if number % 2 == 0 { Target::LongTerm } else { Target::Daily(None) };
+                drive.submit(JournalCommand::Write { target, mode: WriteMode::Append, content });
+            }
+            drive.settle_in_any_order(&mut Scheduler::new(seed));
+            assert!(drive.finished.values().all(Result::is_ok));
+            let files = drive.executor.files();
+            for file in ["MEMORY.md", "projects/proj/daily/2026-05-25.md"] {
+                let mut lines: Vec<&str> = std::str::from_utf8(&files[file]).unwrap().lines().collect();
+                lines.sort_unstable();
+                lines.dedup();
+                assert_eq!(lines.len(), 4, "{kind:?}, seed {seed}");
+            }
+        }
+    }
+}

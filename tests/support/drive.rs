@@ -1,0 +1,106 @@
+//! An engine and an executor under the hand of the test: what is submitted when, and answered in
+//! which order.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult};
+use saddlebag::{Command, Config, Reply, Step};
+use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
+
+use super::{Kind, engine, path, today};
+
+pub struct Drive<X> {
+    pub engine: Box<dyn Engine>,
+    pub executor: X,
+    /// Requests that are owed a result, oldest first.
+    pub pending: Vec<FsRequest>,
+    pub finished: BTreeMap<u64, Result<Reply, Error>>,
+    last_id: u64,
+}
+
+impl<X: Executor> Drive<X> {
+    pub fn new(kind: Kind, config: Config, executor: X) -> Self {
+        Self { engine: engine(kind, config), executor, pending: Vec::new(), finished: BTreeMap::new(), last_id: 0 }
+    }
+
+    pub fn submit(&mut self, command: impl Into<Command>) -> u64 {
+        self.try_submit(command).expect("the command is taken")
+    }
+
+    pub fn try_submit(&mut self, command: impl Into<Command>) -> Result<u64, EngineError> {
+        self.last_id += 1;
+        let step = self.engine.handle_memory_command(CommandId(self.last_id), today(), command.into())?;
+        self.take(step);
+        Ok(self.last_id)
+    }
+
+    pub fn take(&mut self, step: Step) {
+        self.pending.extend(step.requests);
+        self.finished.extend(step.finished.into_iter().map(|finished| (finished.id.0, finished.outcome)));
+    }
+
+    /// Performs one pending request and hands its result in.
+    pub fn answer(&mut self, index: usize) {
+        let request = self.pending.remove(index);
+        let outcome = self.executor.perform(&request.op);
+        self.hand_in(request.key.as_str(), outcome);
+    }
+
+    pub fn hand_in(&mut self, key: &str, outcome: Result<FsOutcome, FsError>) {
+        let step = self.engine.handle_memory_result(FsResult { key: key.to_string(), outcome });
+        let step = step.expect("the result is taken");
+        self.take(step);
+    }
+
+    /// Answers everything, oldest first.
+    pub fn settle(&mut self) {
+        while !self.pending.is_empty() {
+            self.answer(0);
+        }
+    }
+
+    /// Answers everything in an order that the seed of the scheduler decides.
+    pub fn settle_in_any_order(&mut self, scheduler: &mut Scheduler) {
+        while !self.pending.is_empty() {
+            let first = scheduler.reorder((0..self.pending.len()).collect())[0];
+            self.answer(first);
+        }
+    }
+
+    pub fn run(&mut self, command: impl Into<Command>) -> Result<Reply, Error> {
+        let id = self.submit(command);
+        self.settle();
+        self.finished.remove(&id).expect("every command ends")
+    }
+}
+
+/// A drive over a simulator that holds `files`.
+pub fn drive(kind: Kind, config: Config, files: &[(&str, &[u8])]) -> Drive<Simulator> {
+    Drive::new(kind, config, simulator(files))
+}
+
+pub fn simulator(files: &[(&str, &[u8])]) -> Simulator {
+    let mut simulator = Simulator::new(1);
+    for (file, bytes) in files {
+        simulator.insert(&path(file), *bytes);
+    }
+    simulator
+}
+
+/// The operations of a log that could change something.
+pub fn changes(store: &Simulator) -> Vec<String> {
+    let changes = store.log().iter().filter(|performed| !matches!(performed.op, "read" | "list"));
+    changes.map(|performed| format!("{} {}", performed.op, performed.path)).collect()
+}
+
+/// One store that several engines work on.
+#[derive(Clone)]
+pub struct Shared(pub Rc<RefCell<Simulator>>);
+
+impl Executor for Shared {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        self.0.borrow_mut().perform(op)
+    }
+}
