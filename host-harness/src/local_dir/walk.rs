@@ -19,6 +19,12 @@ pub(super) fn find<'p>(root: &Dir, path: &'p RelPath) -> Result<Option<(Dir, &'p
 
 /// The folder `path`, empty for the root; `None` where it does not exist.
 pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError> {
+    if path.contains('/')
+        && let Ok(folder) = sys::open_folder_at(root, path)
+    {
+        return Ok(Some(folder));
+    }
+    // Segment by segment where that cannot be, and to find out why it failed.
     let mut folder = None;
     for name in segments(path) {
         check_name(name)?;
