@@ -4,6 +4,8 @@
 //! own target folder, without the flags of the build that this script is part of. It is built again
 //! when its sources or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
 
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "how a build script speaks to cargo")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 

@@ -63,7 +63,7 @@ fn main() -> Result<()> {
 }
 
 /// The median of `runs` timings after one run that does not count.
-fn median(runs: usize, mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
+fn median<T>(runs: usize, mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
     work()?;
     let mut times = Vec::with_capacity(runs);
     for _ in 0..runs {
@@ -88,9 +88,7 @@ fn component(runtime: &ComponentRuntime) -> Result<Box<dyn Engine>> {
 }
 
 fn disk(root: &Path, durability: Durability) -> Result<LocalDir> {
-    let mut options = LocalDirOptions::default();
-    options.durability = durability;
-    Ok(LocalDir::open(root, options)?)
+    Ok(LocalDir::open(root, LocalDirOptions { durability, ..LocalDirOptions::default() })?)
 }
 
 fn search(terms: &[&str], vouched_unchanged: bool) -> Command {
@@ -106,19 +104,19 @@ fn searches(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Re
     let warm_component = &mut Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
     let warm_native = &mut Host::new(native()?, disk(folder.path(), Durability::Full)?);
     for (name, terms) in QUERIES {
-        let original = median(5, || baseline::search(folder.path(), PROJECT, terms).map(|_| ()).map_err(Into::into))?;
+        let original = median(5, || baseline::search(folder.path(), PROJECT, terms).map_err(Into::into))?;
         let ripgrep = ripgrep(folder.path(), terms)?;
-        let warm = median(11, || Ok(drop(warm_component.run(NOW, search(terms, false))?)))?;
-        let vouched = median(11, || Ok(drop(warm_component.run(NOW, search(terms, true))?)))?;
-        let warm_in_native = median(11, || Ok(drop(warm_native.run(NOW, search(terms, false))?)))?;
-        let vouched_in_native = median(11, || Ok(drop(warm_native.run(NOW, search(terms, true))?)))?;
+        let warm = median(11, || Ok(warm_component.run(NOW, search(terms, false))?))?;
+        let vouched = median(11, || Ok(warm_component.run(NOW, search(terms, true))?))?;
+        let warm_in_native = median(11, || Ok(warm_native.run(NOW, search(terms, false))?))?;
+        let vouched_in_native = median(11, || Ok(warm_native.run(NOW, search(terms, true))?))?;
         let cold = median(5, || {
             let mut host = Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
-            Ok(drop(host.run(NOW, search(terms, false))?))
+            Ok(host.run(NOW, search(terms, false))?)
         })?;
         let cold_in_native = median(5, || {
             let mut host = Host::new(native()?, disk(folder.path(), Durability::Full)?);
-            Ok(drop(host.run(NOW, search(terms, false))?))
+            Ok(host.run(NOW, search(terms, false))?)
         })?;
         let what = format!("search, {name}, {notes} notes");
         report.add(
@@ -167,7 +165,7 @@ fn ripgrep(root: &Path, terms: &[&str]) -> Result<Option<Duration>> {
     let time = median(5, || {
         let mut rg = Process::new("rg");
         rg.args(["-i", "-l"]).args(terms.iter().flat_map(|term| ["-e", term])).arg(root);
-        Ok(drop(rg.output()?))
+        Ok(rg.output()?)
     });
     time.map(Some)
 }
@@ -180,12 +178,12 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
     let context = || Command::Context(ContextRequest::default());
     let mut host = Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
     let mut in_native = Host::new(native()?, disk(folder.path(), Durability::Full)?);
-    let block = median(101, || Ok(drop(host.run(NOW, context())?)))?;
-    let block_in_native = median(101, || Ok(drop(in_native.run(NOW, context())?)))?;
+    let block = median(101, || Ok(host.run(NOW, context())?))?;
+    let block_in_native = median(101, || Ok(in_native.run(NOW, context())?))?;
     let yesterday = "2026-05-24.md";
     let today = format!("{LAST_DAY}.md");
     let block_original =
-        median(101, || baseline::context(folder.path(), PROJECT, [yesterday, &today]).map(|_| ()).map_err(Into::into))?;
+        median(101, || baseline::context(folder.path(), PROJECT, [yesterday, &today]).map_err(Into::into))?;
     report.add(
         "context block",
         block,
@@ -208,7 +206,7 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
         let original = median(101, || Ok(baseline::append(&log, "- one more line of the log")?))?;
         std::fs::write(&log, "x".repeat(100_000))?;
         let mut host = Host::new(component(runtime)?, disk(folder.path(), durability)?);
-        let ours = median(101, || Ok(drop(host.run(NOW, append())?)))?;
+        let ours = median(101, || Ok(host.run(NOW, append())?))?;
         let bars = [Bar { baseline: "original, not synced", time: Some(original), at_most: f64::INFINITY }];
         report.add(&format!("append to a log of 100 KB, {name}"), ours, &bars);
     }
@@ -216,7 +214,7 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
 }
 
 fn footprint(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
-    let instantiate = median(101, || Ok(drop(runtime.open(config(1))?)))?;
+    let instantiate = median(101, || Ok(runtime.open(config(1))?))?;
     let bar = Bar { baseline: "50 µs", time: Some(Duration::from_micros(50)), at_most: 1.0 };
     report.add("instantiate and open", instantiate, &[bar]);
     report.add_ratio("component size, of 900 KB", EMBEDDED_COMPONENT.len() as f64 / 900_000.0, 1.0);
@@ -232,7 +230,7 @@ fn command_line(report: &mut Report, program: &Path) -> Result<()> {
         median(21, || {
             let mut process = Process::new(&program);
             process.arg("--root").arg(folder.path()).arg("--notebook").args(arguments);
-            Ok(drop(process.output()?))
+            Ok(process.output()?)
         })
     };
     let with_component = call(&["status"])?;

@@ -163,21 +163,27 @@ impl<T> Future for Operation<T> {
     }
 }
 
+/// One of several operations that are awaited together.
+struct Awaited<T> {
+    operation: Operation<T>,
+    answer: Option<Result<T, FsError>>,
+}
+
 /// Awaits operations together: they are requested at once and all of them are answered before it
 /// goes on. The answers are in the order of the operations.
 pub(crate) async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
-    let mut waiting: Vec<(Operation<T>, Option<Result<T, FsError>>)> =
-        operations.into_iter().map(|operation| (operation, None)).collect();
+    let mut waiting: Vec<Awaited<T>> =
+        operations.into_iter().map(|operation| Awaited { operation, answer: None }).collect();
     core::future::poll_fn(|context| {
         let mut pending = false;
-        for (operation, answer) in waiting.iter_mut().filter(|(_, answer)| answer.is_none()) {
-            match Pin::new(operation).poll(context) {
-                Poll::Ready(ready) => *answer = Some(ready),
+        for awaited in waiting.iter_mut().filter(|awaited| awaited.answer.is_none()) {
+            match Pin::new(&mut awaited.operation).poll(context) {
+                Poll::Ready(ready) => awaited.answer = Some(ready),
                 Poll::Pending => pending = true,
             }
         }
         if pending { Poll::Pending } else { Poll::Ready(()) }
     })
     .await;
-    waiting.into_iter().filter_map(|(_, answer)| answer).collect()
+    waiting.into_iter().filter_map(|awaited| awaited.answer).collect()
 }

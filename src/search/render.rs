@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn the_first_block_is_shown_whatever_its_size() {
         let terms = [TermCount { term: "x".into(), lines: 2 }];
-        let blocks = [String::from("a".repeat(500)), String::from("b")];
+        let blocks = ["a".repeat(500), "b".to_string()];
         let (text, count) = render(&terms, 2, 2, blocks.into_iter(), 300);
         assert_eq!(count, 1);
         assert!(text.ends_with(TRUNCATED));
