@@ -5,27 +5,29 @@ use std::thread;
 use crate::support::{Store, TODAY};
 
 #[test]
-fn two_processes_appending_lose_no_line() {
-    let store = Store::new();
-    thread::scope(|scope| {
-        for writer in 0..2 {
-            let store = &store;
-            scope.spawn(move || {
-                for line in 0..200 {
-                    store.run(&["write", "daily", &format!("writer {writer} line {line}")]).exits(0);
-                }
-            });
-        }
-    });
-    let text = store.text(TODAY);
-    let mut lines: Vec<&str> = text.lines().collect();
-    lines.sort_unstable();
-    lines.dedup();
-    assert_eq!((text.lines().count(), lines.len()), (400, 400));
+fn two_processes_appending_lose_no_line_ten_times_in_a_row() {
+    for round in 0..10 {
+        let store = Store::new();
+        thread::scope(|scope| {
+            for writer in 0..2 {
+                let store = &store;
+                scope.spawn(move || {
+                    for line in 0..200 {
+                        store.run(&["write", "daily", &format!("writer {writer} line {line}")]).exits(0);
+                    }
+                });
+            }
+        });
+        let text = store.text(TODAY);
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!((text.lines().count(), lines.len()), (400, 400), "round {round}");
+    }
 }
 
 #[test]
-fn concurrent_edits_of_one_file_lose_none() {
+fn two_hundred_concurrent_edits_of_one_file_lose_none() {
     const WRITERS: usize = 8;
     const EDITS: usize = 25;
 
