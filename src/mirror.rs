@@ -1,6 +1,6 @@
 //! Conversions between the types of this crate and those that a bindings generator makes of `wit/`.
 //!
-//! Guest and host both have generated types of the same shape. [`mirror_contract!`] is the one list of
+//! Guest and host both have generated types of the same shape. `mirror_contract!` is the one list of
 //! what corresponds to what; each side expands it over its own bindings, so a type that is changed on
 //! one side of the contract alone does not compile.
 

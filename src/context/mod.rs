@@ -1,6 +1,6 @@
 //! The `<memory>` block that is injected into a prompt.
 //!
-//! [`gather`] reads the sections, [`block`] makes the block of them under an [`Overflow`] policy: a
+//! `gather` reads the sections, `block` makes the block of them under an [`Overflow`] policy: a
 //! pure function of sections, policy and budget. Whatever is left out is in the report, with the
 //! reason. Stored text is escaped, so it can neither close nor forge the block.
 

@@ -1,7 +1,7 @@
 //! Searching the text of a store.
 //!
-//! A [`Corpus`] keeps the text of the files that a search covers and an index of their words. It is
-//! brought up to date by listing the folders and reading only what changed; [`Corpus::search`] then
+//! A `Corpus` keeps the text of the files that a search covers and an index of their words. It is
+//! brought up to date by listing the folders and reading only what changed; `Corpus::search` then
 //! answers from memory. Ranking, windows and rendering are byte for byte those of zerostack v1.7.2.
 
 mod corpus;

@@ -10,6 +10,9 @@ use super::error::{is_link_error, refusal};
 use super::sys::{self, Kind, Stat};
 use crate::Durability;
 
+/// How often a folder may appear between two looks at it before that is called an error.
+const OPEN_ATTEMPTS: usize = 16;
+
 /// The folder that holds `path`, and its last segment; `None` where that folder does not exist.
 pub(super) fn find<'p>(root: &Dir, path: &'p RelPath) -> Result<Option<(Dir, &'p str)>, FsError> {
     let (above, name) = split(path);
@@ -27,14 +30,9 @@ pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError
     // Segment by segment where that cannot be, and to find out why it failed.
     let mut folder = None;
     for name in segments(path) {
-        check_name(name)?;
-        let above = folder.as_ref().unwrap_or(root);
-        match sys::open_folder(above, name) {
-            Ok(next) => folder = Some(next),
-            Err(error) => match why_not_a_folder(above, name, error) {
-                Some(error) => return Err(error),
-                None => return Ok(None),
-            },
+        match open_one(folder.as_ref().unwrap_or(root), name)? {
+            Some(next) => folder = Some(next),
+            None => return Ok(None),
         }
     }
     folder.map_or_else(|| root.try_clone().map_err(refusal), Ok).map(Some)
@@ -51,14 +49,10 @@ pub(super) fn make<'p>(root: &Dir, path: &'p RelPath, durability: Durability) ->
 pub(super) fn make_folder(root: &Dir, path: &str, durability: Durability) -> Result<Dir, FsError> {
     let mut folder = None;
     for name in segments(path) {
-        check_name(name)?;
         let above = folder.as_ref().unwrap_or(root);
-        let next = match sys::open_folder(above, name) {
-            Ok(next) => next,
-            Err(error) => match why_not_a_folder(above, name, error) {
-                Some(error) => return Err(error),
-                None => make_one(above, name, durability)?,
-            },
+        let next = match open_one(above, name)? {
+            Some(next) => next,
+            None => make_one(above, name, durability)?,
         };
         folder = Some(next);
     }
@@ -92,25 +86,32 @@ fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsE
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(refusal(error)),
     }
-    sys::open_folder(folder, name).map_err(|error| {
-        why_not_a_folder(folder, name, error).unwrap_or_else(|| refusal(io::ErrorKind::NotFound.into()))
-    })
+    open_one(folder, name)?.ok_or_else(|| refusal(io::ErrorKind::NotFound.into()))
 }
 
-/// Why `name` could not be opened as a folder; `None` if it does not exist.
-fn why_not_a_folder(folder: &Dir, name: &str, error: io::Error) -> Option<FsError> {
-    if is_link_error(&error) {
-        return Some(FsError::SymbolicLink);
-    }
-    // Systems disagree on the error for a link where a folder is asked for, so look again.
-    match sys::stat_at(folder, name) {
-        Ok(stat) => Some(match stat.kind {
-            Kind::Link => FsError::SymbolicLink,
-            Kind::Directory => refusal(error),
-            Kind::File | Kind::Other => FsError::NotDirectory,
-        }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(_) => Some(refusal(error)),
+/// `name` as an open folder; `None` if it does not exist.
+fn open_one(folder: &Dir, name: &str) -> Result<Option<Dir>, FsError> {
+    check_name(name)?;
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let error = match sys::open_folder(folder, name) {
+            Ok(folder) => return Ok(Some(folder)),
+            Err(error) if is_link_error(&error) => return Err(FsError::SymbolicLink),
+            Err(error) => error,
+        };
+        // Systems disagree on the error for a link where a folder is asked for, so look again.
+        match sys::stat_at(folder, name) {
+            Ok(stat) => match stat.kind {
+                // Another writer made it between the two looks.
+                Kind::Directory if error.kind() == io::ErrorKind::NotFound && attempts < OPEN_ATTEMPTS => {}
+                Kind::Directory => return Err(refusal(error)),
+                Kind::Link => return Err(FsError::SymbolicLink),
+                Kind::File | Kind::Other => return Err(FsError::NotDirectory),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(_) => return Err(refusal(error)),
+        }
     }
 }
 
