@@ -31,3 +31,8 @@ pub use local_dir::{LocalDir, LocalDirOptions, OpenError};
 pub use memory::{Options, Project, Saddlebag, default_root};
 pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Simulator};
+
+/// The examples of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct ReadmeDoctests;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Barrier;
 use std::thread;
 
 use saddlebag::protocol::{ReadOutcome, WriteOutcome};
@@ -12,6 +13,9 @@ use crate::support::{Absent, Ask, Matches, open};
 const LINES: usize = 200;
 /// How many edits each thread makes.
 const EDITS: usize = 25;
+/// How many stores are raced for, and by how many threads each.
+const FRESH_STORES: usize = 500;
+const FIRST_WRITERS: usize = 4;
 
 /// Runs in a process of its own.
 #[test]
@@ -39,6 +43,24 @@ fn processes_that_append_lose_nothing() {
         let own: Vec<&str> = text.lines().filter(|line| line.starts_with(who)).collect();
         let expected: Vec<String> = (0..LINES).map(|line| format!("{who} {line}")).collect();
         assert_eq!(own, expected);
+    }
+}
+
+#[test]
+fn the_first_writers_of_a_fresh_store_make_its_folders_together() {
+    for _ in 0..FRESH_STORES {
+        let folder = tempfile::tempdir().unwrap();
+        let start = Barrier::new(FIRST_WRITERS);
+        thread::scope(|scope| {
+            for who in 0..FIRST_WRITERS {
+                let (start, mut store) = (&start, open(folder.path()));
+                scope.spawn(move || {
+                    start.wait();
+                    store.append("projects/shop/daily/today.md", &who.to_string()).unwrap();
+                });
+            }
+        });
+        assert_eq!(open(folder.path()).text("projects/shop/daily/today.md").lines().count(), FIRST_WRITERS);
     }
 }
 
