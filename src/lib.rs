@@ -30,6 +30,7 @@ pub mod journal;
 mod memory;
 #[doc(hidden)]
 pub mod mirror;
+pub mod notebook;
 pub mod protocol;
 pub mod search;
 pub mod store;

@@ -1,0 +1,220 @@
+//! The notebook: facts, decisions and a journal that link to each other.
+//!
+//! It does what cowboy's Zettelkasten does, without zk: [`NotebookCommand`] is what can be done,
+//! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::document::Note;
+
+/// What can be done with a notebook.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum NotebookCommand {
+    /// Makes the folders, the configuration and the templates that are missing.
+    Init,
+    /// Keeps a fact, a decision or another note.
+    Remember(RememberRequest),
+    /// Finds notes by a question or a query, best first.
+    Recall(RecallRequest),
+    /// Adds one line with the time of day to today's note.
+    Journal {
+        /// The line.
+        entry: String,
+    },
+    /// Gives today's note, and makes it from its template first if it is missing.
+    Today,
+    /// Notes by filters alone, as `zk list` selects them.
+    List(ListRequest),
+    /// What is linked with a note: links both ways first, then notes that share a linked note.
+    Related {
+        /// The note: its path, name, title or alias.
+        note: String,
+        /// How many at most.
+        limit: u32,
+    },
+    /// Writes a link to a note at the end of another, unless it is there.
+    Link {
+        /// The note that gets the link.
+        from: String,
+        /// The note that it goes to.
+        to: String,
+        /// What the link shows; the title of the target where there is none.
+        text: Option<String>,
+    },
+    /// Gives a note another title and name, and rewrites every link to it.
+    Rename {
+        /// The note.
+        note: String,
+        /// Its new title.
+        title: String,
+    },
+    /// Removes a note; its text is kept as a backup beside it.
+    Forget {
+        /// The note.
+        note: String,
+    },
+    /// Every tag, with the number of notes that have it.
+    Tags,
+    /// Notes and the links between them.
+    Graph(ListRequest),
+    /// Notes that no other note links to.
+    Orphans,
+    /// Links that lead nowhere, or to more than one note.
+    DeadLinks,
+    /// Notes that name a note's title or an alias without linking to it.
+    UnlinkedMentions {
+        /// The note.
+        note: String,
+    },
+}
+
+/// What to remember.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RememberRequest {
+    /// One line; any text.
+    pub title: String,
+    /// Markdown.
+    pub content: String,
+    /// `fact`, `decision`, or the name of a folder of the notebook.
+    pub template: String,
+    /// Tags, with or without `#`.
+    pub tags: Vec<String>,
+    /// Notes to link to.
+    pub links: Vec<String>,
+    /// Instead of a second note beside one of the same title: a new one that supersedes it.
+    pub supersede: bool,
+}
+
+/// What to recall, and how much to show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallRequest {
+    /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`.
+    pub query: String,
+    /// How many hits at most.
+    pub limit: u32,
+    /// How many hits to pass over.
+    pub offset: u32,
+    /// What the notes must be.
+    pub filter: NoteFilter,
+    /// Show the parts of each score.
+    pub explain: bool,
+    /// The host vouches that nothing changed since the last command.
+    pub vouched_unchanged: bool,
+}
+
+/// Which notes to list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListRequest {
+    /// What the notes must be.
+    pub filter: NoteFilter,
+    /// The keys to sort by, the most important first; the title where there is none.
+    pub sort: Vec<SortKey>,
+    /// How many at most; `None` for all.
+    pub limit: Option<u32>,
+    /// Resolve links by substring, as zk does.
+    pub zk_links: bool,
+    /// Give the text of each note too.
+    pub with_text: bool,
+}
+
+/// What a note must be to be listed: all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NoteFilter {
+    /// Queries; all of them must match.
+    pub matches: Vec<String>,
+    /// How the queries match.
+    pub strategy: MatchStrategy,
+    /// Paths, or beginnings of paths; one of them must fit.
+    pub paths: Vec<String>,
+    /// Paths that must not fit.
+    pub exclude: Vec<String>,
+    /// Tags as globs: all must be there; `a OR b`, `NOT a` in one.
+    pub tags: Vec<String>,
+    /// No tags at all.
+    pub tagless: bool,
+    /// Notes that one of these links to.
+    pub linked_by: Vec<String>,
+    /// Notes that link to one of these.
+    pub link_to: Vec<String>,
+    /// Notes that none of these links to.
+    pub no_linked_by: Vec<String>,
+    /// Notes that link to none of these.
+    pub no_link_to: Vec<String>,
+    /// Follow links over several notes.
+    pub recursive: bool,
+    /// How many links to follow at most; of effect with `recursive`.
+    pub max_distance: Option<u32>,
+    /// Notes two links away from one of these.
+    pub related: Vec<String>,
+    /// Notes that mention the title or an alias of one of these.
+    pub mention: Vec<String>,
+    /// Notes whose title or alias one of these mentions.
+    pub mentioned_by: Vec<String>,
+    /// Nothing links to it.
+    pub orphan: bool,
+    /// It links to a note that does not link back.
+    pub missing_backlink: bool,
+    /// Created on this day, month, year, or at this moment.
+    pub created: Option<String>,
+    /// Created before.
+    pub created_before: Option<String>,
+    /// Created after.
+    pub created_after: Option<String>,
+    /// Changed on this day, month, year, or at this moment.
+    pub modified: Option<String>,
+    /// Changed before.
+    pub modified_before: Option<String>,
+    /// Changed after.
+    pub modified_after: Option<String>,
+}
+
+/// How the query of a filter matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MatchStrategy {
+    /// Words of path, title and body, stemmed; zk's query syntax.
+    #[default]
+    FullText,
+    /// The text as it stands anywhere in the file, whatever the case of ASCII letters.
+    Exact,
+    /// A regular expression anywhere in the file.
+    Regex,
+}
+
+/// What to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortKey {
+    /// The field.
+    pub by: SortBy,
+    /// From small to large.
+    pub ascending: bool,
+}
+
+/// A field to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortBy {
+    /// When it was created; descending unless told otherwise.
+    Created,
+    /// When it was changed; descending unless told otherwise.
+    Modified,
+    /// Its path.
+    Path,
+    /// Its title.
+    Title,
+    /// How many words it has.
+    WordCount,
+}
+
+/// A note of the index, as filters and links see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoteView<'a> {
+    /// Below the root of the notebook, not of the store.
+    pub(crate) path: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) note: &'a Note,
+    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) modified: u64,
+    /// From the frontmatter's date, else `modified`.
+    pub(crate) created: u64,
+}
