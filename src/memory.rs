@@ -151,8 +151,8 @@ impl Memory {
         self.engine.handle_result(result)
     }
 
-    /// Gives a command up: it finishes as cancelled. Results that are owed to it may still be handed
-    /// in; they are ignored.
+    /// Gives a command up: it finishes as cancelled. A result is still owed for each of its requests:
+    /// until it is handed in, the request counts towards [`Limits::max_requests`].
     pub fn cancel(&mut self, id: CommandId) -> Step {
         self.engine.cancel(id)
     }

@@ -1,8 +1,8 @@
 //! Conversions between the types of this crate and those that a bindings generator makes of `wit/`.
 //!
 //! Guest and host both have generated types of the same shape. `mirror_contract!` is the one list of
-//! what corresponds to what; each side expands it over its own bindings, so a type that is changed on
-//! one side of the contract alone does not compile.
+//! what corresponds to what; each side expands it over its own bindings, so a type that the
+//! contract changes does not compile until it is changed here, and a test sends every case over it.
 
 use alloc::string::String;
 use alloc::vec::Vec;

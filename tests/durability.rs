@@ -122,11 +122,28 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
         let mut drive = Drive::new(Kind::Component, project_config(), store);
         let _ = drive.run(JournalCommand::Restore { target: Target::LongTerm });
         drive.executor.restart();
-        let files = drive.executor.files();
-        for text in [b"newer", b"older"] {
-            assert!(files.values().any(|bytes| bytes == text), "crash at {crash}: {files:?}");
-        }
+        assert_holds_both(&drive, crash);
+        // Whoever finds that it has not ended runs it again.
+        drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect("it restores");
+        assert_holds_both(&drive, crash);
+        assert!(!drive.executor.files().contains_key("MEMORY.old"), "crash at {crash}");
     }
+}
+
+fn assert_holds_both(drive: &Drive<Simulator>, crash: u64) {
+    let files = drive.executor.files();
+    for text in [b"newer", b"older"] {
+        assert!(files.values().any(|bytes| bytes == text), "crash at {crash}: {files:?}");
+    }
+}
+
+#[test]
+fn an_unfinished_restore_does_not_lose_what_came_after_it() {
+    let files: [(&str, &[u8]); 3] = [("MEMORY.md", b"edited"), ("MEMORY.bak", b"older"), ("MEMORY.old", b"newer")];
+    let mut drive = Drive::new(Kind::Component, project_config(), simulator(&files));
+    let error = drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect_err("it is refused");
+    assert!(error.message.contains("MEMORY.old"), "{error}");
+    assert_eq!(drive.executor.files().len(), 3);
 }
 
 #[test]
@@ -148,7 +165,7 @@ fn a_write_that_may_have_happened_is_not_doubled() {
                     let result = drive.run(command.clone());
                     match (&expected, result) {
                         // A backup that is in doubt is not relied upon.
-                        (Ok(_), Err(error)) if error.code == ErrorCode::Contention => {}
+                        (Ok(_), Err(error)) if error.code == ErrorCode::Storage => {}
                         (Ok(files), Ok(_)) => {
                             let mut found = drive.executor.files();
                             for (name, bytes) in files.iter().filter(|(name, _)| !name.ends_with(".bak")) {

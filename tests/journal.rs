@@ -5,13 +5,13 @@
 
 mod support;
 
-use saddlebag::Reply;
 use saddlebag::journal::{
     EditChange, JournalCommand, JournalReply, ListReply, SLASH_USAGE, SearchRequest, StatusReply, Target, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::search::{SearchResults, SkipReason};
 use saddlebag::store::Timestamp;
+use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
 use support::{BOTH, host, noon, path, project_config};
@@ -343,6 +343,23 @@ fn a_file_that_could_not_be_read_is_tried_again() {
         assert_eq!(results.total_files, 0);
         assert_eq!(results.skipped[0].reason, SkipReason::Unreadable(FsError::Denied));
         let results = search(&mut drive, SearchRequest::new("alpha"));
+        assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
+    }
+}
+
+#[test]
+fn a_file_that_found_no_room_is_searched_once_there_is_some() {
+    const FULL: &str = "projects/proj/notes/a.md";
+    for kind in BOTH {
+        let limits = Limits { max_index_bytes: 20, ..Limits::default() };
+        let config = Config { limits, ..project_config() };
+        let mut drive = drive(kind, config, &[(FULL, b"fifteen bytes.."), (NOTE, b"alpha beta")]);
+        let results = search(&mut drive, SearchRequest::new("alpha"));
+        assert_eq!((results.total_files, &results.skipped[0].reason), (0, &SkipReason::IndexFull));
+        drive.executor.insert(&path(FULL), *b"short");
+        let results = search(&mut drive, SearchRequest::new("alpha"));
+        // What shrinks and what it makes room for are read one search after the other.
+        let results = if results.total_files == 0 { search(&mut drive, SearchRequest::new("alpha")) } else { results };
         assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
     }
 }

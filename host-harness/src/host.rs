@@ -189,7 +189,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         if self.pending.is_empty() {
             return Ok(());
         }
-        Err(EngineError::Trapped(format!("it still asks for more after {most} operations")))
+        Err(EngineError::Component(format!("the engine still asks for more after {most} operations")))
     }
 
     /// The outcome of a command that ended, once.

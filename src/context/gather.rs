@@ -90,17 +90,23 @@ async fn large(
     let limit = call.scope.limits.max_file_bytes;
     let (offset, length) = match (overflow, kind) {
         (Overflow::Balanced, SectionKind::LongTerm | SectionKind::Log { .. }) => {
-            (size.saturating_sub(u64::from(max_bytes)), max_bytes)
+            let length = max_bytes.min(limit);
+            (size.saturating_sub(u64::from(length)), length)
         }
         (_, SectionKind::LongTerm) => return unusable(LeftOutReason::TooLarge, size),
         _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
         _ => (0, limit),
     };
     match call.fs.read(path, offset, length).await {
-        Ok(ReadOutcome::Content(content)) => match whole_characters(&content.bytes, true) {
-            Some((skipped, text)) => SectionContent::Text { text: text.into(), unread_bytes: offset + skipped as u64 },
-            None => unusable(LeftOutReason::NotText, size),
-        },
+        Ok(ReadOutcome::Content(content)) => {
+            let is_end = offset + content.bytes.len() as u64 >= content.size;
+            match whole_characters(&content.bytes, is_end) {
+                Some((skipped, text)) => {
+                    SectionContent::Text { text: text.into(), unread_bytes: offset + skipped as u64 }
+                }
+                None => unusable(LeftOutReason::NotText, size),
+            }
+        }
         Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => {
             SectionContent::Text { text: String::new(), unread_bytes: 0 }
         }

@@ -145,7 +145,8 @@ impl<R: 'static> Engine<R> {
         Ok(self.advance(owed.command))
     }
 
-    /// Gives a command up. It finishes as cancelled; results that are still owed may come or not.
+    /// Gives a command up. It finishes as cancelled. A result is still owed for each of its requests: until it
+    /// comes, the request counts towards the limit.
     pub(crate) fn cancel(&mut self, id: CommandId) -> Step<R> {
         let mut step = Step::default();
         if self.tasks.remove(&id).is_some() {

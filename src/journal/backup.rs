@@ -2,11 +2,12 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::{RestoreReply, Target};
 use crate::engine::{Backup, Backups, Call, Change, Loaded, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::Layout;
+use crate::store::{Layout, RelPath};
 
 /// What became of the backup of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +50,12 @@ pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply
             return Err(Error::new(ErrorCode::NotFound, message, help));
         }
     };
-    let bytes = kept.len() as u64;
+    let waiting = Layout::replaced_of(&path);
+    if let Some((text, replaced)) = stopped_halfway(call, &path, &kept, &waiting).await? {
+        let kept = make_backup(call, &backup, &replaced, &waiting).await?;
+        return Ok(restored(call, &path, &backup, text.len(), kept));
+    }
+    let bytes = kept.len();
     let mut replaced = None;
     let change = |current: Option<&[u8]>| {
         replaced = current.map(<[u8]>::to_vec);
@@ -57,17 +63,47 @@ pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply
     };
     // Both texts are in some file at every moment, should this stop halfway: what is replaced waits
     // beside the backup until the file has the backup's text.
-    let waiting = Layout::replaced_of(&path);
     let (_, moved) = update(&call.fs, &path, limit, Backups::RequireIn(&waiting), change).await?;
     let replaced = match (replaced, moved) {
-        (Some(text), Backup::Kept(_)) => {
-            let kept =
-                replace(&call.fs, &backup, &text, limit, Backups::Off).await.map(|_| Backup::Kept(backup.clone()))?;
-            remove(&call.fs, &waiting).await?;
-            kept
-        }
+        (Some(text), Backup::Kept(_)) => make_backup(call, &backup, &text, &waiting).await?,
         (_, other) => other,
     };
-    let message = format!("Restored {} from {} ({bytes} bytes)", call.scope.shown(&path), call.scope.shown(&backup));
-    Ok(RestoreReply { path: call.scope.shown(&path), bytes, backup: reply(call, replaced), message })
+    Ok(restored(call, &path, &backup, bytes, replaced))
+}
+
+/// What a restore that stopped halfway has put in place, and what it has replaced.
+async fn stopped_halfway(
+    call: &Call,
+    path: &RelPath,
+    kept: &[u8],
+    waiting: &RelPath,
+) -> Result<Option<(Vec<u8>, Vec<u8>)>, Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    let Loaded::Whole { bytes: replaced, .. } = load(&call.fs, waiting, limit).await? else { return Ok(None) };
+    match load(&call.fs, path, limit).await? {
+        Loaded::Whole { bytes, .. } if bytes == replaced => Ok(None),
+        Loaded::Whole { bytes, .. } if bytes == kept || replaced == kept => Ok(Some((bytes, replaced))),
+        _ => {
+            let message = format!(
+                "{} holds what an unfinished restore has replaced, and {} was changed since",
+                call.scope.shown(waiting),
+                call.scope.shown(path),
+            );
+            let help = "move one of them away, so that neither text is lost, and restore again";
+            Err(Error::new(ErrorCode::Contention, message, help))
+        }
+    }
+}
+
+async fn make_backup(call: &Call, backup: &RelPath, text: &[u8], waiting: &RelPath) -> Result<Backup, Error> {
+    replace(&call.fs, backup, text, call.scope.limits.max_file_bytes, Backups::Off).await?;
+    remove(&call.fs, waiting).await?;
+    Ok(Backup::Kept(backup.clone()))
+}
+
+fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replaced: Backup) -> RestoreReply {
+    let bytes = bytes as u64;
+    let (path, source) = (call.scope.shown(path), call.scope.shown(backup));
+    let message = format!("Restored {path} from {source} ({bytes} bytes)");
+    RestoreReply { path, bytes, backup: reply(call, replaced), message }
 }

@@ -20,7 +20,7 @@ pub struct Error {
     pub help: String,
 }
 
-/// What kind of thing went wrong. An open set: treat what you do not know like `Other`.
+/// What kind of thing went wrong. An open set: treat what you do not know like `Internal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorCode {

@@ -44,7 +44,7 @@ pub(crate) struct Corpus {
     skipped: BTreeMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
     pages: BTreeMap<Option<RelPath>, Vec<Page>>,
-    /// Whether it was ever brought up to date.
+    /// Whether the last try to bring it up to date succeeded.
     loaded: bool,
 }
 
@@ -52,6 +52,15 @@ impl Corpus {
     /// Whether the host's word that nothing changed is enough to answer from memory.
     pub(crate) fn is_loaded(&self) -> bool {
         self.loaded
+    }
+
+    /// Until this try has succeeded, nothing is known.
+    fn begin(&mut self) {
+        self.loaded = false;
+        // What found no room is looked at again, and the host need not say that it is unchanged.
+        if self.skipped.values().any(|reason| matches!(reason, SkipReason::IndexFull)) {
+            self.pages.clear();
+        }
     }
 
     /// Answers a query from memory.
@@ -91,7 +100,7 @@ impl Corpus {
     }
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
-    fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>) -> Vec<Entry> {
+    fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>, limits: &Limits) -> Vec<Entry> {
         let paths: BTreeSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
         let is_on_page = |path: &RelPath| {
             path.is_child_of(folder)
@@ -103,7 +112,12 @@ impl Corpus {
             self.index.remove(&path);
             self.skipped.remove(&path);
         }
-        present.into_iter().filter(|entry| self.index.version(&entry.path) != Some(&entry.version)).collect()
+        let is_to_be_read = |entry: &Entry| {
+            let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
+                && self.index.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
+            has_room_now || self.index.version(&entry.path) != Some(&entry.version)
+        };
+        present.into_iter().filter(is_to_be_read).collect()
     }
 
     /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.
@@ -152,6 +166,7 @@ pub(crate) async fn refresh(
 ) -> Result<(), Error> {
     let mut changed = Vec::new();
     let mut listed = Vec::new();
+    corpus.borrow_mut().begin();
     for scope in scopes {
         let pages = look_through(fs, corpus, scope, limits, &mut changed).await?;
         listed.push((scope.folder.clone(), pages));
@@ -190,7 +205,7 @@ async fn look_through(
                 let Listing { entries, next, version } = listing;
                 let page = Page { after, next, version };
                 let present = entries.into_iter().filter(|entry| scope.covers(entry)).collect();
-                changed.extend(corpus.borrow_mut().plan(scope.folder.as_ref(), &page, present));
+                changed.extend(corpus.borrow_mut().plan(scope.folder.as_ref(), &page, present, limits));
                 page
             }
             (ListOutcome::Unchanged, Some(page)) => page.clone(),

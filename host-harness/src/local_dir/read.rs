@@ -11,7 +11,7 @@ use super::sys::{self, Access, Stat};
 use super::{LocalDir, version, walk};
 
 /// How often to begin again when somebody writes into the file while it is read. Our own writers
-/// never do: they replace it.
+/// replace it, or add behind what is read.
 const ATTEMPTS: u32 = 8;
 
 impl LocalDir {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::Dir;
@@ -84,17 +84,18 @@ struct Staged<'d> {
     folder: &'d Dir,
     name: String,
     stat: Stat,
+    content: &'d [u8],
     keep: bool,
 }
 
 impl<'d> Staged<'d> {
     /// Writes `content` to a new file in `folder`, with the permissions of `old`.
-    fn new(folder: &'d Dir, content: &[u8], old: Option<&Stat>, durability: Durability) -> Result<Self, FsError> {
+    fn new(folder: &'d Dir, content: &'d [u8], old: Option<&Stat>, durability: Durability) -> Result<Self, FsError> {
         let (name, mut file) = create_temporary(folder).map_err(refusal)?;
         let stat = sys::stat_of(&file);
         let filled = fill(&mut file, content, old, durability);
         match (filled, stat) {
-            (Ok(()), Ok(stat)) => Ok(Self { folder, name, stat, keep: false }),
+            (Ok(()), Ok(stat)) => Ok(Self { folder, name, stat, content, keep: false }),
             (Err(error), _) | (_, Err(error)) => {
                 let _ = folder.remove_file(&name);
                 Err(refusal(error))
@@ -155,8 +156,14 @@ impl<'d> Staged<'d> {
         Ok(())
     }
 
+    /// Whether the temporary name has our file, and nobody has saved into it while it was in place.
     fn holds_our_file(&self) -> bool {
-        sys::stat_at(self.folder, &self.name).is_ok_and(|stat| stat.same_file(&self.stat))
+        let is_ours = sys::stat_at(self.folder, &self.name).is_ok_and(|stat| stat.same_file(&self.stat));
+        let mut bytes = Vec::new();
+        is_ours
+            && sys::open_file(self.folder, &self.name, Access::Read)
+                .and_then(|mut file| file.read_to_end(&mut bytes))
+                .is_ok_and(|_| bytes == self.content)
     }
 
     /// For systems that cannot exchange: one more look right before the file is replaced.
