@@ -204,7 +204,10 @@ async fn keep(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) -
     match (fs.write(&backup, bytes.clone(), Precondition::Any).await, backups) {
         (Ok(WriteOutcome::Written(_)), _) => Ok(Backup::Kept(backup)),
         (Ok(WriteOutcome::Unknown), _) if holds(fs, &backup, bytes).await? => Ok(Backup::Kept(backup)),
-        (Ok(_), Backups::Require | Backups::RequireIn(_)) => Err(Error::storage(Some(&backup), &in_doubt())),
+        (Ok(WriteOutcome::Unknown), Backups::Require | Backups::RequireIn(_)) => {
+            Err(Error::storage(Some(&backup), &in_doubt()))
+        }
+        (Ok(_), Backups::Require | Backups::RequireIn(_)) => Err(contention(&backup)),
         (Ok(_), _) => Ok(Backup::Failed(in_doubt())),
         (Err(error), Backups::Require | Backups::RequireIn(_)) => Err(Error::storage(Some(&backup), &error)),
         (Err(error), _) => Ok(Backup::Failed(error)),
