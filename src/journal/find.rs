@@ -4,11 +4,10 @@ use alloc::format;
 use alloc::rc::Rc;
 use core::cell::RefCell;
 
-use super::read::folders;
 use super::{MAX_QUERY_BYTES, SearchRequest};
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
-use crate::search::{Corpus, SearchResults, Terms, refresh};
+use crate::search::{Corpus, FolderScope, SearchResults, Terms, refresh};
 
 /// Searches; brings the corpus up to date first, unless the host vouches that nothing changed.
 pub(super) async fn search(
@@ -26,7 +25,7 @@ pub(super) async fn search(
     }
     let vouched = request.vouched_unchanged && corpus.borrow().is_loaded();
     if !vouched {
-        refresh(&call.fs, corpus, &folders(&call.scope.layout), &call.scope.limits).await?;
+        refresh(&call.fs, corpus, FolderScope::all(&call.scope.layout), &call.scope.limits).await?;
     }
     let page = (request.offset as usize, request.limit as usize);
     let shown = |path: &_| call.scope.shown(path);

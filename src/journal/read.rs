@@ -2,14 +2,13 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::{FileState, ListReply, ListedFile, ReadReply, StatusReply, Target};
 use crate::document::{head, is_open_item};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::{EntryKind, Error, ReadOutcome};
 use crate::search::{FolderScope, SkipReason, Skipped, TRUNCATED, list_markdown};
-use crate::store::{Layout, RelPath};
+use crate::store::RelPath;
 
 /// A character of UTF-8 has at most this many bytes behind its first.
 const MAX_CONTINUATION_BYTES: u32 = 3;
@@ -75,29 +74,15 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
     }
 }
 
-/// The folders that make up the memory of a scope.
-pub(super) fn folders(layout: &Layout) -> Vec<FolderScope> {
-    let whole = |folder: Option<&RelPath>| FolderScope { folder: folder.cloned(), only: None };
-    let mut folders = alloc::vec![whole(None)];
-    // Where the root is the notebook, its scratchpad is in the root.
-    if let Some(project) = layout.project_folder() {
-        folders.push(FolderScope { folder: Some(project.clone()), only: Some(layout.scratchpad().clone()) });
-    }
-    folders.extend([whole(Some(layout.notes_folder())), whole(Some(layout.daily_folder()))]);
-    folders
-}
-
 /// Every file of the scope, sorted by path.
 pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let mut reply = ListReply::default();
-    for folder in folders(&call.scope.layout) {
-        for entry in list_markdown(&call.fs, &folder, &call.scope.limits).await? {
-            let path = call.scope.shown(&entry.path);
-            if entry.kind == EntryKind::File {
-                reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });
-            } else {
-                reply.skipped.push(Skipped { path, reason: SkipReason::NotRegular });
-            }
+    for entry in list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await? {
+        let path = call.scope.shown(&entry.path);
+        if entry.kind == EntryKind::File {
+            reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });
+        } else {
+            reply.skipped.push(Skipped { path, reason: SkipReason::NotRegular });
         }
     }
     reply.files.sort_by(|a, b| a.path.cmp(&b.path));

@@ -1,18 +1,19 @@
 //! [`Corpus`]: the searched files as they were last read.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::index::{Document, LiteralIndex, Rank};
+use super::files::{Document, Files};
+use super::index::LiteralIndex;
 use super::query::{self, Match, Terms};
 use super::render;
 use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::engine::{Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
-use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, NOTE_SUFFIX, RelPath};
+use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 
 /// How many files are read together.
 const READ_BATCH: usize = 256;
@@ -20,14 +21,22 @@ const READ_BATCH: usize = 256;
 /// How many entries a folder may have. A host could otherwise keep a command busy for ever.
 const MAX_FOLDER_ENTRIES: usize = 1 << 20;
 
+/// How many folders a tree may have.
+const MAX_FOLDERS: usize = 1 << 16;
+
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderScope {
     /// `None` for the root.
     pub(crate) folder: Option<RelPath>,
-    /// The only file of it that counts; `None`: every Markdown file.
+    /// The only file of it that counts; `None`: every file that is covered.
     pub(crate) only: Option<RelPath>,
+    /// Also everything below it, but for what is hidden and for other scopes' memory.
+    pub(crate) tree: bool,
 }
+
+/// Which files are notes, by their paths.
+pub(crate) type Coverage = Rc<dyn Fn(&RelPath) -> bool>;
 
 /// One page of a folder as it was last listed.
 #[derive(Clone, Debug)]
@@ -35,23 +44,46 @@ struct Page {
     after: Option<RelPath>,
     next: Option<RelPath>,
     version: Option<Version>,
+    /// The folders on it.
+    folders: Vec<RelPath>,
 }
 
-/// The text of the files that a search covers, and what could not be read of them.
-#[derive(Debug, Default)]
+/// The files that a search covers, what could not be read of them, and the indexes of their words.
 pub(crate) struct Corpus {
-    index: LiteralIndex,
+    pub(crate) files: Files,
+    literal: LiteralIndex,
     skipped: BTreeMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
     pages: BTreeMap<Option<RelPath>, Vec<Page>>,
+    coverage: Coverage,
     /// Whether the last try to bring it up to date succeeded.
     loaded: bool,
+}
+
+impl Default for Corpus {
+    fn default() -> Self {
+        Self {
+            files: Files::default(),
+            literal: LiteralIndex::default(),
+            skipped: BTreeMap::new(),
+            pages: BTreeMap::new(),
+            coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
+            loaded: false,
+        }
+    }
 }
 
 impl Corpus {
     /// Whether the host's word that nothing changed is enough to answer from memory.
     pub(crate) fn is_loaded(&self) -> bool {
         self.loaded
+    }
+
+    /// Other files are notes from here on.
+    pub(crate) fn cover(&mut self, coverage: Coverage) {
+        self.coverage = coverage;
+        self.pages.clear();
+        self.loaded = false;
     }
 
     /// Until this try has succeeded, nothing is known.
@@ -74,12 +106,12 @@ impl Corpus {
         (offset, limit): (usize, usize),
         max_bytes: usize,
     ) -> SearchResults {
-        let matches = query::find(&mut self.index, terms);
+        let matches = query::find(&mut self.literal, &self.files, terms);
         let counted = terms.as_slice().iter().zip(&matches.counts);
         let counts: Vec<TermCount> = counted.map(|(term, &lines)| TermCount { term: term.clone(), lines }).collect();
         let page = matches.from(offset);
         let remaining = page.len();
-        let mut all = page.filter_map(|found| Some(hit(self.index.doc(found.doc)?, &found, terms, &shown)));
+        let mut all = page.filter_map(|found| Some(hit(self.files.doc(found.doc)?, &found, terms, &shown)));
         let hits: Vec<SearchHit> = all.by_ref().take(limit).collect();
         // A rendering is bounded by its bytes alone: it may go on behind the last hit of the page.
         let blocks = hits.iter().map(SearchHit::block).chain(all.map(|hit| hit.block()));
@@ -94,7 +126,7 @@ impl Corpus {
         }
     }
 
-    fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
+    pub(crate) fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
         let skipped = self.skipped.iter();
         skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() }).collect()
     }
@@ -107,15 +139,13 @@ impl Corpus {
                 && page.after.as_ref().is_none_or(|after| path > after)
                 && page.next.as_ref().is_none_or(|next| path <= next)
         };
-        let gone = self.index.paths().filter(|path| is_on_page(path) && !paths.contains(path));
-        for path in gone.cloned().collect::<Vec<RelPath>>() {
-            self.index.remove(&path);
-            self.skipped.remove(&path);
-        }
+        let known = self.files.by_path().map(|(path, _)| path);
+        let gone: Vec<RelPath> = known.filter(|path| is_on_page(path) && !paths.contains(path)).cloned().collect();
+        gone.iter().for_each(|path| self.forget(path));
         let is_to_be_read = |entry: &Entry| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
-                && self.index.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
-            has_room_now || self.index.version(&entry.path) != Some(&entry.version)
+                && self.files.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
+            has_room_now || self.files.version(&entry.path) != Some(&entry.version)
         };
         present.into_iter().filter(is_to_be_read).collect()
     }
@@ -124,7 +154,7 @@ impl Corpus {
     fn take(&mut self, entry: Entry, loaded: Result<Loaded, FsError>, limits: &Limits) {
         let (version, text) = match loaded {
             Ok(Loaded::Whole { bytes, version }) => {
-                let size = self.index.live_bytes().saturating_add(bytes.len() as u64);
+                let size = self.files.live_bytes().saturating_add(bytes.len() as u64);
                 let text = if size > limits.max_index_bytes {
                     Err(SkipReason::IndexFull)
                 } else {
@@ -134,8 +164,7 @@ impl Corpus {
             }
             Ok(Loaded::TooLarge(size)) => (entry.version, Err(SkipReason::TooLarge(size))),
             Ok(Loaded::Absent) => {
-                self.skipped.remove(&entry.path);
-                return self.index.remove(&entry.path);
+                return self.forget(&entry.path);
             }
             // Under no version of the file, so that the next search tries again.
             Err(error) => (Version(String::new()), Err(SkipReason::Unreadable(error))),
@@ -152,8 +181,25 @@ impl Corpus {
         };
         // Another search under way may have listed the folder since this file was asked for.
         self.pages.remove(&entry.path.parent());
-        let rank = rank(&entry.path);
-        self.index.insert(entry.path, version, text, rank);
+        self.literal.unsettle();
+        self.files.insert(Document::new(entry.path, version, entry.modified, Some(text)));
+    }
+
+    fn forget(&mut self, path: &RelPath) {
+        self.files.remove(path);
+        self.skipped.remove(path);
+        self.literal.unsettle();
+    }
+
+    /// Forgets what was in folders that are no more.
+    fn keep_folders(&mut self, present: &BTreeSet<Option<RelPath>>) {
+        if self.pages.keys().all(|folder| present.contains(folder)) {
+            return;
+        }
+        self.pages.retain(|folder, _| present.contains(folder));
+        let known = self.files.by_path().map(|(path, _)| path);
+        let gone: Vec<RelPath> = known.filter(|path| !present.contains(&path.parent())).cloned().collect();
+        gone.iter().for_each(|path| self.forget(path));
     }
 }
 
@@ -161,16 +207,19 @@ impl Corpus {
 pub(crate) async fn refresh(
     fs: &Fs,
     corpus: &Rc<RefCell<Corpus>>,
-    scopes: &[FolderScope],
+    scopes: Vec<FolderScope>,
     limits: &Limits,
 ) -> Result<(), Error> {
     let mut changed = Vec::new();
     let mut listed = Vec::new();
     corpus.borrow_mut().begin();
-    for scope in scopes {
-        let pages = look_through(fs, corpus, scope, limits, &mut changed).await?;
-        listed.push((scope.folder.clone(), pages));
+    let mut walk = Walk::of(scopes);
+    while let Some(scope) = walk.next()? {
+        let pages = look_through(fs, corpus, &scope, limits, &mut changed).await?;
+        pages.iter().for_each(|page| walk.add(&page.folders));
+        listed.push((scope.folder, pages));
     }
+    corpus.borrow_mut().keep_folders(&walk.seen);
     read(fs, corpus, changed, limits).await;
     let mut corpus = corpus.borrow_mut();
     // Only what was read as well as listed is known, lest another search under way trust the list.
@@ -178,7 +227,8 @@ pub(crate) async fn refresh(
     if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
         corpus.pages.clear();
     }
-    corpus.index.settle();
+    let Corpus { files, literal, .. } = &mut *corpus;
+    literal.settle(files);
     corpus.loaded = true;
     Ok(())
 }
@@ -203,8 +253,10 @@ async fn look_through(
             (ListOutcome::Page(listing), _) => {
                 bound.take(&listing)?;
                 let Listing { entries, next, version } = listing;
-                let page = Page { after, next, version };
-                let present = entries.into_iter().filter(|entry| scope.covers(entry)).collect();
+                let folders = if scope.tree { subfolders(&entries) } else { Vec::new() };
+                let page = Page { after, next, version, folders };
+                let coverage = corpus.borrow().coverage.clone();
+                let present = entries.into_iter().filter(|entry| scope.covers(entry, &coverage)).collect();
                 changed.extend(corpus.borrow_mut().plan(scope.folder.as_ref(), &page, present, limits));
                 page
             }
@@ -226,8 +278,8 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
     for entry in special {
         let mut corpus = corpus.borrow_mut();
         corpus.skipped.insert(entry.path.clone(), SkipReason::NotRegular);
-        let rank = rank(&entry.path);
-        corpus.index.insert(entry.path, entry.version, String::new(), rank);
+        corpus.literal.unsettle();
+        corpus.files.insert(Document::new(entry.path, entry.version, entry.modified, Some(String::new())));
     }
     let mut regular = regular.into_iter().peekable();
     while regular.peek().is_some() {
@@ -248,31 +300,86 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
 }
 
 impl FolderScope {
-    fn covers(&self, entry: &Entry) -> bool {
+    /// What makes up the memory of a scope.
+    pub(crate) fn all(layout: &Layout) -> Vec<Self> {
+        let tree = Self { folder: layout.project_folder().cloned(), only: None, tree: true };
+        match &tree.folder {
+            None => alloc::vec![tree],
+            Some(_) => alloc::vec![Self { folder: None, only: None, tree: false }, tree],
+        }
+    }
+
+    fn covers(&self, entry: &Entry, coverage: &Coverage) -> bool {
         entry.kind != EntryKind::Directory
-            && entry.path.as_str().ends_with(NOTE_SUFFIX)
+            && coverage(&entry.path)
+            && !(self.tree && is_hidden(&entry.path))
             && self.only.as_ref().is_none_or(|only| *only == entry.path)
     }
 }
 
-/// The Markdown files of a folder that a search covers, and what is named like one.
-pub(crate) async fn list_markdown(fs: &Fs, scope: &FolderScope, limits: &Limits) -> Result<Vec<Entry>, Error> {
+/// The folders among entries that belong to the tree.
+fn subfolders(entries: &[Entry]) -> Vec<RelPath> {
+    let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| &entry.path);
+    folders.filter(|path| !is_hidden(path) && !Layout::is_other_memory(path)).cloned().collect()
+}
+
+fn is_hidden(path: &RelPath) -> bool {
+    path.file_name().starts_with('.')
+}
+
+/// The Markdown files of scopes, and what is named like one.
+pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Vec<Entry>, Error> {
+    let markdown: Coverage = Corpus::default().coverage;
     let mut found = Vec::new();
-    let mut after = None;
-    let mut bound = FolderBound::new(scope);
-    loop {
-        let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
-        match listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))? {
-            ListOutcome::Unchanged => return Ok(found),
-            ListOutcome::Page(page) => {
-                bound.take(&page)?;
-                found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry)));
-                match page.next {
-                    Some(next) => after = Some(next),
-                    None => return Ok(found),
-                }
+    let mut walk = Walk::of(scopes);
+    while let Some(scope) = walk.next()? {
+        let mut after = None;
+        let mut bound = FolderBound::new(&scope);
+        loop {
+            let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
+            let outcome = listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?;
+            let ListOutcome::Page(page) = outcome else { break };
+            bound.take(&page)?;
+            if scope.tree {
+                walk.add(&subfolders(&page.entries));
+            }
+            found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry, &markdown)));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
             }
         }
+    }
+    Ok(found)
+}
+
+/// Goes through folders, each once.
+struct Walk {
+    queue: VecDeque<FolderScope>,
+    seen: BTreeSet<Option<RelPath>>,
+}
+
+impl Walk {
+    fn of(scopes: Vec<FolderScope>) -> Self {
+        Self { queue: scopes.into(), seen: BTreeSet::new() }
+    }
+
+    fn add(&mut self, folders: &[RelPath]) {
+        let scopes = folders.iter().map(|folder| FolderScope { folder: Some(folder.clone()), only: None, tree: true });
+        self.queue.extend(scopes);
+    }
+
+    fn next(&mut self) -> Result<Option<FolderScope>, Error> {
+        while let Some(scope) = self.queue.pop_front() {
+            if self.seen.insert(scope.folder.clone()) {
+                if self.seen.len() > MAX_FOLDERS {
+                    let message = alloc::format!("more than {MAX_FOLDERS} folders of notes");
+                    return Err(Error::new(ErrorCode::TooLarge, message, "move what is not memory out of the store"));
+                }
+                return Ok(Some(scope));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -308,16 +415,7 @@ fn hit(doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -
         filename_only,
         date: doc.rank.date.map(|date| date.to_string()),
         long_term: doc.rank.is_long_term,
-        body: if filename_only { render::name_match(&doc.text) } else { render::windows(&doc.text, &found.lines) },
-    }
-}
-
-/// What ranking knows of a file by its path.
-fn rank(path: &RelPath) -> Rank {
-    let is_log = path.parent().is_some_and(|folder| folder.file_name() == DAILY_FOLDER);
-    Rank {
-        is_long_term: path.file_name() == LONG_TERM_FILE,
-        date: if is_log { Date::parse(path.file_stem()) } else { None },
+        body: if filename_only { render::name_match(doc.text()) } else { render::windows(doc.text(), &found.lines) },
     }
 }
 

@@ -8,8 +8,6 @@
 //! Indexing costs more than one scan. So the first search scans the text of every file, and only when
 //! there is a second are the words indexed; later ones scan nothing but what changed since.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
@@ -17,12 +15,9 @@ use core::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use memchr::memmem;
 
+use super::files::{DocId, Files};
 use super::fold::Folder;
-use crate::protocol::Version;
-use crate::store::{Date, NOTE_SUFFIX, RelPath};
-
-/// Numbers the files that the index has seen; a changed file gets a new number.
-pub(super) type DocId = u32;
+use crate::store::NOTE_SUFFIX;
 
 /// Where a term occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,38 +27,15 @@ pub(super) struct Place {
     pub(super) line: u32,
 }
 
-/// The text of a set of files, and an index of its words.
+/// An index of the words of [`Files`].
 #[derive(Debug, Default)]
 pub(super) struct LiteralIndex {
-    docs: Vec<Option<Document>>,
-    /// How many of `docs`, from the first, are in `words`; the others are scanned.
-    indexed: usize,
+    /// Files with a lower number are in `words`; the others are scanned.
+    indexed: DocId,
     searches: u64,
-    by_path: BTreeMap<RelPath, DocId>,
     words: Words,
     folder: Folder,
     names: Names,
-    live_bytes: u64,
-    dead_bytes: u64,
-}
-
-/// An indexed file.
-#[derive(Debug)]
-pub(super) struct Document {
-    pub(super) path: RelPath,
-    pub(super) version: Version,
-    pub(super) text: Box<str>,
-    pub(super) rank: Rank,
-    /// Where the file stands when all are sorted by path; valid once the index is settled.
-    pub(super) order: u32,
-}
-
-/// What a file is, as far as ranking cares.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rank {
-    pub(super) is_long_term: bool,
-    /// The day of a daily log.
-    pub(super) date: Option<Date>,
 }
 
 /// The file names, folded, in one buffer, sorted by path.
@@ -78,65 +50,35 @@ struct Names {
 const MIN_DEAD_BYTES: u64 = 1 << 20;
 
 impl LiteralIndex {
-    /// Puts a file in, in place of the version that the index had.
-    pub(super) fn insert(&mut self, path: RelPath, version: Version, text: String, rank: Rank) {
-        self.remove(&path);
-        let id = DocId::try_from(self.docs.len()).unwrap_or(DocId::MAX);
-        self.live_bytes += text.len() as u64;
-        self.by_path.insert(path.clone(), id);
-        self.docs.push(Some(Document { path, version, text: text.into_boxed_str(), rank, order: 0 }));
-        self.names = Names::default();
-    }
-
-    /// Takes a file out.
-    pub(super) fn remove(&mut self, path: &RelPath) {
-        let Some(id) = self.by_path.remove(path) else { return };
-        if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::take) {
-            self.live_bytes -= doc.text.len() as u64;
-            self.dead_bytes += doc.text.len() as u64;
-        }
+    /// The names changed: files came or went.
+    pub(super) fn unsettle(&mut self) {
         self.names = Names::default();
     }
 
     /// Makes the index ready to be searched after files came and went.
-    pub(super) fn settle(&mut self) {
-        if self.dead_bytes >= MIN_DEAD_BYTES.max(self.live_bytes) {
-            self.rebuild();
+    pub(super) fn settle(&mut self, files: &mut Files) {
+        if files.dead_bytes() >= MIN_DEAD_BYTES.max(files.live_bytes()) {
+            // Most of what it holds belongs to files that are gone or changed.
+            *self = Self { searches: self.searches, ..Self::default() };
+            files.forget_dead();
         }
         if !self.names.starts.is_empty() {
             return;
         }
         let mut folded = String::new();
-        for (order, (path, &id)) in self.by_path.iter().enumerate() {
+        let mut order = 0;
+        let ids: Vec<DocId> = files.by_path().map(|(_, id)| id).collect();
+        for id in ids {
+            let Some(doc) = files.doc_mut(id) else { continue };
             folded.clear();
-            self.folder.fold_into(path.file_name(), &mut folded);
+            self.folder.fold_into(doc.path.file_name(), &mut folded);
             let start = u32::try_from(self.names.buffer.len()).unwrap_or(u32::MAX);
             self.names.starts.push((start, id));
             self.names.buffer.extend_from_slice(folded.as_bytes());
             self.names.buffer.push(WORD_END);
-            if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {
-                doc.order = u32::try_from(order).unwrap_or(u32::MAX);
-            }
+            doc.order = order;
+            order += 1;
         }
-    }
-
-    /// Most of what it holds belongs to files that are gone or changed.
-    fn rebuild(&mut self) {
-        let old = core::mem::take(self);
-        self.searches = old.searches;
-        for doc in old.docs.into_iter().flatten() {
-            self.insert(doc.path, doc.version, doc.text.into_string(), doc.rank);
-        }
-    }
-
-    /// The version of the file that is indexed.
-    pub(super) fn version(&self, path: &RelPath) -> Option<&Version> {
-        self.by_path.get(path).and_then(|&id| self.doc(id)).map(|doc| &doc.version)
-    }
-
-    /// The files, sorted by path.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &RelPath> {
-        self.by_path.keys()
     }
 
     /// The files whose names contain the folded term. The extension that every file has says nothing
@@ -156,21 +98,11 @@ impl LiteralIndex {
         docs
     }
 
-    /// One file.
-    pub(super) fn doc(&self, id: DocId) -> Option<&Document> {
-        self.docs.get(id as usize).and_then(Option::as_ref)
-    }
-
-    /// How much text is indexed, in bytes.
-    pub(super) fn live_bytes(&self) -> u64 {
-        self.live_bytes
-    }
-
     /// Every line that contains one of the terms, once for each: sorted by file, line and the term's
     /// place in the query.
-    pub(super) fn occurrences(&mut self, folded_terms: &[String]) -> Vec<Occurrence> {
+    pub(super) fn occurrences(&mut self, files: &Files, folded_terms: &[String]) -> Vec<Occurrence> {
         if self.searches > 0 {
-            self.index_words();
+            self.index_words(files);
         }
         self.searches += 1;
         let mut found = Vec::new();
@@ -179,7 +111,7 @@ impl LiteralIndex {
             let words = self.words.containing(folded);
             for &word in &words {
                 self.words.places(word, |place| {
-                    if self.doc(place.doc).is_some() {
+                    if files.doc(place.doc).is_some() {
                         found.push(Occurrence { place, term });
                     }
                 });
@@ -190,7 +122,7 @@ impl LiteralIndex {
                 of_term.sort_unstable();
             }
         }
-        self.scan(folded_terms, &mut found);
+        self.scan(files, folded_terms, &mut found);
         if folded_terms.len() > 1 {
             found.sort_unstable();
         }
@@ -204,31 +136,27 @@ impl LiteralIndex {
     }
 
     /// Puts the words of files that came since into the index.
-    fn index_words(&mut self) {
-        let Self { docs, words, folder, indexed, .. } = self;
-        for (id, doc) in docs.iter().enumerate().skip(*indexed) {
-            let Some(doc) = doc else { continue };
-            let id = DocId::try_from(id).unwrap_or(DocId::MAX);
-            for (line, text) in doc.text.lines().enumerate() {
+    fn index_words(&mut self, files: &Files) {
+        let Self { words, folder, indexed, .. } = self;
+        for (doc, document) in files.since(*indexed) {
+            for (line, text) in document.text().lines().enumerate() {
                 let line = u32::try_from(line).unwrap_or(u32::MAX);
                 for word in text.split_whitespace() {
-                    words.add(folder, word, Place { doc: id, line });
+                    words.add(folder, word, Place { doc, line });
                 }
             }
         }
-        *indexed = docs.len();
+        *indexed = files.next_id();
     }
 
     /// Finds the terms in the text of files whose words are not in the index.
-    fn scan(&mut self, folded_terms: &[String], found: &mut Vec<Occurrence>) {
+    fn scan(&mut self, files: &Files, folded_terms: &[String], found: &mut Vec<Occurrence>) {
         let finders: Vec<memmem::Finder<'_>> =
             folded_terms.iter().map(|term| memmem::Finder::new(term.as_bytes())).collect();
         let mut folded = String::new();
-        for (id, doc) in self.docs.iter().enumerate().skip(self.indexed) {
-            let Some(doc) = doc else { continue };
-            let id = DocId::try_from(id).unwrap_or(DocId::MAX);
+        for (id, doc) in files.since(self.indexed) {
             folded.clear();
-            self.folder.fold_into(&doc.text, &mut folded);
+            self.folder.fold_into(doc.text(), &mut folded);
             let text = folded.as_bytes();
             for (term, finder) in finders.iter().enumerate() {
                 let (mut from, mut line) = (0, 0);
@@ -390,31 +318,46 @@ fn read_number(bytes: &mut &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Version;
+    use crate::search::files::Document;
+    use crate::store::RelPath;
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    fn index(files: &[(&str, &str)]) -> LiteralIndex {
-        let mut index = LiteralIndex::default();
+    /// Files and their index.
+    #[derive(Default)]
+    struct Indexed(Files, LiteralIndex);
+
+    impl Indexed {
+        fn insert(&mut self, path: &str, text: &str) {
+            let path = RelPath::parse(path).expect("valid");
+            let version = Version(text.len().to_string());
+            self.0.insert(Document::new(path, version, 0, Some(text.to_string())));
+        }
+    }
+
+    fn index(files: &[(&str, &str)]) -> Indexed {
+        let mut index = Indexed::default();
         for (path, text) in files {
-            let path = RelPath::parse(*path).expect("valid");
-            index.insert(path, Version(text.len().to_string()), (*text).to_string(), Rank::default());
+            index.insert(path, text);
         }
         index
     }
 
     /// The lines that a scan finds, which are those that the index finds.
-    fn lines(index: &mut LiteralIndex, term: &str) -> Vec<(String, u32)> {
+    fn lines(index: &mut Indexed, term: &str) -> Vec<(String, u32)> {
         let scanned = lines_once(index, term);
         let indexed = lines_once(index, term);
-        assert_eq!(index.indexed, index.docs.len());
+        assert_eq!(index.1.indexed, index.0.next_id());
         assert_eq!(scanned, indexed);
         indexed
     }
 
-    fn lines_once(index: &mut LiteralIndex, term: &str) -> Vec<(String, u32)> {
+    fn lines_once(index: &mut Indexed, term: &str) -> Vec<(String, u32)> {
+        let Indexed(files, index) = index;
         let terms = index.fold_terms(&[term.to_string()]);
-        let found = index.occurrences(&terms);
-        found.iter().filter_map(|o| Some((index.doc(o.place.doc)?.path.to_string(), o.place.line))).collect()
+        let found = index.occurrences(files, &terms);
+        found.iter().filter_map(|o| Some((files.doc(o.place.doc)?.path.to_string(), o.place.line))).collect()
     }
 
     #[test]
@@ -427,10 +370,10 @@ mod tests {
     #[test]
     fn a_changed_file_leaves_nothing_behind() {
         let mut index = index(&[("a", "old"), ("b", "old")]);
-        index.insert(RelPath::parse("a").expect("valid"), Version("2".into()), "new".into(), Rank::default());
+        index.insert("a", "new");
         assert_eq!(lines(&mut index, "old"), [("b".to_string(), 0)]);
         assert_eq!(lines(&mut index, "new"), [("a".to_string(), 0)]);
-        index.remove(&RelPath::parse("b").expect("valid"));
+        index.0.remove(&RelPath::parse("b").expect("valid"));
         assert!(lines(&mut index, "old").is_empty());
     }
 
@@ -438,16 +381,12 @@ mod tests {
     fn compaction_changes_no_answer() {
         let mut index = index(&[("a", "keep me")]);
         let big = "filler ".repeat(200_000);
-        for version in 0..3 {
-            index.insert(
-                RelPath::parse("b").expect("valid"),
-                Version(version.to_string()),
-                big.clone(),
-                Rank::default(),
-            );
+        for _ in 0..3 {
+            index.insert("b", &big);
         }
-        index.settle();
-        assert_eq!(index.dead_bytes, 0);
+        let Indexed(files, literal) = &mut index;
+        literal.settle(files);
+        assert_eq!(files.dead_bytes(), 0);
         assert_eq!(lines(&mut index, "keep"), [("a".to_string(), 0)]);
         assert_eq!(lines(&mut index, "ille").len(), 1);
     }

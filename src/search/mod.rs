@@ -5,6 +5,7 @@
 //! answers from memory. Ranking, windows and rendering are byte for byte those of zerostack v1.7.2.
 
 mod corpus;
+mod files;
 mod fold;
 mod index;
 mod query;
@@ -16,7 +17,8 @@ use alloc::vec::Vec;
 pub use query::Terms;
 pub use render::TRUNCATED;
 
-pub(crate) use corpus::{Corpus, FolderScope, list_markdown, refresh};
+pub(crate) use corpus::{Corpus, Coverage, FolderScope, list_markdown, refresh};
+pub(crate) use files::{DocId, Document, Files};
 
 use crate::protocol::FsError;
 

@@ -5,7 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::index::{DocId, LiteralIndex, Occurrence, Rank};
+use super::files::{DocId, Files, Rank};
+use super::index::{LiteralIndex, Occurrence};
 
 /// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,9 +86,9 @@ impl Matches {
 
 /// Finds and ranks: long-term memory first, then by the number of terms, content before name, matching
 /// lines, newer logs, path.
-pub(super) fn find(index: &mut LiteralIndex, terms: &Terms) -> Matches {
+pub(super) fn find(index: &mut LiteralIndex, files: &Files, terms: &Terms) -> Matches {
     let folded = index.fold_terms(terms.as_slice());
-    let occurrences = index.occurrences(&folded);
+    let occurrences = index.occurrences(files, &folded);
     let mut counts = alloc::vec![0_u32; folded.len()];
     let mut ranked = Vec::new();
     let mut seen = SeenTerms::new(folded.len());
@@ -105,7 +106,7 @@ pub(super) fn find(index: &mut LiteralIndex, terms: &Terms) -> Matches {
         }
         let evidence = start..start + same_doc.len();
         start = evidence.end;
-        ranked.extend(same_doc.first().and_then(|first| rank(index, first.place.doc, terms, lines, evidence)));
+        ranked.extend(same_doc.first().and_then(|first| rank(files, first.place.doc, terms, lines, evidence)));
     }
     // A name adds nothing to a file that has a term in its text.
     let with_text: BTreeSet<DocId> = ranked.iter().map(|ranked: &Ranked| ranked.doc).collect();
@@ -119,7 +120,7 @@ pub(super) fn find(index: &mut LiteralIndex, terms: &Terms) -> Matches {
         let evidence = start..start + same_doc.len();
         start = evidence.end;
         let terms = u32::try_from(same_doc.len()).unwrap_or(u32::MAX);
-        ranked.extend(same_doc.first().and_then(|(doc, _)| rank(index, *doc, terms, 0, evidence)));
+        ranked.extend(same_doc.first().and_then(|(doc, _)| rank(files, *doc, terms, 0, evidence)));
     }
     ranked.sort_unstable_by(|a, b| {
         let better_first = |r: &Ranked| (r.rank.is_long_term, r.terms, r.lines > 0, r.lines, r.rank.date);
@@ -128,8 +129,8 @@ pub(super) fn find(index: &mut LiteralIndex, terms: &Terms) -> Matches {
     Matches { counts, ranked, occurrences, named }
 }
 
-fn rank(index: &LiteralIndex, doc: DocId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
-    let document = index.doc(doc)?;
+fn rank(files: &Files, doc: DocId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
+    let document = files.doc(doc)?;
     Some(Ranked { doc, order: document.order, rank: document.rank.clone(), terms, lines, evidence })
 }
 

@@ -57,6 +57,20 @@ impl Layout {
         })
     }
 
+    /// Whether a folder belongs to another scope: of a project under `projects/`, which a slug with its
+    /// eight hexadecimal digits tells from a folder of notes, or the entries of an agent or a workspace.
+    #[must_use]
+    pub fn is_other_memory(folder: &RelPath) -> bool {
+        let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
+        match segments.as_slice() {
+            [PROJECTS_FOLDER, slug] => slug.rsplit_once('-').is_some_and(|(_, hash)| {
+                hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+            }),
+            ["agents" | "workspaces", _, "entries"] => true,
+            _ => false,
+        }
+    }
+
     /// Long-term memory: `MEMORY.md`.
     #[must_use]
     pub fn long_term(&self) -> &RelPath {

@@ -1,0 +1,154 @@
+//! [`Files`]: what is known of every file of a scope.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::document::Note;
+use crate::protocol::Version;
+use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath};
+
+/// Numbers the files that were seen; a changed file gets a new number, and numbers only grow.
+pub(crate) type DocId = u32;
+
+/// The files of a scope as they were last read.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    docs: Vec<Option<Box<Document>>>,
+    by_path: BTreeMap<RelPath, DocId>,
+    live_bytes: u64,
+    dead_bytes: u64,
+}
+
+/// A file.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) path: RelPath,
+    pub(crate) version: Version,
+    /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    pub(crate) modified: u64,
+    /// `None` until it is read: what is known of the file comes from the index file.
+    pub(crate) text: Option<Box<str>>,
+    /// `None` until somebody asks for more than words.
+    pub(crate) note: Option<Box<Note>>,
+    pub(crate) rank: Rank,
+    /// Where the file stands when all are sorted by path; valid once the names are settled.
+    pub(crate) order: u32,
+}
+
+/// What a file is, as far as ranking cares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rank {
+    pub(crate) is_long_term: bool,
+    /// The day of a daily log.
+    pub(crate) date: Option<Date>,
+}
+
+impl Rank {
+    /// What ranking knows of a file by its path.
+    pub(crate) fn of(path: &RelPath) -> Self {
+        let is_log = path.parent().is_some_and(|folder| folder.file_name() == DAILY_FOLDER);
+        Self {
+            is_long_term: path.file_name() == LONG_TERM_FILE,
+            date: if is_log { Date::parse(path.file_stem()) } else { None },
+        }
+    }
+}
+
+impl Document {
+    pub(crate) fn new(path: RelPath, version: Version, modified: u64, text: Option<String>) -> Self {
+        let rank = Rank::of(&path);
+        Self { path, version, modified, text: text.map(String::into_boxed_str), note: None, rank, order: 0 }
+    }
+
+    /// The text, as far as it was read.
+    pub(crate) fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.text().len() as u64
+    }
+}
+
+impl Files {
+    /// Puts a file in, in place of the one that had its path.
+    pub(crate) fn insert(&mut self, document: Document) -> DocId {
+        self.remove(&document.path);
+        let id = self.next_id();
+        self.live_bytes += document.bytes();
+        self.by_path.insert(document.path.clone(), id);
+        self.docs.push(Some(Box::new(document)));
+        id
+    }
+
+    /// Takes a file out.
+    pub(crate) fn remove(&mut self, path: &RelPath) -> Option<DocId> {
+        let id = self.by_path.remove(path)?;
+        if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::take) {
+            self.live_bytes -= doc.bytes();
+            self.dead_bytes += doc.bytes();
+        }
+        Some(id)
+    }
+
+    /// Gives a file its text, which was known already but not read.
+    pub(crate) fn set_text(&mut self, id: DocId, text: String) {
+        if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {
+            self.live_bytes = self.live_bytes - doc.bytes() + text.len() as u64;
+            doc.text = Some(text.into_boxed_str());
+        }
+    }
+
+    /// The number that the next file gets.
+    pub(crate) fn next_id(&self) -> DocId {
+        DocId::try_from(self.docs.len()).unwrap_or(DocId::MAX)
+    }
+
+    pub(crate) fn doc(&self, id: DocId) -> Option<&Document> {
+        self.docs.get(id as usize)?.as_deref()
+    }
+
+    pub(crate) fn doc_mut(&mut self, id: DocId) -> Option<&mut Document> {
+        self.docs.get_mut(id as usize)?.as_deref_mut()
+    }
+
+    /// The files with numbers from `first` on, in the order of the numbers.
+    pub(crate) fn since(&self, first: DocId) -> impl Iterator<Item = (DocId, &Document)> {
+        let numbered = self.docs.iter().enumerate().skip(first as usize);
+        numbered.filter_map(|(id, doc)| Some((DocId::try_from(id).unwrap_or(DocId::MAX), doc.as_deref()?)))
+    }
+
+    /// The files, sorted by path.
+    pub(crate) fn by_path(&self) -> impl Iterator<Item = (&RelPath, DocId)> {
+        self.by_path.iter().map(|(path, &id)| (path, id))
+    }
+
+    pub(crate) fn id(&self, path: &RelPath) -> Option<DocId> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The version of the file that is known.
+    pub(crate) fn version(&self, path: &RelPath) -> Option<&Version> {
+        self.id(path).and_then(|id| self.doc(id)).map(|doc| &doc.version)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.by_path.len()
+    }
+
+    /// How much text is kept, in bytes.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        self.live_bytes
+    }
+
+    /// How much text was kept of files that are gone or changed since the last [`forget_dead`](Self::forget_dead).
+    pub(crate) fn dead_bytes(&self) -> u64 {
+        self.dead_bytes
+    }
+
+    pub(crate) fn forget_dead(&mut self) {
+        self.dead_bytes = 0;
+    }
+}
