@@ -7,6 +7,7 @@ use core::cell::RefCell;
 use crate::context::{self, ContextReply, ContextRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::journal::{self, JournalCommand, JournalReply};
+use crate::notebook::{self, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
@@ -25,6 +26,8 @@ pub struct Config {
     pub path_prefix: String,
     /// What the engine takes at once.
     pub limits: Limits,
+    /// Keep a copy of the index in the store, so that the next engine need not read every file.
+    pub index_file: bool,
 }
 
 /// Why a memory cannot be opened.
@@ -50,6 +53,8 @@ pub enum Command {
     Journal(JournalCommand),
     /// Makes the block that is injected into a prompt.
     Context(ContextRequest),
+    /// Of the notebook.
+    Notebook(NotebookCommand),
 }
 
 /// What came of a [`Command`].
@@ -60,6 +65,8 @@ pub enum Reply {
     Journal(JournalReply),
     /// Of a context command.
     Context(ContextReply),
+    /// Of a notebook command.
+    Notebook(NotebookReply),
 }
 
 /// Everything that one call caused.
@@ -110,7 +117,7 @@ impl Memory {
     ///
     /// A field of the configuration that breaks its rule.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
-        let Config { epoch, project, path_prefix, limits } = config;
+        let Config { epoch, project, path_prefix, limits, index_file } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
@@ -120,7 +127,7 @@ impl Memory {
         let layout = Layout::new(slug.as_ref()).map_err(refused)?;
         Ok(Self {
             engine: Engine::new(epoch, limits),
-            scope: Rc::new(Scope { layout, path_prefix, limits }),
+            scope: Rc::new(Scope { layout, path_prefix, limits, index_file }),
             corpus: Rc::default(),
         })
     }
@@ -165,6 +172,7 @@ impl Command {
         match self {
             Self::Journal(command) => command.name(),
             Self::Context(_) => "context",
+            Self::Notebook(command) => command.name(),
         }
     }
 }
@@ -172,6 +180,12 @@ impl Command {
 impl From<JournalCommand> for Command {
     fn from(command: JournalCommand) -> Self {
         Self::Journal(command)
+    }
+}
+
+impl From<NotebookCommand> for Command {
+    fn from(command: NotebookCommand) -> Self {
+        Self::Notebook(command)
     }
 }
 
@@ -185,6 +199,7 @@ async fn run(call: Call, corpus: Rc<RefCell<Corpus>>, command: Command) -> Resul
     Ok(match command {
         Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
         Command::Context(request) => Reply::Context(context::context(&call, request).await?),
+        Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &corpus, command).await?),
     })
 }
 

@@ -52,7 +52,7 @@ macro_rules! same {
 }
 
 // Bytes go over as they are, not one by one.
-same!(bool, u32, u64, i32, i64, String, Vec<u8>);
+same!(bool, u32, u64, i32, i64, f64, String, Vec<u8>);
 
 macro_rules! text {
     ($($type:ty: $make:expr, $take:expr;)*) => {
@@ -151,6 +151,7 @@ macro_rules! mirror_contract {
         use $crate as own;
         use $crate::context as own_context;
         use $crate::journal as own_journal;
+        use $crate::notebook as own_notebook;
         use $crate::protocol as own_protocol;
         use $crate::search as own_search;
         use $crate::store as own_store;
@@ -191,7 +192,44 @@ macro_rules! mirror_contract {
             context::ContextReply => own_context::ContextReply { block, tokens, left_out }
             context::LeftOut => own_context::LeftOut { path, section, reason, kept_bytes, left_out_bytes }
 
-            engine::Config => own::Config { epoch, project, path_prefix, limits }
+            notebook::RememberRequest => own_notebook::RememberRequest {
+                title, content, template, tags, links, supersede
+            }
+            notebook::RecallRequest => own_notebook::RecallRequest {
+                query, limit, offset, filter, explain, vouched_unchanged
+            }
+            notebook::ListRequest => own_notebook::ListRequest { filter, sort, limit, zk_links, with_text }
+            notebook::NoteFilter => own_notebook::NoteFilter {
+                matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to,
+                recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created,
+                created_before, created_after, modified, modified_before, modified_after
+            }
+            notebook::SortKey => own_notebook::SortKey { by, ascending }
+            notebook::InitReply => own_notebook::InitReply { made, message }
+            notebook::RememberReply => own_notebook::RememberReply { path, title, state, other, message }
+            notebook::RecallReply => own_notebook::RecallReply { hits, total, rendered, warnings, skipped }
+            notebook::RecallHit => own_notebook::RecallHit {
+                path, title, score, terms, fields, lines, passage, superseded_by, parts
+            }
+            notebook::ScorePart => own_notebook::ScorePart { reason, field, amount }
+            notebook::TodayReply => own_notebook::TodayReply { path, text, created }
+            notebook::ListNotesReply => own_notebook::ListNotesReply { notes, warnings, skipped }
+            notebook::NoteInfo => own_notebook::NoteInfo {
+                path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified
+            }
+            notebook::GraphReply => own_notebook::GraphReply { notes, links }
+            notebook::GraphLink => own_notebook::GraphLink {
+                source, target, title, href, kind, relations, snippet, snippet_start, snippet_end
+            }
+            notebook::RelatedNote => own_notebook::RelatedNote { path, title, distance, reason }
+            notebook::TagCount => own_notebook::TagCount { name, notes }
+            notebook::DeadLink => own_notebook::DeadLink { path, line, target, candidates }
+            notebook::Mention => own_notebook::Mention { path, title, lines }
+            notebook::LinkReply => own_notebook::LinkReply { from, to, added, message }
+            notebook::RenameReply => own_notebook::RenameReply { from, to, links, files, message }
+            notebook::ForgetReply => own_notebook::ForgetReply { path, backup, links_from, message }
+
+            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file }
             engine::Limits => own::Limits {
                 max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes
             }
@@ -262,8 +300,39 @@ macro_rules! mirror_contract {
                 Budget, TooLarge, NotText, NotADate, Unreadable(error),
             }
 
-            engine::Command => own::Command { Journal(command), Context(request) }
-            engine::Reply => own::Reply { Journal(reply), Context(reply) }
+            notebook::Command => own_notebook::NotebookCommand {
+                Init,
+                Remember(request),
+                Recall(request),
+                Journal { entry } = notebook::JournalArgs,
+                Today,
+                List(request),
+                Related { note, limit } = notebook::RelatedArgs,
+                Link { from, to, text } = notebook::LinkArgs,
+                Rename { note, title } = notebook::RenameArgs,
+                Forget { note } = notebook::ForgetArgs,
+                Tags,
+                Graph(request),
+                Orphans,
+                DeadLinks,
+                UnlinkedMentions { note } = notebook::UnlinkedMentionsArgs,
+                LoadMemories { limit } = notebook::LoadMemoriesArgs,
+                RecallForTurn { turn, query, limit } = notebook::RecallForTurnArgs,
+                MemoryContext { turn, max_bytes } = notebook::MemoryContextArgs,
+                RememberError { tool, error } = notebook::RememberErrorArgs,
+                RememberSummary { tool, summary } = notebook::RememberSummaryArgs,
+            }
+            notebook::Reply => own_notebook::NotebookReply {
+                Initialised(reply), Remembered(reply), Recalled(reply), Today(reply), Listed(reply), Related(notes),
+                Linked(reply), Renamed(reply), Forgotten(reply), Tags(tags), Graph(reply), DeadLinks(links),
+                Mentions(notes), Loaded(count), Section(section),
+            }
+            notebook::MatchStrategy => own_notebook::MatchStrategy { FullText, Exact, Regex }
+            notebook::SortBy => own_notebook::SortBy { Created, Modified, Path, Title, WordCount }
+            notebook::RememberState => own_notebook::RememberState { Created, Known, Superseded }
+
+            engine::Command => own::Command { Journal(command), Context(request), Notebook(command) }
+            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply) }
             engine::ConfigError => own::ConfigError { InvalidProject(text), InvalidPathPrefix, LimitTooSmall(text) }
             engine::ProtocolError => own_protocol::ProtocolError {
                 UnknownKey(key), ForeignKey(key), UsedKey(key),

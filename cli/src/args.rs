@@ -58,6 +58,9 @@ pub(crate) struct Global {
     /// Show absolute paths rather than paths below the root
     #[arg(long, global = true)]
     pub(crate) absolute: bool,
+    /// Keep no copy of the index in the store
+    #[arg(long, global = true)]
+    pub(crate) no_index_file: bool,
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Shown,
@@ -113,6 +116,8 @@ pub(crate) enum Command {
         #[arg(value_name = "LINE", trailing_var_arg = true, allow_hyphen_values = true)]
         line: Vec<String>,
     },
+    #[command(flatten)]
+    Notebook(crate::notebook::Command),
     /// Show memory at work on a sample store in a fresh folder
     Demo {
         /// Leave the folder, and say where it is

@@ -15,7 +15,7 @@ use crate::args::{
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, input, json, location};
+use crate::{demo, input, json, location, notebook};
 
 /// How many hits a search lists unless told otherwise.
 const USUAL_HITS: u32 = 50;
@@ -40,6 +40,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::List(args) => list(&args, &global, output),
         args::Command::Search(args) => search(args, &global, output),
         args::Command::Context(args) => context(&args, &global, output),
+        args::Command::Notebook(command) => notebook::run(command, &global, output),
     }
 }
 
@@ -60,7 +61,7 @@ fn named(args: &NamedTarget, role: TargetRole) -> Result<Target, Failure> {
 }
 
 /// Opens the store and runs one command in it.
-fn execute(command: impl Into<Command>, global: &Global, output: &mut Output) -> Result<Reply, Failure> {
+pub(crate) fn execute(command: impl Into<Command>, global: &Global, output: &mut Output) -> Result<Reply, Failure> {
     let mut store = Store::open(global)?;
     let reply = store.run(command);
     if let Some(failure) = store.trace_failure() {
@@ -283,7 +284,7 @@ fn left_out(context: &ContextReply) -> Vec<String> {
     lines.collect()
 }
 
-fn warn_of_skipped(skipped: &[Skipped], output: &mut Output) {
+pub(crate) fn warn_of_skipped(skipped: &[Skipped], output: &mut Output) {
     for file in skipped {
         output.warning(&format!("skipped {}: {}", file.path, file.reason));
     }

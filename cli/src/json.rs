@@ -20,6 +20,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Journal(JournalReply::Status(reply)) => status(reply),
         Reply::Journal(JournalReply::Text(text)) => json!({ "text": text }),
         Reply::Context(reply) => context(reply),
+        Reply::Notebook(reply) => crate::notebook::json(reply),
         _ => Value::Null,
     }
 }
@@ -124,7 +125,7 @@ fn left_out(left_out: &LeftOut) -> Value {
     })
 }
 
-fn skipped(skipped: &[Skipped]) -> Vec<Value> {
+pub(crate) fn skipped(skipped: &[Skipped]) -> Vec<Value> {
     skipped.iter().map(|file| json!({ "path": file.path, "reason": file.reason.to_string() })).collect()
 }
 

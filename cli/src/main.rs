@@ -10,6 +10,7 @@ mod failure;
 mod input;
 mod json;
 mod location;
+mod notebook;
 mod output;
 mod store;
 mod trace;

@@ -143,6 +143,7 @@ pub(crate) fn options(global: &Global) -> Options {
         absolute_paths: global.absolute,
         // A run with a fixed clock is one to be repeated, with the same keys.
         epoch: global.now.map(|now| now.seconds.unsigned_abs()),
+        no_index_file: global.no_index_file,
         ..Options::default()
     }
 }

@@ -37,6 +37,8 @@ pub struct Options {
     pub epoch: Option<u64>,
     /// What the engine takes at once.
     pub limits: Limits,
+    /// Keep no copy of the index in the store; the first recall then reads every file.
+    pub no_index_file: bool,
 }
 
 /// Whose memory a store is opened for.
@@ -100,6 +102,7 @@ impl Saddlebag {
             project: options.project.slug(),
             path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
             limits: options.limits,
+            index_file: !options.no_index_file,
         };
         Ok(Self(Host::new(open_engine(options.engine, config, options.component)?, store)))
     }

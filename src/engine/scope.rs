@@ -13,6 +13,8 @@ pub(crate) struct Scope {
     /// Put before every path that is shown.
     pub(crate) path_prefix: String,
     pub(crate) limits: Limits,
+    /// Whether a copy of the index is kept in the store.
+    pub(crate) index_file: bool,
 }
 
 impl Scope {

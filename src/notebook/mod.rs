@@ -3,8 +3,15 @@
 //! It does what cowboy's Zettelkasten does, without zk: [`NotebookCommand`] is what can be done,
 //! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
 
+mod reply;
+
 use alloc::string::String;
 use alloc::vec::Vec;
+
+pub use reply::{
+    DeadLink, ForgetReply, GraphLink, GraphReply, InitReply, LinkReply, ListNotesReply, Mention, NoteInfo, RecallHit,
+    RecallReply, RelatedNote, RememberReply, RememberState, RenameReply, ScorePart, TagCount, TodayReply,
+};
 
 use crate::document::Note;
 
@@ -68,6 +75,107 @@ pub enum NotebookCommand {
         /// The note.
         note: String,
     },
+    /// Takes the newest facts into the session, as its first memories.
+    LoadMemories {
+        /// How many.
+        limit: u32,
+    },
+    /// Recalls for one turn of a conversation: what is found is shown in this turn's prompt alone,
+    /// however late it is found.
+    RecallForTurn {
+        /// The turn; they grow.
+        turn: u64,
+        /// What was said in it.
+        query: String,
+        /// How many memories.
+        limit: u32,
+    },
+    /// The memories of the session and of one turn, as a section of its prompt.
+    MemoryContext {
+        /// The turn.
+        turn: u64,
+        /// How many bytes the section may have.
+        max_bytes: u32,
+    },
+    /// Keeps an error of a tool as a fact; the same error is counted, not repeated.
+    RememberError {
+        /// The tool.
+        tool: String,
+        /// What it said.
+        error: String,
+    },
+    /// Keeps the summary of a tool's output as a fact.
+    RememberSummary {
+        /// The tool.
+        tool: String,
+        /// The summary.
+        summary: String,
+    },
+}
+
+/// What came of a [`NotebookCommand`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum NotebookReply {
+    /// Of `Init`.
+    Initialised(InitReply),
+    /// Of `Remember`, `RememberError` and `RememberSummary`.
+    Remembered(RememberReply),
+    /// Of `Recall`.
+    Recalled(RecallReply),
+    /// Of `Journal` and `Today`.
+    Today(TodayReply),
+    /// Of `List` and `Orphans`.
+    Listed(ListNotesReply),
+    /// Of `Related`.
+    Related(Vec<RelatedNote>),
+    /// Of `Link`.
+    Linked(LinkReply),
+    /// Of `Rename`.
+    Renamed(RenameReply),
+    /// Of `Forget`.
+    Forgotten(ForgetReply),
+    /// Of `Tags`.
+    Tags(Vec<TagCount>),
+    /// Of `Graph`.
+    Graph(GraphReply),
+    /// Of `DeadLinks`.
+    DeadLinks(Vec<DeadLink>),
+    /// Of `UnlinkedMentions`.
+    Mentions(Vec<Mention>),
+    /// Of `LoadMemories` and `RecallForTurn`: how many memories there are for the prompt.
+    Loaded(u32),
+    /// Of `MemoryContext`: the section; `None` where there is nothing to show.
+    Section(Option<String>),
+}
+
+impl NotebookCommand {
+    /// The name of the command, as its context keys begin.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Remember(_) => "remember",
+            Self::Recall(_) => "recall",
+            Self::Journal { .. } => "journal",
+            Self::Today => "today",
+            Self::List(_) => "list-notes",
+            Self::Related { .. } => "related",
+            Self::Link { .. } => "link",
+            Self::Rename { .. } => "rename",
+            Self::Forget { .. } => "forget",
+            Self::Tags => "tags",
+            Self::Graph(_) => "graph",
+            Self::Orphans => "orphans",
+            Self::DeadLinks => "dead-links",
+            Self::UnlinkedMentions { .. } => "unlinked-mentions",
+            Self::LoadMemories { .. } => "load-memories",
+            Self::RecallForTurn { .. } => "recall-for-turn",
+            Self::MemoryContext { .. } => "memory-context",
+            Self::RememberError { .. } => "remember-error",
+            Self::RememberSummary { .. } => "remember-summary",
+        }
+    }
 }
 
 /// What to remember.

@@ -1,0 +1,140 @@
+//! The notebook's subcommands.
+
+mod args;
+mod json;
+
+use saddlebag::Reply;
+use saddlebag::notebook::{ListNotesReply, NoteInfo, NotebookReply, RecallHit, RecallReply};
+
+pub(crate) use args::Command;
+pub(crate) use json::reply as json;
+
+use crate::args::Global;
+use crate::commands::{execute, warn_of_skipped, wrong_reply};
+use crate::failure::{Exit, Failure};
+use crate::output::{FAINT, Output, STRONG};
+
+/// Runs the subcommand.
+pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let reply = execute(command.into_command()?, global, output)?;
+    let Reply::Notebook(notebook) = &reply else { return Err(wrong_reply()) };
+    let exit = if is_empty(notebook) { Exit::Nothing } else { Exit::Done };
+    if output.is_json() {
+        output.object(&json(notebook))?;
+        return Ok(exit);
+    }
+    print(notebook, output)?;
+    output.flush()?;
+    if let NotebookReply::Recalled(RecallReply { warnings, skipped, .. })
+    | NotebookReply::Listed(ListNotesReply { warnings, skipped, .. }) = notebook
+    {
+        warnings.iter().for_each(|warning| output.warning(warning));
+        warn_of_skipped(skipped, output);
+    }
+    Ok(exit)
+}
+
+fn is_empty(reply: &NotebookReply) -> bool {
+    match reply {
+        NotebookReply::Recalled(reply) => reply.hits.is_empty(),
+        NotebookReply::Listed(reply) => reply.notes.is_empty(),
+        NotebookReply::Related(notes) => notes.is_empty(),
+        NotebookReply::Tags(tags) => tags.is_empty(),
+        NotebookReply::Graph(graph) => graph.notes.is_empty(),
+        NotebookReply::DeadLinks(links) => links.is_empty(),
+        NotebookReply::Mentions(notes) => notes.is_empty(),
+        _ => false,
+    }
+}
+
+fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
+    match reply {
+        NotebookReply::Initialised(reply) => output.line(&reply.message)?,
+        NotebookReply::Remembered(reply) => output.line(&reply.message)?,
+        NotebookReply::Linked(reply) => output.line(&reply.message)?,
+        NotebookReply::Renamed(reply) => output.line(&reply.message)?,
+        NotebookReply::Forgotten(reply) => {
+            output.line(&reply.message)?;
+            for path in &reply.links_from {
+                output.warning(&format!("{path} links to it"));
+            }
+        }
+        NotebookReply::Today(reply) => output.text(&reply.text)?,
+        NotebookReply::Recalled(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
+        NotebookReply::Recalled(reply) => {
+            for (number, hit) in reply.hits.iter().enumerate() {
+                if number > 0 {
+                    output.line("")?;
+                }
+                print_hit(hit, output)?;
+            }
+        }
+        NotebookReply::Listed(reply) => print_notes(&reply.notes, output)?,
+        NotebookReply::Related(notes) => {
+            for note in notes {
+                output.line(&format!("{}  {}  ({})", note.path, note.title, note.reason))?;
+            }
+        }
+        NotebookReply::Tags(tags) => {
+            let width = tags.iter().map(|tag| tag.notes.to_string().len()).max().unwrap_or_default();
+            for tag in tags {
+                output.line(&format!("{:width$}  {}", tag.notes, tag.name))?;
+            }
+        }
+        NotebookReply::Graph(graph) => {
+            for note in &graph.notes {
+                output.styled(STRONG, &format!("{}  {}", note.path, note.title))?;
+                for link in graph.links.iter().filter(|link| link.source == note.path) {
+                    output.line(&format!("  -> {}", link.target))?;
+                }
+            }
+        }
+        NotebookReply::DeadLinks(links) => {
+            for link in links {
+                let meaning = match link.candidates.as_slice() {
+                    [] => "no such note".to_string(),
+                    candidates => format!("could be {}", candidates.join(", ")),
+                };
+                output.line(&format!("{}:{}  {}  ({meaning})", link.path, link.line, link.target))?;
+            }
+        }
+        NotebookReply::Mentions(notes) => {
+            for note in notes {
+                let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();
+                output.line(&format!("{}:{}  {}", note.path, lines.join(","), note.title))?;
+            }
+        }
+        _ => return Err(wrong_reply()),
+    }
+    Ok(())
+}
+
+fn print_notes(notes: &[NoteInfo], output: &mut Output) -> Result<(), Failure> {
+    for note in notes {
+        output.line(&format!("{}  {}", note.path, note.title))?;
+    }
+    Ok(())
+}
+
+fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {
+    let place = match hit.lines.as_slice() {
+        [first, last] if first != last => format!(":{first}-{last}"),
+        [first, ..] => format!(":{first}"),
+        [] => String::new(),
+    };
+    output.styled(STRONG, &format!("{}{place}  {}", hit.path, hit.title))?;
+    let mut why = format!("[{}] in {}", hit.terms.join(", "), hit.fields.join(", "));
+    if let Some(newer) = &hit.superseded_by {
+        why.push_str(&format!("; superseded by {newer}"));
+    }
+    output.styled(FAINT, &why)?;
+    output.line(hit.passage.trim_end())?;
+    if !hit.parts.is_empty() {
+        output.styled(FAINT, &format!("score {:.3}", hit.score))?;
+        for part in &hit.parts {
+            let field = if part.field.is_empty() { String::new() } else { format!(" in {}", part.field) };
+            output.styled(FAINT, &format!("  {:>8.3}  {}{field}", part.amount, part.reason))?;
+        }
+    }
+    Ok(())
+}

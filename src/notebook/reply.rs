@@ -1,0 +1,263 @@
+//! What comes of a notebook command.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::search::Skipped;
+
+/// What a recall found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecallReply {
+    /// Best first.
+    pub hits: Vec<RecallHit>,
+    /// How many notes match; `hits` is a page of them.
+    pub total: u32,
+    /// The hits as text for a person or a model.
+    pub rendered: String,
+    /// What was not as it should be, and is no reason to stop: a configuration that cannot be read,
+    /// frontmatter that is no YAML.
+    pub warnings: Vec<String>,
+    /// Files that could not be searched.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A note that answers a query, and why.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecallHit {
+    /// The file.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// How well it fits; only the order means anything.
+    pub score: f64,
+    /// The words of the query that it has.
+    pub terms: Vec<String>,
+    /// Where it has them: `title`, `aliases`, `headings`, `tags`, `path`, `body`.
+    pub fields: Vec<String>,
+    /// The first and the last line of the passage, counted from 1; none if the text is not at hand.
+    pub lines: Vec<u32>,
+    /// The passage that fits best.
+    pub passage: String,
+    /// The newer note that supersedes this one.
+    pub superseded_by: Option<String>,
+    /// The parts of the score, where they were asked for.
+    pub parts: Vec<ScorePart>,
+}
+
+/// A part of a score.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScorePart {
+    /// The word of the query, or what else counts: `phrase`, `proximity`, `coverage`, `superseded`.
+    pub reason: String,
+    /// The field that has it; empty where that means nothing.
+    pub field: String,
+    /// What it adds; a factor for `coverage` and `superseded`.
+    pub amount: f64,
+}
+
+/// Notes that fit a filter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListNotesReply {
+    /// In the order that was asked for.
+    pub notes: Vec<NoteInfo>,
+    /// What was not as it should be, and is no reason to stop.
+    pub warnings: Vec<String>,
+    /// Files that could not be read.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A note.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NoteInfo {
+    /// The file.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Its body up to the first blank line.
+    pub lead: String,
+    /// Its text without frontmatter and title; empty unless asked for.
+    pub body: String,
+    /// The whole file; empty unless asked for.
+    pub text: String,
+    /// What of it fits the filter: a part of the text, or the blocks that have the links.
+    pub snippets: Vec<String>,
+    /// How many words the file has.
+    pub word_count: u32,
+    /// Of frontmatter and text.
+    pub tags: Vec<String>,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// The frontmatter as JSON, as far as it could be read.
+    pub metadata: String,
+    /// A link to it, as the configuration writes links.
+    pub link: String,
+    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    pub created: u64,
+    /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    pub modified: u64,
+}
+
+/// Notes and the links between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphReply {
+    /// The notes.
+    pub notes: Vec<NoteInfo>,
+    /// Links from one of them to one of them.
+    pub links: Vec<GraphLink>,
+}
+
+/// A link between two notes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphLink {
+    /// The file that has the link.
+    pub source: String,
+    /// The file that it leads to.
+    pub target: String,
+    /// What the link shows.
+    pub title: String,
+    /// Where it goes, as it is written.
+    pub href: String,
+    /// `wiki-link` or `markdown`.
+    pub kind: String,
+    /// `up`, `down`, or the words of its title.
+    pub relations: Vec<String>,
+    /// The block that it stands in.
+    pub snippet: String,
+    /// Where the block starts in the file, in bytes.
+    pub snippet_start: u64,
+    /// Where it ends.
+    pub snippet_end: u64,
+}
+
+/// A note that has to do with another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RelatedNote {
+    /// The file.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// How many links away: 1 for a link between the two, 2 for a note that both link to.
+    pub distance: u32,
+    /// Why: `links here`, `linked from here`, `both link to PATH`.
+    pub reason: String,
+}
+
+/// A tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagCount {
+    /// Its name, without marks.
+    pub name: String,
+    /// How many notes have it.
+    pub notes: u32,
+}
+
+/// A link that leads to no note, or to no single one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeadLink {
+    /// The file that has it.
+    pub path: String,
+    /// The line that it stands on, counted from 1.
+    pub line: u32,
+    /// Where it goes, as it is written.
+    pub target: String,
+    /// The notes that it could mean; none if there is no such note.
+    pub candidates: Vec<String>,
+}
+
+/// A note that names another without linking to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mention {
+    /// The file.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// The lines that name it, counted from 1.
+    pub lines: Vec<u32>,
+}
+
+/// What an initialisation made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InitReply {
+    /// The files that were missing and are there now.
+    pub made: Vec<String>,
+    /// All of this for a person.
+    pub message: String,
+}
+
+/// What became of something to remember.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RememberReply {
+    /// The file.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it is new.
+    pub state: RememberState,
+    /// The note that has the same content, or that is superseded.
+    pub other: Option<String>,
+    /// All of this for a person or a model.
+    pub message: String,
+}
+
+/// Whether a note is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RememberState {
+    /// It is, under a name of its own.
+    Created,
+    /// The notebook had it; nothing was written, or only that it happened again.
+    Known,
+    /// It is, and it supersedes another.
+    Superseded,
+}
+
+/// Today's note.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TodayReply {
+    /// The file.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// Whether this command made it.
+    pub created: bool,
+}
+
+/// What a link did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkReply {
+    /// The file that has the link.
+    pub from: String,
+    /// The file that it leads to.
+    pub to: String,
+    /// Whether this command wrote it; it was there otherwise.
+    pub added: bool,
+    /// All of this for a person or a model.
+    pub message: String,
+}
+
+/// What a renaming did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RenameReply {
+    /// The file that was.
+    pub from: String,
+    /// The file that is.
+    pub to: String,
+    /// How many links were rewritten.
+    pub links: u32,
+    /// In how many files.
+    pub files: u32,
+    /// All of this for a person or a model.
+    pub message: String,
+}
+
+/// What was forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForgetReply {
+    /// The file that was.
+    pub path: String,
+    /// The file that keeps its text.
+    pub backup: Option<String>,
+    /// The files that link to it, whose links lead nowhere from here on.
+    pub links_from: Vec<String>,
+    /// All of this for a person or a model.
+    pub message: String,
+}
