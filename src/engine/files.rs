@@ -106,6 +106,8 @@ pub(crate) enum Change<T> {
     Write(Vec<u8>, T),
     /// The file is removed.
     Remove(T),
+    /// The file stays as it is.
+    Keep(T),
 }
 
 /// Changes a file: reads it, computes the change, applies it if the file is still what was read.
@@ -124,6 +126,7 @@ pub(crate) async fn update<T>(
         let (content, done) = match change {
             Change::Write(content, done) => (Some(content), done),
             Change::Remove(done) => (None, done),
+            Change::Keep(done) => return Ok((done, Backup::None)),
         };
         let backup = keep(fs, path, &current, backups).await?;
         let applied = match content {
@@ -137,6 +140,29 @@ pub(crate) async fn update<T>(
         }
     }
     Err(contention(path))
+}
+
+/// Makes a file. `false`: there is one of this name, and nothing was written.
+pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &[u8]) -> Result<bool, Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let outcome = fs.write(path, content.to_vec(), Precondition::Absent).await;
+        match outcome.map_err(|error| Error::storage(Some(path), &error))? {
+            WriteOutcome::Written(_) => return Ok(true),
+            WriteOutcome::Stale(_) => return Ok(false),
+            // Others may have added to it since, so it need not be these bytes alone.
+            WriteOutcome::Unknown => match read_back(fs, path, 0, content.len()).await? {
+                Some(found) => return Ok(found.bytes == content),
+                None => {}
+            },
+        }
+    }
+    Err(contention(path))
+}
+
+/// Removes a file if it still has the version. `false`: it has another, and stays.
+pub(crate) async fn remove_version(fs: &Fs, path: &RelPath, version: Version) -> Result<bool, Error> {
+    let removed = fs.remove(path, Precondition::Matches(version)).await;
+    removed.map_err(|error| Error::storage(Some(path), &error))
 }
 
 /// Replaces a file whatever it holds; with backups on, what it held is kept first.

@@ -125,6 +125,14 @@ impl Fs {
         })
     }
 
+    /// Makes the folder and those above it.
+    pub(crate) fn make_directory(&self, path: &RelPath) -> Operation<()> {
+        self.submit(FsOp::MakeDirectory { path: path.clone() }, |outcome| match outcome {
+            FsOutcome::MakeDirectory => Some(()),
+            _ => None,
+        })
+    }
+
     fn submit<T>(&self, op: FsOp, pick: fn(FsOutcome) -> Option<T>) -> Operation<T> {
         Operation { mailbox: self.mailbox.clone(), state: State::New(op), pick }
     }

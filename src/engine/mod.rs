@@ -28,7 +28,8 @@ use crate::protocol::{
 use mailbox::{Mailbox, Slot};
 
 pub(crate) use files::{
-    Backup, Backups, Change, Loaded, append, append_computed, load, load_all, remove, replace, update,
+    Backup, Backups, Change, Loaded, append, append_computed, create, load, load_all, remove, remove_version, replace,
+    update,
 };
 pub(crate) use mailbox::Fs;
 pub(crate) use scope::{Call, Scope};

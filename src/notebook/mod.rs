@@ -3,7 +3,13 @@
 //! It does what cowboy's Zettelkasten does, without zk: [`NotebookCommand`] is what can be done,
 //! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
 
+mod config;
+mod dates;
+mod glob;
 mod reply;
+mod slug;
+mod template;
+mod template_syntax;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,6 +18,10 @@ pub use reply::{
     DeadLink, ForgetReply, GraphLink, GraphReply, InitReply, LinkReply, ListNotesReply, Mention, NoteInfo, RecallHit,
     RecallReply, RelatedNote, RememberReply, RememberState, RenameReply, ScorePart, TagCount, TodayReply,
 };
+pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, MAX_CONFIG_BYTES, NoteConfig, NotebookConfig, Warning};
+pub use glob::{Glob, MAX_GLOB_BYTES};
+pub use slug::{MAX_SLUG_BYTES, slug};
+pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 
 use crate::document::Note;
 

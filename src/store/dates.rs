@@ -1,7 +1,9 @@
 //! Time as the component sees it: an argument, never a clock.
 
-use chrono::{Datelike, FixedOffset, NaiveDate, NaiveDateTime, Timelike};
-use core::fmt;
+use alloc::string::String;
+use chrono::format::{Item, StrftimeItems};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, Timelike};
+use core::fmt::{self, Write};
 
 /// The moment at which a command is given: the only clock the component has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,30 +29,69 @@ impl Timestamp {
             return None;
         }
         let local = utc.naive_utc().checked_add_offset(offset)?;
-        Date::new(local.date()).map(|_| LocalTime(local))
+        Date::new(local.date()).map(|_| LocalTime { time: local, utc_offset_seconds: self.utc_offset_seconds })
     }
 }
 
-/// A local date and time of day.
+/// A local date and time of day, shown as `YYYY-MM-DD HH:MM:SS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LocalTime(NaiveDateTime);
+pub struct LocalTime {
+    time: NaiveDateTime,
+    utc_offset_seconds: i32,
+}
 
 impl LocalTime {
     /// The calendar date.
     #[must_use]
     pub fn date(self) -> Date {
-        Date(self.0.date())
+        Date(self.time.date())
     }
 
     /// The time of day as `HH:MM`.
     pub fn hour_minute(self) -> impl fmt::Display {
-        self.0.format("%H:%M")
+        self.time.format("%H:%M")
     }
 
     /// Hour, minute and second.
     #[must_use]
     pub fn time_of_day(self) -> (u32, u32, u32) {
-        (self.0.hour(), self.0.minute(), self.0.second())
+        (self.time.hour(), self.time.minute(), self.time.second())
+    }
+
+    /// The same time of day so many days later, or earlier for a negative number; `None` outside the
+    /// years 0001–9999.
+    #[must_use]
+    pub fn plus_days(self, days: i64) -> Option<Self> {
+        let time = self.time.checked_add_signed(TimeDelta::try_days(days)?)?;
+        Date::new(time.date()).map(|_| Self { time, ..self })
+    }
+
+    /// The beginning of a day, at the same offset.
+    #[must_use]
+    pub fn at_start_of(self, date: Date) -> Self {
+        Self { time: date.0.and_time(chrono::NaiveTime::MIN), ..self }
+    }
+
+    /// Formats by a pattern such as `%Y-%m-%d`; `None` for one that has unknown parts.
+    #[must_use]
+    pub fn format(self, pattern: &str) -> Option<String> {
+        let offset = FixedOffset::east_opt(self.utc_offset_seconds)?;
+        let utc = self.time.checked_sub_offset(offset)?;
+        let items = StrftimeItems::new(pattern);
+        if items.clone().any(|item| item == Item::Error) {
+            return None;
+        }
+        let mut text = String::new();
+        let moment = DateTime::<FixedOffset>::from_naive_utc_and_offset(utc, offset);
+        write!(text, "{}", moment.format_with_items(items)).ok()?;
+        Some(text)
+    }
+}
+
+impl fmt::Display for LocalTime {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (hour, minute, second) = self.time_of_day();
+        write!(out, "{} {hour:02}:{minute:02}:{second:02}", self.date())
     }
 }
 
@@ -115,6 +156,18 @@ mod tests {
         assert_eq!(at(midnight_utc, 0).map(|t| t.date().to_string()).as_deref(), Some("2026-05-25"));
         assert_eq!(at(midnight_utc, -3600).map(|t| t.date().to_string()).as_deref(), Some("2026-05-24"));
         assert_eq!(at(midnight_utc, 5400).map(|t| t.hour_minute().to_string()).as_deref(), Some("01:30"));
+    }
+
+    #[test]
+    fn a_local_time_is_formatted_at_its_offset() {
+        let time = at(1_779_667_200, 5400).expect("valid");
+        assert_eq!(time.to_string(), "2026-05-25 01:30:00");
+        assert_eq!(time.format("%d %B %Y %H:%M %z %s").as_deref(), Some("25 May 2026 01:30 +0130 1779667200"));
+        assert_eq!(time.format("%Q"), None);
+        assert_eq!(time.format("100%"), None);
+        assert_eq!(time.plus_days(-25).map(|t| t.date().to_string()).as_deref(), Some("2026-04-30"));
+        assert_eq!(time.plus_days(i64::MAX), None);
+        assert_eq!(time.at_start_of(time.date()).to_string(), "2026-05-25 00:00:00");
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //! └── projects/<slug>/           one project; the root itself where there is no project scope
 //!     ├── SCRATCHPAD.md
 //!     ├── daily/2026-05-30.md
-//!     └── notes/<name>.md
+//!     ├── notes/<name>.md
+//!     ├── facts/<slug>.md, decisions/<slug>.md
+//!     └── templates/, .zk/config.toml
 //! ```
 
 use alloc::format;
@@ -22,6 +24,16 @@ pub const SCRATCHPAD_FILE: &str = "SCRATCHPAD.md";
 pub const DAILY_FOLDER: &str = "daily";
 /// The folder of the notes.
 pub const NOTES_FOLDER: &str = "notes";
+/// The folder of the facts.
+pub const FACTS_FOLDER: &str = "facts";
+/// The folder of the decisions.
+pub const DECISIONS_FOLDER: &str = "decisions";
+/// The folder of the templates of new notes.
+pub const TEMPLATES_FOLDER: &str = "templates";
+/// The folder that makes a notebook of the folder it is in, as zk has it.
+pub const ZK_FOLDER: &str = ".zk";
+/// The folders of other scopes, which a notebook in the root does not take for its own.
+pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, "agents", "workspaces"];
 /// The folder of the projects.
 pub const PROJECTS_FOLDER: &str = "projects";
 /// The extension of a backup, in place of `md`.
@@ -101,6 +113,27 @@ impl Layout {
         self.project.as_ref()
     }
 
+    /// A file or folder of the notebook, by its path below the notebook's own root.
+    ///
+    /// # Errors
+    ///
+    /// As [`RelPath::parse`].
+    pub fn in_notebook(&self, path: &str) -> Result<RelPath, PathError> {
+        match &self.project {
+            Some(folder) => RelPath::parse(format!("{folder}/{path}")),
+            None => RelPath::parse(path),
+        }
+    }
+
+    /// The path below the notebook's own root; `None` for a file outside the notebook.
+    #[must_use]
+    pub fn below_notebook<'a>(&self, path: &'a RelPath) -> Option<&'a str> {
+        match &self.project {
+            Some(folder) => path.as_str().strip_prefix(folder.as_str())?.strip_prefix('/'),
+            None => Some(path.as_str()),
+        }
+    }
+
     /// The log of one day.
     #[must_use]
     pub fn daily(&self, date: Date) -> RelPath {
@@ -153,6 +186,9 @@ mod tests {
         assert_eq!(layout.daily(date).as_str(), "projects/api-0db23a34/daily/2026-05-30.md");
         let note = layout.note(&NoteName::parse("auth").expect("valid"));
         assert_eq!(Layout::backup_of(&note).as_str(), "projects/api-0db23a34/notes/auth.bak");
+        assert_eq!(layout.in_notebook("facts/a.md").as_ref().map(|p| layout.below_notebook(p)), Ok(Some("facts/a.md")));
+        assert_eq!(layout.below_notebook(layout.long_term()), None);
+        assert!(layout.in_notebook("../b").is_err());
     }
 
     #[test]

@@ -10,7 +10,11 @@ mod path;
 mod slug;
 
 pub use dates::{Date, LocalTime, Timestamp};
-pub use layout::{DAILY_FOLDER, LONG_TERM_FILE, Layout, NOTES_FOLDER, PROJECTS_FOLDER, SCRATCHPAD_FILE};
+pub use layout::{
+    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS,
+    SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER,
+};
+pub(crate) use names::is_device_name;
 pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName};
 pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
 pub use slug::ProjectSlug;

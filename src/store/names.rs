@@ -85,7 +85,7 @@ impl fmt::Display for NoteName {
 }
 
 /// Windows reserves these whatever their case, and COM and LPT also with superscript digits.
-fn is_device_name(name: &str) -> bool {
+pub(crate) fn is_device_name(name: &str) -> bool {
     let name = name.trim_end();
     if ["con", "prn", "aux", "nul", "conin$", "conout$"].iter().any(|device| name.eq_ignore_ascii_case(device)) {
         return true;

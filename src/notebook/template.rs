@@ -1,0 +1,499 @@
+//! [`Template`]: what new notes are made from, in a part of Handlebars.
+//!
+//! Variables, `#if`, `#unless`, `#each`, comments, white space control, and helpers that compute text.
+//! Nothing in a template runs a command, reads the environment or takes in another template: what
+//! would is refused by its name when the template is parsed. Text is never escaped for HTML.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::dates::named_date;
+use super::slug::slug;
+use super::template_syntax::{Expression, Helper, Node, parse};
+use crate::store::LocalTime;
+
+/// How large a template may be, in bytes.
+pub const MAX_TEMPLATE_BYTES: usize = 64 << 10;
+
+/// How large the text that a template gives may be, in bytes.
+pub const MAX_RENDERED_BYTES: usize = 256 << 10;
+
+/// How many parts may be rendered and values computed, large ones counting more: a bound for loops in
+/// loops.
+const MAX_STEPS: u32 = 100_000;
+
+/// A parsed template.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    nodes: Vec<Node>,
+}
+
+/// What a template may name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables(BTreeMap<String, Variable>);
+
+/// What a variable holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Variable {
+    Missing,
+    Flag(bool),
+    Number(i64),
+    Text(String),
+    List(Vec<String>),
+    Moment(LocalTime),
+    Map(BTreeMap<String, String>),
+}
+
+impl Variables {
+    pub(crate) fn set(&mut self, name: &str, variable: Variable) {
+        self.0.insert(name.to_string(), variable);
+    }
+
+    pub(crate) fn set_text(&mut self, name: &str, text: &str) {
+        self.set(name, Variable::Text(text.to_string()));
+    }
+}
+
+impl Template {
+    /// Parses a template.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it and in which line; a helper that is refused or unknown is named.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > MAX_TEMPLATE_BYTES {
+            return Err(format!("template of {} bytes, the limit is {MAX_TEMPLATE_BYTES}", text.len()));
+        }
+        parse(text).map(|nodes| Self { nodes })
+    }
+
+    /// Whether it shows or tests the variable anywhere.
+    pub(crate) fn uses(&self, name: &str) -> bool {
+        self.nodes.iter().any(|node| node_uses(node, name))
+    }
+
+    /// The text for these variables; those that it names and that are not there are empty.
+    pub(crate) fn render(&self, variables: &Variables) -> Result<String, String> {
+        let mut renderer = Renderer { variables, items: Vec::new(), now: variables.0.get("now"), steps: 0 };
+        let mut out = String::new();
+        renderer.nodes(&self.nodes, &mut out)?;
+        Ok(out)
+    }
+}
+
+fn node_uses(node: &Node, name: &str) -> bool {
+    let any = |nodes: &[Node]| nodes.iter().any(|node| node_uses(node, name));
+    match node {
+        Node::Text(_) => false,
+        Node::Show(expression) => expression_uses(expression, name),
+        Node::If { condition, then, otherwise, .. } => expression_uses(condition, name) || any(then) || any(otherwise),
+        Node::Each { list, then, otherwise } => expression_uses(list, name) || any(then) || any(otherwise),
+        Node::Prepend { prefix, then } => expression_uses(prefix, name) || any(then),
+    }
+}
+
+fn expression_uses(expression: &Expression, name: &str) -> bool {
+    match expression {
+        Expression::Path(path) => path.first().is_some_and(|first| first == name),
+        Expression::Call(_, arguments) => arguments.iter().any(|argument| expression_uses(argument, name)),
+        _ => false,
+    }
+}
+
+struct Renderer<'a> {
+    variables: &'a Variables,
+    /// The items of the loops around, with their places.
+    items: Vec<(usize, String)>,
+    now: Option<&'a Variable>,
+    steps: u32,
+}
+
+impl Renderer<'_> {
+    fn nodes(&mut self, nodes: &[Node], out: &mut String) -> Result<(), String> {
+        for node in nodes {
+            self.charge(0)?;
+            match node {
+                Node::Text(text) => out.push_str(text),
+                Node::Show(expression) => out.push_str(&self.value(expression)?.shown()),
+                Node::If { condition, negated, then, otherwise } => {
+                    let holds = self.value(condition)?.is_true() != *negated;
+                    self.nodes(if holds { then } else { otherwise }, out)?;
+                }
+                Node::Each { list, then, otherwise } => {
+                    let items = self.value(list)?.items();
+                    if items.is_empty() {
+                        self.nodes(otherwise, out)?;
+                    }
+                    for item in items.into_iter().enumerate() {
+                        self.items.push(item);
+                        let done = self.nodes(then, out);
+                        self.items.pop();
+                        done?;
+                    }
+                }
+                Node::Prepend { prefix, then } => {
+                    let prefix = self.value(prefix)?.shown();
+                    let mut inner = String::new();
+                    self.nodes(then, &mut inner)?;
+                    out.push_str(&prepend(&prefix, &inner)?);
+                }
+            }
+            check_size(out.len())?;
+        }
+        Ok(())
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<(), String> {
+        self.steps = self.steps.saturating_add(1).saturating_add(u32::try_from(bytes / 64).unwrap_or(u32::MAX));
+        if self.steps > MAX_STEPS {
+            return Err("it takes too many steps".to_string());
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, expression: &Expression) -> Result<Variable, String> {
+        let value = self.computed(expression)?;
+        self.charge(value.size())?;
+        Ok(value)
+    }
+
+    fn computed(&mut self, expression: &Expression) -> Result<Variable, String> {
+        Ok(match expression {
+            Expression::Text(text) => Variable::Text(text.clone()),
+            Expression::Number(number) => Variable::Number(*number),
+            Expression::Flag(flag) => Variable::Flag(*flag),
+            Expression::Path(path) => self.variable(path),
+            Expression::Call(helper, arguments) => {
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(self.value(argument)?);
+                }
+                let value = self.call(*helper, &values)?;
+                check_size(value.size())?;
+                value
+            }
+        })
+    }
+
+    fn variable(&self, path: &[String]) -> Variable {
+        let mut names = path.iter().map(String::as_str);
+        let found = match names.next() {
+            Some("this") => self.items.last().map(|(_, item)| Variable::Text(item.clone())),
+            Some("@index") => self.items.last().map(|(at, _)| Variable::Number(i64::try_from(*at).unwrap_or(i64::MAX))),
+            Some(name) => self.variables.0.get(name).cloned(),
+            None => None,
+        };
+        match (found, names.next()) {
+            (Some(Variable::Map(map)), Some(name)) => {
+                map.get(name).map_or(Variable::Missing, |text| Variable::Text(text.clone()))
+            }
+            (Some(found), None) => found,
+            _ => Variable::Missing,
+        }
+    }
+
+    fn call(&self, helper: Helper, arguments: &[Variable]) -> Result<Variable, String> {
+        let argument = |at: usize| arguments.get(at).unwrap_or(&Variable::Missing);
+        let text = |at: usize| argument(at).shown();
+        Ok(Variable::Text(match helper {
+            Helper::Slug => match text(0) {
+                empty if empty.is_empty() => empty,
+                title => slug(&title),
+            },
+            Helper::FormatDate => format_date(self.moment(argument(0))?, &text(1))?,
+            Helper::Date => return self.moment(argument(0)).map(Variable::Moment),
+            Helper::Json => argument(0).json(),
+            Helper::Concat => arguments.iter().map(Variable::shown).collect(),
+            Helper::Substring => substring(&text(0), argument(1).number(), argument(2).number()),
+            Helper::Prepend => prepend(&text(0), &text(1))?,
+            Helper::Join => argument(0).items().join(&text(1)),
+            Helper::List => argument(0).items().iter().map(|item| format!("- {item}\n")).collect(),
+        }))
+    }
+
+    /// A point in time, or the words for one.
+    fn moment(&self, value: &Variable) -> Result<LocalTime, String> {
+        let now = match self.now {
+            Some(Variable::Moment(now)) => *now,
+            _ => return Err("there is no date here".to_string()),
+        };
+        match value {
+            Variable::Moment(moment) => Ok(*moment),
+            other => {
+                let words = other.shown();
+                named_date(now, &words).ok_or_else(|| {
+                    let help = "use now, today, yesterday, tomorrow, `3 days ago`, `in 2 weeks` or 2026-05-30";
+                    format!("`{}` is no date; {help}", words.escape_debug())
+                })
+            }
+        }
+    }
+}
+
+impl Variable {
+    fn is_true(&self) -> bool {
+        match self {
+            Self::Missing | Self::Flag(false) | Self::Number(0) => false,
+            Self::Text(text) => !text.is_empty(),
+            Self::List(items) => !items.is_empty(),
+            Self::Map(map) => !map.is_empty(),
+            Self::Flag(true) | Self::Number(_) | Self::Moment(_) => true,
+        }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Self::Missing | Self::Map(_) => String::new(),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+            Self::List(items) => items.join(", "),
+            Self::Moment(moment) => moment.to_string(),
+        }
+    }
+
+    fn items(&self) -> Vec<String> {
+        match self {
+            Self::List(items) => items.clone(),
+            Self::Missing => Vec::new(),
+            Self::Map(map) => map.values().cloned().collect(),
+            one => [one.shown()].into_iter().filter(|text| !text.is_empty()).collect(),
+        }
+    }
+
+    fn number(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            other => other.shown().trim().parse().ok(),
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::List(items) => items.iter().map(String::len).sum(),
+            _ => 0,
+        }
+    }
+
+    fn json(&self) -> String {
+        match self {
+            Self::Missing => "null".to_string(),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(_) | Self::Moment(_) => json_string(&self.shown()),
+            Self::List(items) => {
+                format!("[{}]", items.iter().map(|item| json_string(item)).collect::<Vec<_>>().join(", "))
+            }
+            Self::Map(map) => {
+                let fields = map.iter().map(|(key, value)| format!("{}: {}", json_string(key), json_string(value)));
+                format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+/// Text in double quotes as JSON and YAML both read it: what YAML does not print is escaped too.
+pub(crate) fn json_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// By one of the names of zk, or by a pattern of `strftime`.
+fn format_date(moment: LocalTime, name: &str) -> Result<String, String> {
+    let pattern = match name {
+        "" => "%Y-%m-%d",
+        "short" => "%m/%d/%Y",
+        "medium" => "%b %-d, %Y",
+        "long" => "%B %-d, %Y",
+        "full" => "%A, %B %-d, %Y",
+        "year" => "%Y",
+        "time" => "%H:%M",
+        "timestamp" => "%Y%m%d%H%M",
+        "timestamp-unix" => "%s",
+        "elapsed" => return Err("`elapsed` is not supported: what it says is wrong a day later".to_string()),
+        pattern => pattern,
+    };
+    if pattern.len() > 256 {
+        return Err(format!("date pattern of {} bytes, the limit is 256", pattern.len()));
+    }
+    moment.format(pattern).ok_or_else(|| format!("`{}` is no pattern for a date", pattern.escape_debug()))
+}
+
+/// So many characters from a place on; a negative place counts from the end.
+fn substring(text: &str, start: Option<i64>, length: Option<i64>) -> String {
+    let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+    let start = match start.unwrap_or(0) {
+        start if start < 0 => count.saturating_add(start).max(0),
+        start => start,
+    };
+    let length = length.unwrap_or(count).max(0);
+    let number = |n: i64| usize::try_from(n).unwrap_or(usize::MAX);
+    text.chars().skip(number(start)).take(number(length)).collect()
+}
+
+/// Every line with the prefix before it.
+fn prepend(prefix: &str, text: &str) -> Result<String, String> {
+    let lines = text.matches('\n').count() + 1;
+    check_size(prefix.len().saturating_mul(lines).saturating_add(text.len()))?;
+    Ok(text.split_inclusive('\n').map(|line| format!("{prefix}{line}")).collect())
+}
+
+fn check_size(size: usize) -> Result<(), String> {
+    if size > MAX_RENDERED_BYTES {
+        return Err(format!("it gives more than {MAX_RENDERED_BYTES} bytes"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Timestamp;
+
+    fn variables() -> Variables {
+        let now = Timestamp { seconds: 1_779_667_200, nanoseconds: 0, utc_offset_seconds: 5400 };
+        let mut variables = Variables::default();
+        variables.set("now", Variable::Moment(now.local().expect("valid")));
+        variables.set_text("title", "It's <b> \"quoted\"");
+        variables.set_text("content", "one\ntwo");
+        variables.set_text("empty", "");
+        variables.set("tags", Variable::List(["a", "b c"].map(String::from).to_vec()));
+        variables.set("extra", Variable::Map([("author".to_string(), "Ada".to_string())].into()));
+        variables
+    }
+
+    fn render(template: &str) -> Result<String, String> {
+        Template::parse(template)?.render(&variables())
+    }
+
+    #[test]
+    fn variables_and_helpers_give_text() {
+        for (template, text) in [
+            ("{{title}}", "It's <b> \"quoted\""),
+            ("{{{ title }}} {{& title}}", "It's <b> \"quoted\" It's <b> \"quoted\""),
+            ("{{extra.author}}|{{extra.none}}|{{none}}|{{extra}}", "Ada|||"),
+            ("{{slug title}}", "it-s-b-quoted"),
+            ("{{slug (concat title \" \" extra.author)}}", "it-s-b-quoted-ada"),
+            ("{{json title}} {{json tags}} {{json none}}", "\"It's <b> \\\"quoted\\\"\" [\"a\", \"b c\"] null"),
+            ("{{format-date now}}", "2026-05-25"),
+            ("{{format-date now '%Y/%m'}}", "2026/05"),
+            ("{{format-date now \"long\"}}, {{format-date now 'time'}}", "May 25, 2026, 01:30"),
+            ("{{format-date now 'timestamp-unix'}}", "1779667200"),
+            ("{{format-date (date 'yesterday') '%d'}}", "24"),
+            (
+                "{{substring 'A full quote' 2 4}}|{{substring 'A full quote' -5 5}}|{{substring '日本' 1 9}}",
+                "full|quote|本",
+            ),
+            ("{{prepend '> ' content}}", "> one\n> two"),
+            ("{{#prepend '> '}}{{content}}{{/prepend}}", "> one\n> two"),
+            ("{{join tags ', '}} {{tags}}", "a, b c a, b c"),
+            ("{{list tags}}", "- a\n- b c\n"),
+            ("a {{! no }}b{{!-- }} --}}c", "a bc"),
+            ("\\{{title}}", "{{title}}"),
+            ("{ {a}} }}", "{ {a}} }}"),
+        ] {
+            assert_eq!(render(template).as_deref(), Ok(text), "{template}");
+        }
+    }
+
+    #[test]
+    fn blocks_choose_and_repeat() {
+        for (template, text) in [
+            ("{{#if title}}y{{else}}n{{/if}}", "y"),
+            ("{{#if empty}}y{{else}}n{{/if}}", "n"),
+            ("{{#if empty}}y{{else if tags}}t{{else}}n{{/if}}", "t"),
+            ("{{#unless empty}}u{{/unless}}", "u"),
+            ("{{#each tags}}[{{@index}} {{this}}]{{/each}}", "[0 a][1 b c]"),
+            ("{{#each none}}x{{else}}-{{/each}}", "-"),
+            ("a\n{{#if title}}\nb\n{{/if}}\nc\n", "a\nb\nc\n"),
+            ("{{#if title}}\n{{#if tags}}\nb\n{{/if}}\n{{/if}}\n", "b\n"),
+            ("a  {{~title~}}  b", "aIt's <b> \"quoted\"b"),
+            ("a {{~#if title}} b {{~/if~}} c", "a bc"),
+            ("{{#if (substring title 0 1)}}x{{/if}}", "x"),
+        ] {
+            assert_eq!(render(template).as_deref(), Ok(text), "{template}");
+        }
+    }
+
+    #[test]
+    fn what_would_run_or_read_something_is_refused_by_name() {
+        for (template, named) in [
+            ("{{sh \"rm -rf /\"}}", "`sh`"),
+            ("{{#if (sh 'x')}}{{/if}}", "`sh`"),
+            ("{{#sh}}x{{/sh}}", "`sh`"),
+            ("{{env.HOME}}", "`env`"),
+            ("{{style 'red' title}}", "`style`"),
+            ("{{unknown title}}", "`unknown`"),
+            ("{{> other}}", "`other`"),
+            ("\n{{#*inline \"x\"}}{{/inline}}", "line 2"),
+            ("{{format-link 'a' 'b'}}", "`format-link`"),
+            ("{{format-date now 'elapsed'}}", "`elapsed`"),
+            ("{{format-date 'someday'}}", "`someday`"),
+        ] {
+            let problem = render(template).expect_err(template);
+            assert!(problem.contains(named), "{template}: {problem}");
+        }
+    }
+
+    #[test]
+    fn broken_templates_are_errors() {
+        for template in [
+            "{{",
+            "{{title",
+            "{{title}",
+            "{{{title}}",
+            "{{#if}}",
+            "{{#if a}}",
+            "{{/if}}",
+            "{{#if a}}{{/each}}",
+            "{{else}}",
+            "{{'open}}",
+            "{{slug (title}}",
+            "{{}}",
+            "{{#}}",
+            "{{! x",
+            "{{slug a=b}}",
+            "{{ title }}}x{{#if",
+        ] {
+            assert!(render(template).is_err(), "{template:?}");
+        }
+    }
+
+    #[test]
+    fn size_and_depth_are_bounded() {
+        assert!(render(&"{{#if title}}".repeat(1_000)).is_err());
+        assert!(render(&format!("{{{{slug {}", "(slug ".repeat(1_000))).is_err());
+        let mut many = variables();
+        many.set("tags", Variable::List(alloc::vec!["x".repeat(100); 1_000]));
+        let template = |text: &str| Template::parse(text).expect("valid").render(&many);
+        assert!(template("{{#each tags}}{{tags}}{{/each}}").is_err());
+        let nested = "{{#each tags}}".repeat(20) + &"{{/each}}".repeat(20);
+        assert!(template(&nested).is_err());
+        assert!(Template::parse(&"x".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn it_is_known_what_a_template_uses() {
+        let template = Template::parse("{{#if (slug a)}}{{else}}{{#each b}}{{c.d}}{{/each}}{{/if}}").expect("valid");
+        assert!(["a", "b", "c"].iter().all(|name| template.uses(name)));
+        assert!(!template.uses("d"));
+    }
+}
