@@ -95,6 +95,45 @@ impl Vocabulary {
     }
 }
 
+/// The lines that answer known queries in note `i`.
+fn planted(i: usize) -> Vec<&'static str> {
+    let lines = [
+        (2, "uses redis for caching"),
+        (50, "postgres listens on port 5432"),
+        (200, "a needleterm in a haystack"),
+        (997, "the zanzibar incident was resolved"),
+    ];
+    lines.into_iter().filter(|(every, _)| i % every == 0).map(|(_, line)| line).collect()
+}
+
+/// Writes a notebook of `notes` notes with `links` wiki-links each below `root`; gives the bytes of all
+/// files.
+pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Result<u64> {
+    let mut random = Random(42);
+    let vocabulary = Vocabulary::new(&mut random);
+    let config = "[note]\nfilename = \"{{slug title}}\"\n\n[format.markdown]\nlink-format = \"wiki\"\nhashtags = true\n";
+    let folders = ["facts", "decisions", "daily"];
+    for folder in [".zk", "facts", "decisions", "daily"] {
+        fs::create_dir_all(root.join(folder))?;
+    }
+    fs::write(root.join(".zk/config.toml"), config)?;
+    let stem = |i: usize| format!("n{i:05}-{}", vocabulary.words[(i * 37) % VOCABULARY]);
+    let mut bytes = 0;
+    for i in 0..notes {
+        let (title, tag, day) = (stem(i).replace('-', " "), i % 50, 1 + i % 28);
+        let mut text =
+            format!("---\ntitle: \"{title}\"\ndate: 2026-04-{day:02} 10:00:00\ntags: [t{tag}, common]\n---\n\n");
+        text.push_str(&vocabulary.body(&mut random, 1900, &planted(i)));
+        if links > 0 {
+            let links: Vec<String> = (0..links).map(|_| format!("[[{}]]", stem(random.below(notes)))).collect();
+            text.push_str(&format!("\nSee {}\n", links.join(", ")));
+        }
+        bytes += text.len() as u64;
+        fs::write(root.join(folders[i % 3]).join(format!("{}.md", stem(i))), text)?;
+    }
+    Ok(bytes)
+}
+
 /// Writes the journal layout with `notes` notes below `root`; gives the bytes of all files.
 pub(crate) fn write_journal(root: &Path, notes: usize) -> io::Result<u64> {
     let mut random = Random(42);
@@ -108,17 +147,7 @@ pub(crate) fn write_journal(root: &Path, notes: usize) -> io::Result<u64> {
         fs::write(path, text)
     };
     for i in 0..notes {
-        let planted: Vec<&str> = [
-            (2, "uses redis for caching"),
-            (50, "postgres listens on port 5432"),
-            (200, "a needleterm in a haystack"),
-            (997, "the zanzibar incident was resolved"),
-        ]
-        .into_iter()
-        .filter(|(every, _)| i % every == 0)
-        .map(|(_, line)| line)
-        .collect();
-        write(project.join(format!("notes/note-{i:05}.md")), vocabulary.body(&mut random, 2000, &planted))?;
+        write(project.join(format!("notes/note-{i:05}.md")), vocabulary.body(&mut random, 2000, &planted(i)))?;
     }
     for day in 1..=25 {
         let text = vocabulary.body(&mut random, 2000, &["### 10:00 — worked on deploy"]);

@@ -6,6 +6,7 @@
 
 mod baseline;
 mod corpus;
+mod notebook;
 mod report;
 
 use std::error::Error;
@@ -49,6 +50,7 @@ fn main() -> Result<()> {
         eprintln!("measuring {notes} notes");
         searches(&mut report, &runtime, notes)?;
     }
+    notebook::measure(&mut report, &runtime, value("--notes").map_or(Ok(10_000), |notes| notes.parse())?)?;
     small_work(&mut report, &runtime)?;
     footprint(&mut report, &runtime)?;
     if let Some(program) = value("--program") {

@@ -1,0 +1,150 @@
+//! How well recall finds: questions over a small collection of notes, against literal search.
+//!
+//! `cargo test --test retrieval -- --nocapture` prints the figures.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
+use saddlebag::notebook::{NotebookCommand, NotebookReply, NoteFilter, RecallRequest};
+use saddlebag::{Config, Reply};
+use saddlebag_host::Simulator;
+use serde::Deserialize;
+use support::drive::Drive;
+use support::{Kind, path};
+
+/// What recall reaches, less a little for changes of the collection. A change of ranking that falls below
+/// needs a reason; one that rises above raises them.
+const LEAST: Figures = Figures { at_1: 0.80, at_5: 0.95, reciprocal_rank: 0.87 };
+
+#[derive(Deserialize)]
+struct Questions {
+    question: Vec<Question>,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    text: String,
+    kind: String,
+    relevant: Vec<String>,
+    lines: Option<[u32; 2]>,
+}
+
+/// Of a set of questions: how many have an answer first, among the first five, and the mean of one over
+/// the rank of the first answer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Figures {
+    at_1: f64,
+    at_5: f64,
+    reciprocal_rank: f64,
+}
+
+fn figures(ranks: &[Option<usize>]) -> Figures {
+    let share = |most: usize| ranks.iter().flatten().filter(|&&rank| rank <= most).count() as f64;
+    let count = ranks.len() as f64;
+    Figures {
+        at_1: share(1) / count,
+        at_5: share(5) / count,
+        reciprocal_rank: ranks.iter().flatten().map(|&rank| 1.0 / rank as f64).sum::<f64>() / count,
+    }
+}
+
+fn collection() -> (Simulator, Vec<Question>) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/retrieval");
+    let mut store = Simulator::new(1);
+    let mut folders = vec![root.join("notes")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().path();
+            if file.is_dir() {
+                folders.push(file);
+                continue;
+            }
+            let below = file.strip_prefix(root.join("notes")).unwrap().to_str().unwrap().replace('\\', "/");
+            store.insert(&path(&below), fs::read(&file).unwrap());
+        }
+    }
+    let questions: Questions = toml::from_str(&fs::read_to_string(root.join("questions.toml")).unwrap()).unwrap();
+    (store, questions.question)
+}
+
+/// The rank of the first answer among paths, counted from 1.
+fn rank(question: &Question, paths: impl IntoIterator<Item = String>) -> Option<usize> {
+    paths.into_iter().position(|path| question.relevant.contains(&path)).map(|at| at + 1)
+}
+
+#[test]
+fn recall_finds_what_is_asked_for() {
+    let (store, questions) = collection();
+    let mut drive = Drive::new(Kind::Native, Config::default(), store);
+    let mut ranks: BTreeMap<&str, (Vec<Option<usize>>, Vec<Option<usize>>)> = BTreeMap::new();
+    let mut passages = (0, 0);
+    for question in &questions {
+        let request = SearchRequest::new(question.text.as_str());
+        let literal = match drive.run(JournalCommand::Search(request)) {
+            Ok(Reply::Journal(JournalReply::Found(found))) => found.hits,
+            other => panic!("{}: {other:?}", question.text),
+        };
+        let request = RecallRequest {
+            query: question.text.clone(),
+            limit: 20,
+            offset: 0,
+            filter: NoteFilter::default(),
+            explain: false,
+            vouched_unchanged: false,
+        };
+        let recalled = match drive.run(NotebookCommand::Recall(request)) {
+            Ok(Reply::Notebook(NotebookReply::Recalled(reply))) => reply.hits,
+            other => panic!("{}: {other:?}", question.text),
+        };
+        if let (Some([first, last]), Some(hit)) =
+            (question.lines, recalled.iter().find(|hit| question.relevant.first() == Some(&hit.path)))
+        {
+            passages.1 += 1;
+            passages.0 += usize::from(hit.lines.first() <= Some(&last) && hit.lines.last() >= Some(&first));
+        }
+        let of_kind = ranks.entry(&question.kind).or_default();
+        of_kind.0.push(rank(question, literal.into_iter().map(|hit| hit.path)));
+        let found = rank(question, recalled.iter().map(|hit| hit.path.clone()));
+        if found != Some(1) {
+            let first = recalled.first().map_or("nothing", |hit| hit.path.as_str());
+            println!("rank {found:?}: [{}] {} (first: {first})", question.kind, question.text);
+        }
+        of_kind.1.push(found);
+    }
+    println!("{:14} {:>3}  literal R@1  R@5  MRR   recall R@1  R@5  MRR", "kind", "n");
+    let mut all = (Vec::new(), Vec::new());
+    for (kind, (literal, recalled)) in &ranks {
+        print_row(kind, literal, recalled);
+        all.0.extend_from_slice(literal);
+        all.1.extend_from_slice(recalled);
+    }
+    print_row("all", &all.0, &all.1);
+    println!("passages that show the answer: {} of {}", passages.0, passages.1);
+
+    let reached = figures(&all.1);
+    assert!(reached.at_1 >= LEAST.at_1, "R@1 {:.3}", reached.at_1);
+    assert!(reached.at_5 >= LEAST.at_5, "R@5 {:.3}", reached.at_5);
+    assert!(reached.reciprocal_rank >= LEAST.reciprocal_rank, "MRR {:.3}", reached.reciprocal_rank);
+    assert!(reached.reciprocal_rank > figures(&all.0).reciprocal_rank);
+    assert!(passages.0 * 10 >= passages.1 * 9, "passages {passages:?}");
+}
+
+fn print_row(kind: &str, literal: &[Option<usize>], recalled: &[Option<usize>]) {
+    let (one, other) = (figures(literal), figures(recalled));
+    println!(
+        "{kind:14} {:>3}        {:.2}  {:.2}  {:.2}         {:.2}  {:.2}  {:.2}",
+        literal.len(),
+        one.at_1,
+        one.at_5,
+        one.reciprocal_rank,
+        other.at_1,
+        other.at_5,
+        other.reciprocal_rank
+    );
+}
