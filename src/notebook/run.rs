@@ -1,0 +1,218 @@
+//! Runs notebook commands: brings the index up to date, then asks or changes.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use super::config::{FoundConfig, NotebookConfig, Warning, load_config};
+use super::recall::recall;
+use super::session::Session;
+use super::snapshot::Snapshot;
+use super::{NotebookCommand, NotebookReply, change, queries};
+use crate::engine::{Call, Scope};
+use crate::protocol::{Error, Version};
+use crate::search::{Corpus, DocId, FolderScope, load_texts, refresh};
+use crate::store::{NOTE_SUFFIX, RelPath};
+
+/// How often texts that change while they are read are read again.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// What the commands of one notebook share.
+#[derive(Default)]
+pub(crate) struct Notebook {
+    pub(super) corpus: Rc<RefCell<Corpus>>,
+    pub(super) session: RefCell<Session>,
+    config: RefCell<Option<KnownConfig>>,
+}
+
+/// The configuration that the index was made with.
+#[derive(Clone)]
+struct KnownConfig {
+    version: Option<Version>,
+    config: Rc<NotebookConfig>,
+    warnings: Vec<Warning>,
+}
+
+impl Notebook {
+    pub(crate) fn new(corpus: Rc<RefCell<Corpus>>) -> Self {
+        Self { corpus, ..Self::default() }
+    }
+}
+
+/// Runs a command.
+pub(crate) async fn run(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    command: NotebookCommand,
+) -> Result<NotebookReply, Error> {
+    Ok(match command {
+        NotebookCommand::Init => NotebookReply::Initialised(change::init(call).await?),
+        NotebookCommand::Remember(request) => {
+            NotebookReply::Remembered(change::remember(call, notebook, &request).await?)
+        }
+        NotebookCommand::Recall(request) => NotebookReply::Recalled(recall(call, notebook, &request).await?),
+        NotebookCommand::Journal { entry } => NotebookReply::Today(change::journal(call, &entry).await?),
+        NotebookCommand::Today => NotebookReply::Today(change::today(call).await?),
+        NotebookCommand::List(request) => {
+            let config = catch_up(call, notebook).await?;
+            let ids = |snapshot: &Snapshot<'_>| {
+                if request.with_text || queries::needs_text(&request.filter) {
+                    return Ok(snapshot.ids.clone());
+                }
+                queries::selected(call, snapshot, &request)
+            };
+            read_texts(call, notebook, ids).await?;
+            let mut reply = look(notebook, call, |snapshot| queries::list(call, snapshot, &config, &request))?;
+            reply.warnings = warnings(notebook);
+            reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
+            NotebookReply::Listed(reply)
+        }
+        NotebookCommand::Related { note, limit } => {
+            catch_up(call, notebook).await?;
+            let limit = limit as usize;
+            NotebookReply::Related(look(notebook, call, |snapshot| {
+                queries::related_notes(call, snapshot, &note, limit)
+            })?)
+        }
+        NotebookCommand::Link { from, to, text } => {
+            NotebookReply::Linked(change::link(call, notebook, &from, &to, text.as_deref()).await?)
+        }
+        NotebookCommand::Rename { note, title } => {
+            NotebookReply::Renamed(change::rename(call, notebook, &note, &title).await?)
+        }
+        NotebookCommand::Forget { note } => NotebookReply::Forgotten(change::forget(call, notebook, &note).await?),
+        NotebookCommand::Tags => {
+            catch_up(call, notebook).await?;
+            NotebookReply::Tags(look(notebook, call, |snapshot| Ok(queries::tags(snapshot)))?)
+        }
+        NotebookCommand::Graph(request) => {
+            let config = catch_up(call, notebook).await?;
+            read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
+            NotebookReply::Graph(look(notebook, call, |snapshot| queries::graph(call, snapshot, &config, &request))?)
+        }
+        NotebookCommand::Orphans => {
+            let config = catch_up(call, notebook).await?;
+            let orphans = look(notebook, call, |snapshot| Ok(queries::orphans(call, snapshot, &config)))?;
+            let (warnings, skipped) =
+                (warnings(notebook), notebook.corpus.borrow().skipped(|path| call.scope.shown(path)));
+            NotebookReply::Listed(super::ListNotesReply { notes: orphans, warnings, skipped })
+        }
+        NotebookCommand::DeadLinks => {
+            catch_up(call, notebook).await?;
+            read_texts(call, notebook, |snapshot| Ok(queries::with_dead_links(snapshot))).await?;
+            NotebookReply::DeadLinks(look(notebook, call, |snapshot| Ok(queries::dead(call, snapshot)))?)
+        }
+        NotebookCommand::UnlinkedMentions { note } => {
+            catch_up(call, notebook).await?;
+            read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
+            NotebookReply::Mentions(look(notebook, call, |snapshot| queries::mentions(call, snapshot, &note))?)
+        }
+        NotebookCommand::LoadMemories { limit } => {
+            NotebookReply::Loaded(super::session::load(call, notebook, limit).await?)
+        }
+        NotebookCommand::RecallForTurn { turn, query, limit } => {
+            NotebookReply::Loaded(super::session::recall_for_turn(call, notebook, turn, query, limit).await?)
+        }
+        NotebookCommand::MemoryContext { turn, max_bytes } => {
+            NotebookReply::Section(notebook.session.borrow().section(turn, max_bytes as usize))
+        }
+        NotebookCommand::RememberError { tool, error } => {
+            NotebookReply::Remembered(change::remember_error(call, &tool, &error).await?)
+        }
+        NotebookCommand::RememberSummary { tool, summary } => {
+            NotebookReply::Remembered(change::remember_summary(call, &tool, &summary).await?)
+        }
+    })
+}
+
+/// Brings the index up to date, under the configuration as it is now.
+pub(super) async fn catch_up(call: &Call, notebook: &Rc<Notebook>) -> Result<Rc<NotebookConfig>, Error> {
+    let found = load_config(call).await?;
+    let config = adopt(call, notebook, found);
+    let scopes = FolderScope::all(&call.scope.layout);
+    refresh(call, &notebook.corpus, scopes).await?;
+    notebook.corpus.borrow_mut().index_notes(config.tag_syntax());
+    Ok(config)
+}
+
+/// The configuration of the last time, if there was one.
+pub(super) fn known_config(notebook: &Notebook) -> Option<Rc<NotebookConfig>> {
+    notebook.config.borrow().as_ref().map(|known| known.config.clone())
+}
+
+/// Takes a configuration over; where it is another, other files may be notes.
+fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Rc<NotebookConfig> {
+    let mut known = notebook.config.borrow_mut();
+    if let Some(known) = known.as_ref()
+        && known.version == found.version
+    {
+        return known.config.clone();
+    }
+    let config = Rc::new(found.config);
+    let scope = call.scope.clone();
+    let rules = config.clone();
+    let coverage = move |path: &RelPath| covers(&scope, &rules, path);
+    notebook.corpus.borrow_mut().cover(Rc::new(coverage));
+    *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
+    config
+}
+
+fn covers(scope: &Scope, config: &NotebookConfig, path: &RelPath) -> bool {
+    match scope.layout.below_notebook(path) {
+        Some(below) => config.is_indexed(below),
+        None => path.as_str().ends_with(NOTE_SUFFIX),
+    }
+}
+
+/// What is not as it should be with the configuration and the notes.
+pub(super) fn warnings(notebook: &Notebook) -> Vec<String> {
+    let known = notebook.config.borrow();
+    let of_config = known.iter().flat_map(|known| &known.warnings);
+    let mut warnings: Vec<String> =
+        of_config.map(|warning| format!("{}: {}", warning.path, warning.message)).collect();
+    let corpus = notebook.corpus.borrow();
+    let problems = corpus.problems().map(|(path, problem)| {
+        format!("{path}, line {}: frontmatter cannot be read: {}", problem.line, problem.message)
+    });
+    warnings.extend(problems);
+    warnings
+}
+
+/// Answers from the index.
+pub(super) fn look<T>(
+    notebook: &Notebook,
+    call: &Call,
+    answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let corpus = notebook.corpus.borrow();
+    answer(&Snapshot::of(&corpus.files, &call.scope))
+}
+
+/// Reads the texts that an answer needs and that the index was not made from.
+pub(super) async fn read_texts(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
+) -> Result<(), Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let missing: Vec<DocId> = {
+            let corpus = notebook.corpus.borrow();
+            let ids = needed(&Snapshot::of(&corpus.files, &call.scope))?;
+            ids.into_iter().filter(|&id| corpus.files.doc(id).is_some_and(|doc| doc.text.is_none())).collect()
+        };
+        if missing.is_empty() {
+            return Ok(());
+        }
+        load_texts(call, &notebook.corpus, &missing).await;
+        let syntax = known_config(notebook).map(|config| config.tag_syntax()).unwrap_or_default();
+        notebook.corpus.borrow_mut().index_notes(syntax);
+    }
+    Ok(())
+}
+
+/// A warning as one line.
+pub(super) fn line(warning: &Warning) -> String {
+    [warning.path.as_str(), warning.message.as_str()].join(": ").to_string()
+}

@@ -1,0 +1,92 @@
+//! [`Snapshot`]: the notes of the index at one moment, and what a person calls them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::NoteView;
+use super::select::{Resolution, Resolver};
+use crate::engine::Scope;
+use crate::protocol::{Error, ErrorCode};
+use crate::search::{DocId, Document, Files};
+
+/// How many candidates a message names.
+const NAMED_CANDIDATES: usize = 5;
+
+/// The notes of the notebook, sorted by path.
+pub(super) struct Snapshot<'a> {
+    pub(super) views: Vec<NoteView<'a>>,
+    /// Their numbers in the index.
+    pub(super) ids: Vec<DocId>,
+    documents: Vec<&'a Document>,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(super) fn of(files: &'a Files, scope: &Scope) -> Self {
+        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), documents: Vec::new() };
+        for (path, id) in files.by_path() {
+            let Some(document) = files.doc(id) else { continue };
+            if let (Some(below), Some(note)) = (scope.layout.below_notebook(path), document.note.as_deref()) {
+                let created = note.created().unwrap_or(document.modified);
+                let text = document.text();
+                snapshot.views.push(NoteView { path: below, text, note, modified: document.modified, created });
+                snapshot.ids.push(id);
+                snapshot.documents.push(document);
+            }
+        }
+        snapshot
+    }
+
+    /// The note that a person names: by its path, file name, title or alias.
+    pub(super) fn find(&self, name: &str) -> Result<usize, Error> {
+        match Resolver::new(&self.views).find(name) {
+            Resolution::To(note) => Ok(note),
+            Resolution::Ambiguous(notes) => {
+                let mut paths: Vec<&str> = notes.iter().map(|&note| self.path(note)).collect();
+                let more = paths.len().saturating_sub(NAMED_CANDIDATES);
+                paths.truncate(NAMED_CANDIDATES);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let message = format!("`{}` could be {}{more}", name.escape_debug(), paths.join(", "));
+                Err(Error::new(ErrorCode::NoUniqueMatch, message, "give the path of the one that is meant"))
+            }
+            Resolution::Dead | Resolution::External => {
+                let message = format!("there is no note `{}`", name.escape_debug());
+                let help = "give the path, the file name, the title or an alias of a note; `notes` lists them";
+                Err(Error::new(ErrorCode::NotFound, message, help))
+            }
+        }
+    }
+
+    /// The path below the notebook.
+    pub(super) fn path(&self, note: usize) -> &'a str {
+        self.views.get(note).map_or("", |view| view.path)
+    }
+
+    pub(super) fn title(&self, note: usize) -> &'a str {
+        self.views.get(note).map_or("", |view| view.note.title.as_str())
+    }
+
+    /// The path as replies show it.
+    pub(super) fn shown(&self, note: usize, scope: &Scope) -> String {
+        self.documents.get(note).map(|document| scope.shown(&document.path)).unwrap_or_default()
+    }
+
+    pub(super) fn document(&self, note: usize) -> Option<&'a Document> {
+        self.documents.get(note).copied()
+    }
+}
+
+/// The line of a byte of a text, counted from 1.
+pub(super) fn line_of(text: &str, byte: usize) -> u32 {
+    let before = text.as_bytes().get(..byte).unwrap_or_default();
+    u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
+}
+
+/// A title for people: the file name where the note has none.
+pub(super) fn title_or_stem(title: &str, path: &str) -> String {
+    if !title.is_empty() {
+        return title.to_string();
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
+}
