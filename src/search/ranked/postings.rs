@@ -1,0 +1,279 @@
+//! [`Postings`]: where a term occurs, as bytes.
+//!
+//! A posting is, as variable-length integers: the distance from the document before, with the shape in
+//! the low two bits; the number of occurrences, field by field if they are not in the body alone; from
+//! three occurrences on, the number of bytes that follow; and the distances between the positions. The
+//! positions of a document are counted over all of its fields, in their order, with gaps between them.
+//!
+//! Postings may come from a damaged file: whatever the bytes, reading ends and never leaves them.
+
+use alloc::vec::Vec;
+
+use super::{FIELDS, Field};
+
+/// Once, in the body.
+const ONCE: u32 = 0;
+/// Twice, in the body.
+const TWICE: u32 = 1;
+/// Often, in the body.
+const OFTEN: u32 = 2;
+/// In other fields too.
+const FIELDED: u32 = 3;
+
+const BODY: usize = Field::Body as usize;
+
+/// One document's occurrences of a term.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Posting<'a> {
+    /// The document, by its place among those of the index.
+    pub(super) slot: u32,
+    /// How often, for each field.
+    pub(super) counts: [u32; FIELDS],
+    /// The positions, as they are coded.
+    positions: &'a [u8],
+}
+
+impl Posting<'_> {
+    /// Where the term occurs: ascending, and with the field.
+    pub(super) fn positions(&self) -> impl Iterator<Item = (Field, u32)> {
+        let mut reader = Reader(self.positions);
+        let mut position = 0_u32;
+        let fields = Field::ALL.into_iter().zip(self.counts);
+        let fields = fields.flat_map(|(field, count)| core::iter::repeat_n(field, count as usize));
+        fields.map_while(move |field| {
+            position = position.saturating_add(reader.varint()?);
+            Some((field, position))
+        })
+    }
+}
+
+/// Reads postings, by ascending document.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Postings<'a> {
+    reader: Reader<'a>,
+    /// Of the next document at least.
+    next: u32,
+    /// One more than the last document that there is.
+    end: u32,
+}
+
+impl<'a> Postings<'a> {
+    /// The postings of a segment that has the documents from `first` to before `end`.
+    pub(super) fn new(bytes: &'a [u8], first: u32, end: u32) -> Self {
+        Self { reader: Reader(bytes), next: first, end }
+    }
+
+    /// The next posting, with what stands behind its first number, to be copied as it is.
+    pub(super) fn next_raw(&mut self) -> Option<(Posting<'a>, u32, &'a [u8])> {
+        let first = self.reader.varint()?;
+        let shape = first & 3;
+        let behind = self.reader.0;
+        let slot = self.next.checked_add(first >> 2).filter(|slot| *slot < self.end)?;
+        self.next = slot + 1;
+        let mut counts = [0; FIELDS];
+        let positions = match shape {
+            ONCE | TWICE => {
+                counts[BODY] = shape + 1;
+                let start = self.reader.0;
+                for _ in ONCE..=shape {
+                    self.reader.varint()?;
+                }
+                start.get(..start.len() - self.reader.0.len())?
+            }
+            OFTEN => {
+                counts[BODY] = self.reader.varint()?;
+                self.reader.block()?
+            }
+            _ => {
+                let fields = self.reader.varint()?;
+                for (field, count) in counts.iter_mut().enumerate() {
+                    if fields & (1 << field) != 0 {
+                        *count = self.reader.varint()?;
+                    }
+                }
+                self.reader.block()?
+            }
+        };
+        let raw = behind.get(..behind.len() - self.reader.0.len())?;
+        Some((Posting { slot, counts, positions }, shape, raw))
+    }
+
+    /// How many bytes are left: where it is to go on later, with [`Self::at`].
+    pub(super) fn place(&self) -> (u32, usize) {
+        (self.next, self.reader.0.len())
+    }
+
+    /// The same postings from a place on.
+    pub(super) fn at(&self, (next, left): (u32, usize)) -> Self {
+        let start = self.reader.0.len().saturating_sub(left);
+        Self { reader: Reader(self.reader.0.get(start..).unwrap_or_default()), next, end: self.end }
+    }
+}
+
+impl<'a> Iterator for Postings<'a> {
+    type Item = Posting<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Posting<'a>> {
+        self.next_raw().map(|(posting, _, _)| posting)
+    }
+}
+
+/// Adds a posting.
+///
+/// `skipped` is how many documents lie between the one before and this one; `positions` ascend.
+pub(super) fn push(out: &mut Vec<u8>, skipped: u32, counts: &[u32; FIELDS], positions: impl Iterator<Item = u32> + Clone) {
+    let total: u32 = counts.iter().sum();
+    let shape = match counts[BODY] {
+        body if body != total => FIELDED,
+        1 => ONCE,
+        2 => TWICE,
+        _ => OFTEN,
+    };
+    push_head(out, skipped, shape);
+    if shape == FIELDED {
+        let present = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        push_varint(out, present.clone().fold(0, |fields, (field, _)| fields | 1 << field));
+        for (_, &count) in present {
+            push_varint(out, count);
+        }
+    } else if shape == OFTEN {
+        push_varint(out, total);
+    }
+    let distances = || {
+        positions.clone().scan(0, |before, position| {
+            let distance = position - *before;
+            *before = position;
+            Some(distance)
+        })
+    };
+    if matches!(shape, OFTEN | FIELDED) {
+        let bytes: usize = distances().map(varint_length).sum();
+        push_varint(out, u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+    for distance in distances() {
+        push_varint(out, distance);
+    }
+}
+
+/// Adds a posting that was read with [`Postings::next_raw`].
+pub(super) fn push_raw(out: &mut Vec<u8>, skipped: u32, shape: u32, raw: &[u8]) {
+    push_head(out, skipped, shape);
+    out.extend_from_slice(raw);
+}
+
+fn push_head(out: &mut Vec<u8>, skipped: u32, shape: u32) {
+    push_varint(out, skipped << 2 | shape);
+}
+
+fn push_varint(out: &mut Vec<u8>, mut value: u32) {
+    while value > 0x7f {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn varint_length(value: u32) -> usize {
+    match value {
+        0..=0x7f => 1,
+        0x80..=0x3fff => 2,
+        0x4000..=0x1f_ffff => 3,
+        0x20_0000..=0xfff_ffff => 4,
+        _ => 5,
+    }
+}
+
+/// Reads numbers from the front of bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    #[inline]
+    fn varint(&mut self) -> Option<u32> {
+        let (&first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        if first < 0x80 {
+            return Some(u32::from(first));
+        }
+        let mut value = u32::from(first & 0x7f);
+        for shift in [7, 14, 21, 28] {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u32::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// Bytes with their number before them.
+    fn block(&mut self) -> Option<&'a [u8]> {
+        let length = self.varint()? as usize;
+        let (block, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Written = (u32, [u32; FIELDS], Vec<u32>);
+
+    fn postings() -> impl Strategy<Value = Vec<Written>> {
+        let counts = prop_oneof![
+            (1_u32..6).prop_map(|body| [0, 0, 0, 0, 0, body]),
+            proptest::array::uniform6(0_u32..4).prop_filter("a posting", |counts| counts.iter().sum::<u32>() > 0),
+        ];
+        let posting = (0_u32..300, counts).prop_flat_map(|(skipped, counts)| {
+            let total = counts.iter().sum::<u32>() as usize;
+            (Just(skipped), Just(counts), proptest::collection::vec(0_u32..70_000, total))
+        });
+        proptest::collection::vec(posting, 0..20)
+    }
+
+    fn coded(postings: &[Written]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (skipped, counts, distances) in postings {
+            let positions = distances.iter().scan(0, |sum, distance| {
+                *sum += distance;
+                Some(*sum)
+            });
+            push(&mut bytes, *skipped, counts, positions);
+        }
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_pushed_is_read(postings in postings()) {
+            let bytes = coded(&postings);
+            let read: Vec<Posting<'_>> = Postings::new(&bytes, 7, u32::MAX).collect();
+            prop_assert_eq!(read.len(), postings.len());
+            let mut next = 7;
+            for (read, (skipped, counts, distances)) in read.iter().zip(&postings) {
+                prop_assert_eq!(read.slot, next + skipped);
+                next = read.slot + 1;
+                prop_assert_eq!(&read.counts, counts);
+                let positions: Vec<u32> = read.positions().map(|(_, position)| position).collect();
+                prop_assert_eq!(positions.len(), distances.len());
+                prop_assert_eq!(positions.last().copied().unwrap_or(0), distances.iter().sum::<u32>());
+            }
+        }
+
+        #[test]
+        fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..200), end in 0_u32..100) {
+            let mut postings = Postings::new(&bytes, 0, end);
+            let mut last = None;
+            while let Some(posting) = postings.next() {
+                prop_assert!(posting.slot < end && last < Some(posting.slot));
+                last = Some(posting.slot);
+                prop_assert!(posting.positions().count() <= bytes.len());
+            }
+        }
+    }
+}
