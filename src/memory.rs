@@ -7,7 +7,7 @@ use core::cell::RefCell;
 use crate::context::{self, ContextReply, ContextRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::journal::{self, JournalCommand, JournalReply};
-use crate::notebook::{self, NotebookCommand, NotebookReply};
+use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
@@ -58,7 +58,7 @@ pub enum Command {
 }
 
 /// What came of a [`Command`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reply {
     /// Of a journal command.
@@ -108,6 +108,7 @@ pub struct Memory {
     engine: Engine<Reply>,
     scope: Rc<Scope>,
     corpus: Rc<RefCell<Corpus>>,
+    notebook: Rc<Notebook>,
 }
 
 impl Memory {
@@ -125,10 +126,12 @@ impl Memory {
         check(&limits)?;
         let refused = |_| ConfigError::InvalidProject(slug.as_ref().map(ToString::to_string).unwrap_or_default());
         let layout = Layout::new(slug.as_ref()).map_err(refused)?;
+        let corpus: Rc<RefCell<Corpus>> = Rc::default();
         Ok(Self {
             engine: Engine::new(epoch, limits),
             scope: Rc::new(Scope { layout, path_prefix, limits, index_file }),
-            corpus: Rc::default(),
+            notebook: Rc::new(Notebook::new(corpus.clone())),
+            corpus,
         })
     }
 
@@ -145,8 +148,8 @@ impl Memory {
     ) -> Result<Step, ProtocolError> {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
         let scope = self.scope.clone();
-        let corpus = self.corpus.clone();
-        self.engine.start(id, command.name(), |fs| run(Call { fs, scope, now }, corpus, command))
+        let (corpus, notebook) = (self.corpus.clone(), self.notebook.clone());
+        self.engine.start(id, command.name(), |fs| run(Call { fs, scope, now }, corpus, notebook, command))
     }
 
     /// Takes the result of a request.
@@ -195,11 +198,16 @@ impl From<ContextRequest> for Command {
     }
 }
 
-async fn run(call: Call, corpus: Rc<RefCell<Corpus>>, command: Command) -> Result<Reply, Error> {
+async fn run(
+    call: Call,
+    corpus: Rc<RefCell<Corpus>>,
+    notebook: Rc<Notebook>,
+    command: Command,
+) -> Result<Reply, Error> {
     Ok(match command {
         Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
         Command::Context(request) => Reply::Context(context::context(&call, request).await?),
-        Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &corpus, command).await?),
+        Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
     })
 }
 

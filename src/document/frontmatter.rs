@@ -5,6 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use memchr::memchr;
 
 use super::yaml::{self, Document};
@@ -13,7 +15,7 @@ use super::yaml::{self, Document};
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The metadata at the head of a note.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frontmatter {
     /// The whole block with both of its fences and the line ending behind it; empty if there is none,
     /// and then at the start of the text, behind its byte order mark.
@@ -25,7 +27,7 @@ pub struct Frontmatter {
 }
 
 /// Why a frontmatter could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrontmatterProblem {
     /// The line of the file, counted from 1.
     pub line: u32,
@@ -34,7 +36,7 @@ pub struct FrontmatterProblem {
 }
 
 /// A YAML value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// `null`, `~`, nothing.
     Null,

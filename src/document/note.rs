@@ -7,6 +7,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
 use super::frontmatter::{Frontmatter, Value};
@@ -14,7 +16,7 @@ use super::inline::Found;
 use super::scanner::Blocks;
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagSyntax {
     /// `#tag`.
     pub hashtags: bool,
@@ -31,7 +33,7 @@ impl Default for TagSyntax {
 }
 
 /// A Markdown file, parsed. Ranges are bytes of the text that it was parsed from.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// The metadata at the head of the file.
     pub frontmatter: Frontmatter,
@@ -55,7 +57,7 @@ pub struct Note {
 }
 
 /// A heading of a note.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heading {
     /// 1 to 6.
     pub level: u8,
@@ -68,7 +70,7 @@ pub struct Heading {
 }
 
 /// How a link is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkKind {
     /// `[[target]]`, `[[target|text]]`.
     Wiki,
@@ -79,7 +81,7 @@ pub enum LinkKind {
 }
 
 /// A link of a note.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// How it is written.
     pub kind: LinkKind,

@@ -26,7 +26,7 @@ pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 use crate::document::Note;
 
 /// What can be done with a notebook.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotebookCommand {
     /// Makes the folders, the configuration and the templates that are missing.
@@ -206,7 +206,7 @@ pub struct RememberRequest {
 }
 
 /// What to recall, and how much to show.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecallRequest {
     /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`.
     pub query: String,
@@ -223,7 +223,7 @@ pub struct RecallRequest {
 }
 
 /// Which notes to list.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListRequest {
     /// What the notes must be.
     pub filter: NoteFilter,

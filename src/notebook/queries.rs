@@ -17,6 +17,7 @@ use super::{
 use crate::document::{Link, LinkKind, Value};
 use crate::engine::Call;
 use crate::protocol::Error;
+use crate::search::DocId;
 
 /// Whether the filter looks into the text of notes, rather than at what is known about them.
 pub(super) fn needs_text(filter: &NoteFilter) -> bool {
@@ -38,18 +39,19 @@ pub(super) fn list(
     Ok(ListNotesReply { notes, ..ListNotesReply::default() })
 }
 
-/// The numbers in the index of the notes that fit a filter.
-pub(super) fn matching(
-    call: &Call,
-    snapshot: &Snapshot<'_>,
-    filter: &NoteFilter,
-) -> Result<Vec<crate::search::DocId>, Error> {
-    let request = ListRequest { filter: filter.clone(), ..ListRequest::default() };
-    let links = link_table(snapshot, &request);
-    let selected = select(&snapshot.views, &request, call.now.timestamp(), &links)?;
-    let mut ids: Vec<_> = selected.iter().filter_map(|&note| snapshot.ids.get(note).copied()).collect();
-    ids.sort_unstable();
-    Ok(ids)
+/// The numbers in the index of the notes that fit a request, in its order.
+pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListRequest) -> Result<Vec<DocId>, Error> {
+    let links = link_table(snapshot, request);
+    let selected = select(&snapshot.views, request, call.now.timestamp(), &links)?;
+    Ok(selected.iter().filter_map(|&note| snapshot.ids.get(note).copied()).collect())
+}
+
+/// The numbers in the index of the notes that have links which do not lead to one note.
+pub(super) fn with_dead_links(snapshot: &Snapshot<'_>) -> Vec<DocId> {
+    let dead = dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
+    let mut ids: Vec<DocId> = dead.iter().filter_map(|dead| snapshot.ids.get(dead.note).copied()).collect();
+    ids.dedup();
+    ids
 }
 
 fn link_table(snapshot: &Snapshot<'_>, request: &ListRequest) -> LinkTable {

@@ -13,7 +13,7 @@ use super::snapshot::Snapshot;
 use super::{NotebookCommand, NotebookReply, change, queries};
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, Version};
-use crate::search::{Corpus, DocId, FolderScope, load_texts, refresh};
+use crate::search::{Corpus, DocId, FolderScope, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// How often texts that change while they are read are read again.
@@ -131,9 +131,10 @@ pub(crate) async fn run(
 pub(super) async fn catch_up(call: &Call, notebook: &Rc<Notebook>) -> Result<Rc<NotebookConfig>, Error> {
     let found = load_config(call).await?;
     let config = adopt(call, notebook, found);
-    let scopes = FolderScope::all(&call.scope.layout);
-    refresh(call, &notebook.corpus, scopes).await?;
+    read_index_file(call, &notebook.corpus).await;
+    refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout)).await?;
     notebook.corpus.borrow_mut().index_notes(config.tag_syntax());
+    save_index_file(call, &notebook.corpus).await;
     Ok(config)
 }
 

@@ -1,17 +1,20 @@
 //! [`Corpus`]: the searched files as they were last read.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::files::{Document, Files};
+use super::files::{DocId, Document, Files};
 use super::index::LiteralIndex;
 use super::query::{self, Match, Terms};
+use super::ranked::{Fields, RankedIndex};
 use super::render;
 use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
-use crate::engine::{Fs, Limits, Loaded, load_all};
+use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
+use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 
@@ -52,6 +55,15 @@ struct Page {
 pub(crate) struct Corpus {
     pub(crate) files: Files,
     literal: LiteralIndex,
+    ranked: RankedIndex,
+    /// Files with a lower number are in `ranked`.
+    ranked_to: DocId,
+    /// How the tags of what is in `ranked` were read.
+    tags: TagSyntax,
+    /// By the path that a note says it supersedes, the notes that say so.
+    supersedes: BTreeMap<String, Vec<DocId>>,
+    /// How many files were read since the index file was read or written.
+    unsaved: usize,
     skipped: BTreeMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
     pages: BTreeMap<Option<RelPath>, Vec<Page>>,
@@ -65,6 +77,11 @@ impl Default for Corpus {
         Self {
             files: Files::default(),
             literal: LiteralIndex::default(),
+            ranked: RankedIndex::default(),
+            ranked_to: 0,
+            tags: TagSyntax::default(),
+            supersedes: BTreeMap::new(),
+            unsaved: 0,
             skipped: BTreeMap::new(),
             pages: BTreeMap::new(),
             coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
@@ -181,14 +198,114 @@ impl Corpus {
         };
         // Another search under way may have listed the folder since this file was asked for.
         self.pages.remove(&entry.path.parent());
+        self.insert(Document::new(entry.path, version, entry.modified, Some(text)));
+    }
+
+    fn insert(&mut self, document: Document) {
+        self.forget_words(&document.path);
+        self.files.insert(document);
+        self.unsaved += 1;
+    }
+
+    fn forget_words(&mut self, path: &RelPath) {
         self.literal.unsettle();
-        self.files.insert(Document::new(entry.path, version, entry.modified, Some(text)));
+        if let Some(id) = self.files.id(path) {
+            self.ranked.remove(id);
+        }
     }
 
     fn forget(&mut self, path: &RelPath) {
+        self.forget_words(path);
         self.files.remove(path);
+        self.unsaved += 1;
         self.skipped.remove(path);
+    }
+
+    /// Parses the notes that came since the last time, and puts their words into the ranked index.
+    pub(crate) fn index_notes(&mut self, tags: TagSyntax) {
+        if self.tags != tags {
+            self.tags = tags;
+            self.ranked = RankedIndex::default();
+            self.ranked_to = 0;
+            self.supersedes.clear();
+        }
+        for id in self.ranked_to..self.files.next_id() {
+            let Some(doc) = self.files.doc_mut(id) else { continue };
+            let text = doc.text.as_deref().unwrap_or_default();
+            let note = Note::parse(text, tags);
+            let fields = Fields {
+                title: &note.title,
+                aliases: note.aliases.iter().map(String::as_str).collect(),
+                headings: note.headings.iter().map(|heading| heading.text.as_str()).collect(),
+                tags: note.tags.iter().map(String::as_str).collect(),
+                path: doc.path.as_str(),
+                body: text.get(note.body.clone()).unwrap_or_default(),
+            };
+            self.ranked.insert(id, &fields);
+            note_superseded(&mut self.supersedes, id, &note);
+            doc.note = Some(Box::new(note));
+        }
+        self.ranked_to = self.files.next_id();
+        self.ranked.settle();
+    }
+
+    /// Whether nothing was ever put into it.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.files.next_id() == 0 && self.skipped.is_empty()
+    }
+
+    /// Takes over what an index file knows.
+    pub(super) fn restore(&mut self, tags: TagSyntax, ranked: RankedIndex, documents: Vec<(DocId, Document)>) {
+        self.tags = tags;
+        self.ranked = ranked;
+        for (id, document) in documents {
+            if let Some(note) = &document.note {
+                note_superseded(&mut self.supersedes, id, note);
+            }
+            self.files.restore(id, document);
+        }
+        self.ranked_to = self.files.next_id();
         self.literal.unsettle();
+    }
+
+    /// How many files came or went since the index file was read or written.
+    pub(super) fn unsaved(&self) -> usize {
+        self.unsaved
+    }
+
+    pub(super) fn saved(&mut self) {
+        self.unsaved = 0;
+    }
+
+    pub(super) fn is_skipped(&self, path: &RelPath) -> bool {
+        self.skipped.contains_key(path)
+    }
+
+    pub(super) fn tags(&self) -> TagSyntax {
+        self.tags
+    }
+
+    /// The ranked index.
+    pub(crate) fn ranked(&self) -> &RankedIndex {
+        &self.ranked
+    }
+
+    /// The note that supersedes the one at a path, given below the notebook.
+    pub(crate) fn newer(&self, path: &str) -> Option<&Document> {
+        let stem = path.strip_suffix(NOTE_SUFFIX).unwrap_or(path);
+        let newer = [path, stem].into_iter().filter_map(|path| self.supersedes.get(path)).flatten();
+        newer.filter_map(|&id| self.files.doc(id)).last()
+    }
+
+    /// Whether any note supersedes another.
+    pub(crate) fn has_superseded(&self) -> bool {
+        !self.supersedes.is_empty()
+    }
+
+    /// The notes whose frontmatter cannot be read.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = (&RelPath, &FrontmatterProblem)> {
+        let docs = self.files.by_path().filter_map(|(_, id)| self.files.doc(id));
+        docs.filter_map(|doc| Some((&doc.path, doc.note.as_ref()?.frontmatter.problem.as_ref()?)))
     }
 
     /// Forgets what was in folders that are no more.
@@ -205,11 +322,11 @@ impl Corpus {
 
 /// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
 pub(crate) async fn refresh(
-    fs: &Fs,
+    call: &Call,
     corpus: &Rc<RefCell<Corpus>>,
     scopes: Vec<FolderScope>,
-    limits: &Limits,
 ) -> Result<(), Error> {
+    let (fs, limits) = (&call.fs, &call.scope.limits);
     let mut changed = Vec::new();
     let mut listed = Vec::new();
     corpus.borrow_mut().begin();
@@ -278,8 +395,7 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
     for entry in special {
         let mut corpus = corpus.borrow_mut();
         corpus.skipped.insert(entry.path.clone(), SkipReason::NotRegular);
-        corpus.literal.unsettle();
-        corpus.files.insert(Document::new(entry.path, entry.version, entry.modified, Some(String::new())));
+        corpus.insert(Document::new(entry.path, entry.version, entry.modified, Some(String::new())));
     }
     let mut regular = regular.into_iter().peekable();
     while regular.peek().is_some() {
@@ -296,6 +412,63 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
             let size = entry.size;
             corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
         }
+    }
+}
+
+/// Reads the texts of files that the index was not made from. One that has changed since is a new file.
+pub(crate) async fn load_texts(call: &Call, corpus: &Rc<RefCell<Corpus>>, ids: &[DocId]) {
+    let limits = &call.scope.limits;
+    for batch in ids.chunks(READ_BATCH) {
+        let wanted: Vec<(DocId, RelPath, u64)> = {
+            let corpus = corpus.borrow();
+            let docs = batch.iter().filter_map(|&id| Some((id, corpus.files.doc(id)?)));
+            docs.map(|(id, doc)| (id, doc.path.clone(), doc.modified)).collect()
+        };
+        let paths: Vec<(&RelPath, Option<Version>)> = wanted.iter().map(|(_, path, _)| (path, None)).collect();
+        let answers = load_all(&call.fs, &paths, limits.max_file_bytes).await;
+        let mut corpus = corpus.borrow_mut();
+        for ((id, path, modified), answer) in wanted.into_iter().zip(answers) {
+            match answer {
+                Ok(Loaded::Whole { bytes, version })
+                    if corpus.files.doc(id).is_some_and(|doc| doc.version == version) =>
+                {
+                    corpus.files.set_text(id, String::from_utf8(bytes).unwrap_or_default());
+                }
+                answer => {
+                    let version = Version(String::new());
+                    let entry = Entry { path, kind: EntryKind::File, size: 0, version, modified };
+                    corpus.take(entry, answer, limits);
+                }
+            }
+        }
+    }
+}
+
+/// Reads every text that the index was not made from.
+pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
+    let missing: Vec<DocId> = {
+        let corpus = corpus.borrow();
+        corpus.files.since(0).filter(|(_, doc)| doc.text.is_none()).map(|(id, _)| id).collect()
+    };
+    if !missing.is_empty() {
+        load_texts(call, corpus, &missing).await;
+        let mut corpus = corpus.borrow_mut();
+        let Corpus { files, literal, .. } = &mut *corpus;
+        literal.settle(files);
+    }
+}
+
+fn note_superseded(supersedes: &mut BTreeMap<String, Vec<DocId>>, id: DocId, note: &Note) {
+    match note.frontmatter.value("supersedes") {
+        Some(Value::String(path)) => supersedes.entry(path.clone()).or_default().push(id),
+        Some(Value::List(paths)) => {
+            for path in paths {
+                if let Value::String(path) = path {
+                    supersedes.entry(path.clone()).or_default().push(id);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

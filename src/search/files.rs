@@ -93,6 +93,15 @@ impl Files {
         Some(id)
     }
 
+    /// Puts a file back under the number that it had when it was written down; numbers must grow.
+    pub(crate) fn restore(&mut self, id: DocId, document: Document) {
+        if id < self.next_id() {
+            return;
+        }
+        self.docs.resize_with(id as usize, || None);
+        self.insert(document);
+    }
+
     /// Gives a file its text, which was known already but not read.
     pub(crate) fn set_text(&mut self, id: DocId, text: String) {
         if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {

@@ -8,7 +8,9 @@ mod corpus;
 mod files;
 mod fold;
 mod index;
+mod index_file;
 mod query;
+pub(crate) mod ranked;
 mod render;
 
 use alloc::string::String;
@@ -17,8 +19,9 @@ use alloc::vec::Vec;
 pub use query::Terms;
 pub use render::TRUNCATED;
 
-pub(crate) use corpus::{Corpus, Coverage, FolderScope, list_markdown, refresh};
+pub(crate) use corpus::{Corpus, Coverage, FolderScope, list_markdown, load_texts, read_all, refresh};
 pub(crate) use files::{DocId, Document, Files};
+pub(crate) use index_file::{read as read_index_file, save as save_index_file};
 
 use crate::protocol::FsError;
 

@@ -58,6 +58,17 @@ impl LocalTime {
         (self.time.hour(), self.time.minute(), self.time.second())
     }
 
+    /// The moment that it is.
+    #[must_use]
+    pub fn timestamp(self) -> Timestamp {
+        let utc = self.time.and_utc();
+        Timestamp {
+            seconds: utc.timestamp() - i64::from(self.utc_offset_seconds),
+            nanoseconds: utc.timestamp_subsec_nanos(),
+            utc_offset_seconds: self.utc_offset_seconds,
+        }
+    }
+
     /// The same time of day so many days later, or earlier for a negative number; `None` outside the
     /// years 0001–9999.
     #[must_use]
@@ -163,6 +174,7 @@ mod tests {
         let time = at(1_779_667_200, 5400).expect("valid");
         assert_eq!(time.to_string(), "2026-05-25 01:30:00");
         assert_eq!(time.format("%d %B %Y %H:%M %z %s").as_deref(), Some("25 May 2026 01:30 +0130 1779667200"));
+        assert_eq!(time.timestamp().seconds, 1_779_667_200);
         assert_eq!(time.format("%Q"), None);
         assert_eq!(time.format("100%"), None);
         assert_eq!(time.plus_days(-25).map(|t| t.date().to_string()).as_deref(), Some("2026-04-30"));

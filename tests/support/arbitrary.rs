@@ -4,6 +4,9 @@ use proptest::prelude::*;
 use saddlebag::Command;
 use saddlebag::context::{ContextRequest, Overflow};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::notebook::{
+    ListRequest, MatchStrategy, NotebookCommand, NoteFilter, RecallRequest, RememberRequest, SortBy, SortKey,
+};
 use saddlebag::protocol::FsError;
 
 /// Text that commands and stores have in common, so that searches hit, edits match and lines repeat.
@@ -97,6 +100,106 @@ fn slash() -> impl Strategy<Value = String> {
         .prop_map(|(named, verb, word, tail)| format!("{}{verb} {word} {tail}", if named { "/memory " } else { "" }))
 }
 
+/// What a person calls a note, or what is none.
+fn note() -> impl Strategy<Value = String> {
+    let names = ["a", "notes/a.md", "two words", "記憶", "facts/fact-one", "Fact one", "daily", "", "../x", "nope", "README"];
+    prop::sample::select(names.to_vec()).prop_map(str::to_string)
+}
+
+fn title() -> impl Strategy<Value = String> {
+    let titles = ["Fact one", "Error: it's [broken] #1", "!!!", "日本語", "a", "two words", "", "CON", "x\ny", "../x"];
+    prop_oneof![
+        8 => prop::sample::select(titles.to_vec()).prop_map(str::to_string),
+        1 => Just("long ".repeat(60)),
+        1 => "\\PC{0,12}",
+    ]
+}
+
+fn filter() -> impl Strategy<Value = NoteFilter> {
+    let strategies = vec![MatchStrategy::FullText, MatchStrategy::Exact, MatchStrategy::Regex];
+    let matches = vec!["", "fact", "port OR fact", "\"two words\"", "*", "title:fact", "(fact", "f[a-c]t"];
+    let dates = vec!["2026-05-25", "2026", "yesterday", "3 days ago", "nonsense", "2026-05-25T10:00:00Z"];
+    let (tags, paths) = (vec!["x", "a OR b", "NOT x", "lang/*", "NOT a OR b"], vec!["notes", "notes/a.md", "daily/2026", "nope"]);
+    let some = |words: Vec<&'static str>| {
+        prop::collection::vec(prop::sample::select(words).prop_map(str::to_string), 0..2)
+    };
+    (
+        (some(matches), prop::sample::select(strategies), some(paths.clone()), some(tags), any::<bool>()),
+        (some(paths.clone()), some(paths.clone()), some(paths.clone()), some(paths), any::<bool>()),
+        (prop::option::of(prop::sample::select(dates.clone())), prop::option::of(prop::sample::select(dates))),
+        (any::<bool>(), any::<bool>()),
+    )
+        .prop_map(|((matches, strategy, paths, tags, rare), (by, to, related, mention, recursive), dates, (orphan, missing))| {
+            NoteFilter {
+                matches,
+                strategy,
+                paths,
+                tags,
+                tagless: rare && orphan,
+                linked_by: if rare { by } else { Vec::new() },
+                link_to: if rare { Vec::new() } else { to },
+                related: if rare && recursive { related } else { Vec::new() },
+                mention: if rare && !recursive { mention } else { Vec::new() },
+                recursive,
+                orphan: orphan && !rare,
+                missing_backlink: missing && rare,
+                created_after: dates.0.map(str::to_string),
+                modified_before: dates.1.map(str::to_string),
+                ..NoteFilter::default()
+            }
+        })
+}
+
+fn list() -> impl Strategy<Value = ListRequest> {
+    let keys = vec![SortBy::Created, SortBy::Modified, SortBy::Path, SortBy::Title, SortBy::WordCount];
+    let key = (prop::sample::select(keys), any::<bool>()).prop_map(|(by, ascending)| SortKey { by, ascending });
+    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), any::<bool>(), any::<bool>()).prop_map(
+        |(filter, sort, limit, zk_links, with_text)| ListRequest { filter, sort, limit, zk_links, with_text },
+    )
+}
+
+fn notebook() -> impl Strategy<Value = NotebookCommand> {
+    let template = prop::sample::select(vec!["fact", "decision", "notes", "", "../x", "a/b"]);
+    let names = || prop::collection::vec(note(), 0..2);
+    let remember = (title(), text(), template, names(), names(), any::<bool>()).prop_map(
+        |(title, content, template, tags, links, supersede)| {
+            let template = template.to_string();
+            NotebookCommand::Remember(RememberRequest { title, content, template, tags, links, supersede })
+        },
+    );
+    let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
+        |(query, limit, offset, filter, explain, vouched_unchanged)| {
+            let filter = filter.unwrap_or_default();
+            NotebookCommand::Recall(RecallRequest { query, limit, offset, filter, explain, vouched_unchanged })
+        },
+    );
+    prop_oneof![
+        1 => Just(NotebookCommand::Init),
+        4 => remember,
+        4 => recall,
+        2 => text().prop_map(|entry| NotebookCommand::Journal { entry }),
+        1 => Just(NotebookCommand::Today),
+        3 => list().prop_map(NotebookCommand::List),
+        1 => (note(), 0_u32..4).prop_map(|(note, limit)| NotebookCommand::Related { note, limit }),
+        3 => (note(), note(), prop::option::of(title()))
+            .prop_map(|(from, to, text)| NotebookCommand::Link { from, to, text }),
+        2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename { note, title }),
+        1 => note().prop_map(|note| NotebookCommand::Forget { note }),
+        1 => Just(NotebookCommand::Tags),
+        1 => list().prop_map(NotebookCommand::Graph),
+        1 => Just(NotebookCommand::Orphans),
+        1 => Just(NotebookCommand::DeadLinks),
+        1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions { note }),
+        1 => (0_u32..4).prop_map(|limit| NotebookCommand::LoadMemories { limit }),
+        2 => (0_u64..4, query(), 0_u32..4)
+            .prop_map(|(turn, query, limit)| NotebookCommand::RecallForTurn { turn, query, limit }),
+        1 => (0_u64..4, 0_u32..2000)
+            .prop_map(|(turn, max_bytes)| NotebookCommand::MemoryContext { turn, max_bytes }),
+        2 => (name(), text()).prop_map(|(tool, error)| NotebookCommand::RememberError { tool, error }),
+        1 => (name(), text()).prop_map(|(tool, summary)| NotebookCommand::RememberSummary { tool, summary }),
+    ]
+}
+
 /// A command of any kind, with arguments that are good or bad.
 pub fn command() -> impl Strategy<Value = Command> {
     let mode = prop::sample::select(vec![WriteMode::Append, WriteMode::Overwrite]);
@@ -129,6 +232,7 @@ pub fn command() -> impl Strategy<Value = Command> {
     ];
     prop_oneof![
         6 => journal.prop_map(Command::Journal),
+        5 => notebook().prop_map(Command::Notebook),
         1 => (overflow(), 0_u32..6000).prop_map(|(overflow, max_bytes)| Command::Context(ContextRequest { overflow, max_bytes })),
     ]
 }

@@ -1,0 +1,110 @@
+//! [`Session`]: the memories of a conversation, and those of one of its turns.
+
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::lifecycle::{MemoryEntry, format_memory_context};
+use super::queries;
+use super::recall::recall;
+use super::run::{Notebook, catch_up, look, read_texts};
+use super::snapshot::{Snapshot, title_or_stem};
+use super::{ListRequest, NoteFilter, RecallRequest, SortBy, SortKey};
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::store::FACTS_FOLDER;
+
+/// What a prompt may show of memory.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    /// The newest facts, as they were when the session began.
+    first: Vec<Memory>,
+    /// The last turn that asked.
+    turn: u64,
+    /// What was found for that turn; nothing until it was.
+    recalled: Vec<Memory>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Memory {
+    path: String,
+    title: String,
+    text: String,
+}
+
+impl Session {
+    /// The memories for the prompt of a turn: what was recalled for it, then the first ones.
+    pub(super) fn section(&self, turn: u64, max_bytes: usize) -> Option<String> {
+        let recalled: &[Memory] = if turn == self.turn { &self.recalled } else { &[] };
+        let others = self.first.iter().filter(|memory| recalled.iter().all(|recalled| recalled.path != memory.path));
+        let memories: Vec<MemoryEntry<'_>> = recalled
+            .iter()
+            .chain(others)
+            .map(|memory| MemoryEntry { path: &memory.path, title: &memory.title, text: &memory.text })
+            .collect();
+        format_memory_context(&memories, max_bytes)
+    }
+}
+
+/// Takes the newest facts into the session.
+pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Result<u32, Error> {
+    catch_up(call, notebook).await?;
+    let request = ListRequest {
+        filter: NoteFilter { paths: alloc::vec![FACTS_FOLDER.to_string()], ..NoteFilter::default() },
+        sort: alloc::vec![SortKey { by: SortBy::Modified, ascending: false }],
+        limit: Some(limit),
+        ..ListRequest::default()
+    };
+    read_texts(call, notebook, |snapshot| queries::selected(call, snapshot, &request)).await?;
+    let memories = look(notebook, call, |snapshot: &Snapshot<'_>| {
+        let ids = queries::selected(call, snapshot, &request)?;
+        let places = ids.iter().filter_map(|id| snapshot.ids.iter().position(|other| other == id));
+        let memories = places.filter_map(|place| {
+            let view = snapshot.views.get(place)?;
+            Some(Memory {
+                path: snapshot.shown(place, &call.scope),
+                title: title_or_stem(&view.note.title, view.path),
+                text: view.text.get(view.note.body.clone())?.to_string(),
+            })
+        });
+        Ok(memories.collect::<Vec<_>>())
+    })?;
+    let count = u32::try_from(memories.len()).unwrap_or(u32::MAX);
+    notebook.session.borrow_mut().first = memories;
+    Ok(count)
+}
+
+/// Recalls for a turn. What is found after a later turn has asked is dropped.
+pub(super) async fn recall_for_turn(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    turn: u64,
+    query: String,
+    limit: u32,
+) -> Result<u32, Error> {
+    {
+        let mut session = notebook.session.borrow_mut();
+        if turn < session.turn {
+            let message = alloc::format!("turn {turn} is over: turn {} has begun", session.turn);
+            return Err(Error::invalid_argument(message, "recall for the turn that is going on"));
+        }
+        session.turn = turn;
+        session.recalled.clear();
+    }
+    let request = RecallRequest {
+        query,
+        limit,
+        offset: 0,
+        filter: NoteFilter::default(),
+        explain: false,
+        vouched_unchanged: false,
+    };
+    let found = recall(call, notebook, &request).await?;
+    let mut session = notebook.session.borrow_mut();
+    if session.turn == turn {
+        let memories = found.hits.into_iter();
+        session.recalled =
+            memories.map(|hit| Memory { path: hit.path, title: hit.title, text: hit.passage }).collect();
+    }
+    Ok(u32::try_from(session.recalled.len()).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,212 @@
+//! The index file: what a new engine need not read and parse again.
+//!
+//! It is a cache and never the truth: every file in it is known by its version, and is read again if it
+//! has another. Whatever is wrong with it (a missing part, a wrong checksum, another format) means that
+//! it is not used. It is written in parts, as a host need not take more at once, of which each says which
+//! writing it belongs to.
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::corpus::Corpus;
+use super::files::{DocId, Document};
+use super::ranked::RankedIndex;
+use crate::document::{Note, TagSyntax};
+use crate::engine::{Call, Loaded, load_all};
+use crate::protocol::{Precondition, Version};
+use crate::store::RelPath;
+
+/// What a part begins with. Another format has another number.
+const MAGIC: [u8; 8] = *b"sbindex\x01";
+/// How long the head of a part is: the mark, the writing, the number of parts, this part's number.
+const HEAD_BYTES: usize = 24;
+/// The most bytes of a part, its head included.
+const PART_BYTES: usize = 8 << 20;
+/// The most parts.
+const MAX_PARTS: u32 = 1024;
+/// Fewer notes than this are read as fast as an index of them.
+const MIN_NOTES: usize = 128;
+
+/// What stands before the ranked index.
+#[derive(Serialize, Deserialize)]
+struct Catalog {
+    tags: TagSyntax,
+    notes: Vec<Entry>,
+}
+
+/// One file.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    id: DocId,
+    path: String,
+    version: String,
+    modified: u64,
+    note: Note,
+}
+
+/// Takes the index over from the store, if the corpus is empty and the store has one.
+pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
+    if !call.scope.index_file || !corpus.borrow().is_untouched() {
+        return;
+    }
+    let Some(bytes) = read_parts(call).await else { return };
+    let mut corpus = corpus.borrow_mut();
+    if corpus.is_untouched() {
+        let _ = decode(&mut corpus, bytes);
+    }
+}
+
+/// Writes the index, if so much has changed since that it is worth it.
+pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
+    let parts = {
+        let corpus = corpus.borrow();
+        let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
+        // A tenth of the notes is read about as fast as the index is written.
+        if !call.scope.index_file || notes < MIN_NOTES || unsaved * 10 < notes {
+            return;
+        }
+        let Some(bytes) = encode(&corpus) else { return };
+        split(&bytes)
+    };
+    corpus.borrow_mut().saved();
+    for (number, part) in parts.into_iter().enumerate() {
+        let Some(path) = part_path(call, number) else { return };
+        // It is a cache: a host that does not write it is no reason to fail.
+        if call.fs.write(&path, part, Precondition::Any).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn part_path(call: &Call, number: usize) -> Option<RelPath> {
+    call.scope.layout.in_notebook(&alloc::format!(".saddlebag/index/{number:04}")).ok()
+}
+
+fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
+    let notes: Vec<BorrowedEntry<'_>> = corpus
+        .files
+        .since(0)
+        .filter_map(|(id, doc)| {
+            let note = doc.note.as_deref()?;
+            let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
+            is_known.then(|| BorrowedEntry {
+                id,
+                path: doc.path.as_str(),
+                version: &doc.version.0,
+                modified: doc.modified,
+                note,
+            })
+        })
+        .collect();
+    let catalog = postcard::to_allocvec(&BorrowedCatalog { tags: corpus.tags(), notes }).ok()?;
+    let mut bytes = Vec::with_capacity(catalog.len() * 2);
+    bytes.extend_from_slice(&(catalog.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&catalog);
+    corpus.ranked().encode(&mut bytes);
+    let checksum = xxh3_64(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    Some(bytes)
+}
+
+/// As [`Catalog`], without copies.
+#[derive(Serialize)]
+struct BorrowedCatalog<'a> {
+    tags: TagSyntax,
+    notes: Vec<BorrowedEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct BorrowedEntry<'a> {
+    id: DocId,
+    path: &'a str,
+    version: &'a str,
+    modified: u64,
+    note: &'a Note,
+}
+
+fn decode(corpus: &mut Corpus, mut bytes: Vec<u8>) -> Option<()> {
+    let checksum = u64::from_le_bytes(*bytes.last_chunk::<8>()?);
+    bytes.truncate(bytes.len() - 8);
+    if xxh3_64(&bytes) != checksum {
+        return None;
+    }
+    let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk::<8>()?)).ok()?;
+    let end = length.checked_add(8)?;
+    let catalog: Catalog = postcard::from_bytes(bytes.get(8..end)?).ok()?;
+    let range = end..bytes.len();
+    let ranked = RankedIndex::decode(Rc::new(bytes), range)?;
+    let mut documents = Vec::with_capacity(catalog.notes.len());
+    for Entry { id, path, version, modified, note } in catalog.notes {
+        let path = RelPath::parse(path).ok()?;
+        let mut document = Document::new(path, Version(version), modified, None);
+        document.note = Some(Box::new(note));
+        documents.push((id, document));
+    }
+    corpus.restore(catalog.tags, ranked, documents);
+    Some(())
+}
+
+fn split(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let writing = xxh3_64(bytes);
+    let chunks = bytes.chunks(PART_BYTES - HEAD_BYTES);
+    let count = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
+    let parts = chunks.zip(0_u32..).map(|(chunk, number)| {
+        let mut part = Vec::with_capacity(HEAD_BYTES + chunk.len());
+        part.extend_from_slice(&MAGIC);
+        part.extend_from_slice(&writing.to_le_bytes());
+        part.extend_from_slice(&count.to_le_bytes());
+        part.extend_from_slice(&number.to_le_bytes());
+        part.extend_from_slice(chunk);
+        part
+    });
+    parts.collect()
+}
+
+/// The head of a part, and what it holds.
+fn open(part: &[u8]) -> Option<(u64, u32, u32, &[u8])> {
+    let (head, content) = part.split_at_checked(HEAD_BYTES)?;
+    let (magic, rest) = head.split_first_chunk::<8>()?;
+    let (writing, rest) = rest.split_first_chunk::<8>()?;
+    let (count, rest) = rest.split_first_chunk::<4>()?;
+    let (number, _) = rest.split_first_chunk::<4>()?;
+    (*magic == MAGIC).then_some(())?;
+    Some((u64::from_le_bytes(*writing), u32::from_le_bytes(*count), u32::from_le_bytes(*number), content))
+}
+
+async fn read_parts(call: &Call) -> Option<Vec<u8>> {
+    let first = load_parts(call, 0..1).await.pop()??;
+    let (writing, count, number, content) = open(&first)?;
+    if number != 0 || count == 0 || count > MAX_PARTS {
+        return None;
+    }
+    let mut bytes = content.to_vec();
+    let rest = load_parts(call, 1..count as usize).await;
+    for (expected, part) in (1..count).zip(rest) {
+        let part = part?;
+        let (of, _, number, content) = open(&part)?;
+        if of != writing || number != expected {
+            return None;
+        }
+        bytes.extend_from_slice(content);
+    }
+    (xxh3_64(&bytes) == writing).then_some(bytes)
+}
+
+async fn load_parts(call: &Call, numbers: core::ops::Range<usize>) -> Vec<Option<Vec<u8>>> {
+    let paths: Vec<RelPath> = numbers.filter_map(|number| part_path(call, number)).collect();
+    let files: Vec<(&RelPath, Option<Version>)> = paths.iter().map(|path| (path, None)).collect();
+    let limit = u32::try_from(PART_BYTES).unwrap_or(u32::MAX).min(call.scope.limits.max_file_bytes);
+    let loaded = load_all(&call.fs, &files, limit).await.into_iter();
+    loaded
+        .map(|answer| match answer {
+            Ok(Loaded::Whole { bytes, .. }) => Some(bytes),
+            _ => None,
+        })
+        .collect()
+}
