@@ -3,10 +3,18 @@
 //! It does what cowboy's Zettelkasten does, without zk: [`NotebookCommand`] is what can be done,
 //! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
 
+// The commands are not wired to it yet.
+#[allow(dead_code, unused_imports)]
+mod select;
+mod zk_output;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::document::Note;
+
+pub use select::is_query_syntax_error;
+pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
 /// What can be done with a notebook.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,7 +162,7 @@ pub struct NoteFilter {
     pub mentioned_by: Vec<String>,
     /// Nothing links to it.
     pub orphan: bool,
-    /// It links to a note that does not link back.
+    /// A note links to it to which it does not link back.
     pub missing_backlink: bool,
     /// Created on this day, month, year, or at this moment.
     pub created: Option<String>,
