@@ -6,10 +6,17 @@
 mod config;
 mod dates;
 mod glob;
+mod queries;
+mod recall;
 mod reply;
+mod run;
+mod select;
+mod session;
 mod slug;
+mod snapshot;
 mod template;
 mod template_syntax;
+mod zk_output;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,7 +30,12 @@ pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 
+pub(crate) use run::{Notebook, run};
+
 use crate::document::Note;
+
+pub use select::is_query_syntax_error;
+pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
 /// What can be done with a notebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -272,7 +284,7 @@ pub struct NoteFilter {
     pub mentioned_by: Vec<String>,
     /// Nothing links to it.
     pub orphan: bool,
-    /// It links to a note that does not link back.
+    /// A note links to it to which it does not link back.
     pub missing_backlink: bool,
     /// Created on this day, month, year, or at this moment.
     pub created: Option<String>,

@@ -1,0 +1,184 @@
+//! `recall`: the notes that answer a question best, and why.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::run::{Notebook, catch_up, known_config, look, read_texts, warnings};
+use super::snapshot::title_or_stem;
+use super::{ListRequest, NoteFilter, RecallHit, RecallReply, RecallRequest, ScorePart, queries};
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
+use crate::search::{Corpus, DocId, Document, load_texts};
+
+/// How long a query may be, in bytes.
+pub const MAX_RECALL_BYTES: usize = 65_536;
+
+/// How much of a note a hit shows, in bytes.
+const PASSAGE_BYTES: usize = 800;
+
+/// What the score of a note counts that another one supersedes.
+const SUPERSEDED_WEIGHT: f32 = 0.4;
+
+/// How often a recall is begun again as notes change while it reads them.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// Finds notes; brings the index up to date first, unless the host vouches that nothing changed.
+pub(super) async fn recall(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    request: &RecallRequest,
+) -> Result<RecallReply, Error> {
+    if request.query.len() > MAX_RECALL_BYTES {
+        let message = format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "ask a shorter question"));
+    }
+    let query = Query::parse(&request.query, Joining::Any)
+        .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
+    let is_known = notebook.corpus.borrow().is_loaded() && known_config(notebook).is_some();
+    if !(request.vouched_unchanged && is_known) {
+        catch_up(call, notebook).await?;
+    }
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let accepted = accepted(call, notebook, &request.filter).await?;
+        let ranking = rank(call, notebook, &query, request, accepted.as_deref());
+        let page: Vec<Ranked> = ranking.hits.into_iter().skip(request.offset as usize).collect();
+        let missing: Vec<DocId> = {
+            let corpus = notebook.corpus.borrow();
+            let has_no_text = |id: &DocId| corpus.files.doc(*id).is_some_and(|doc| doc.text.is_none());
+            page.iter().map(|hit| hit.doc).filter(has_no_text).collect()
+        };
+        if missing.is_empty() || attempt == MAX_ATTEMPTS {
+            return Ok(reply(call, notebook, &query, request, &page, ranking.total));
+        }
+        load_texts(call, &notebook.corpus, &missing).await;
+        let tags = known_config(notebook).map(|config| config.tag_syntax()).unwrap_or_default();
+        notebook.corpus.borrow_mut().index_notes(tags);
+    }
+}
+
+/// The numbers of the notes that a filter lets through, ascending; `None` for all.
+async fn accepted(call: &Call, notebook: &Rc<Notebook>, filter: &NoteFilter) -> Result<Option<Vec<DocId>>, Error> {
+    if *filter == NoteFilter::default() {
+        return Ok(None);
+    }
+    if queries::needs_text(filter) {
+        read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
+    }
+    let request = ListRequest { filter: filter.clone(), ..ListRequest::default() };
+    let mut ids = look(notebook, call, |snapshot| queries::selected(call, snapshot, &request))?;
+    ids.sort_unstable();
+    Ok(Some(ids))
+}
+
+fn rank(
+    call: &Call,
+    notebook: &Notebook,
+    query: &Query,
+    request: &RecallRequest,
+    accepted: Option<&[DocId]>,
+) -> Ranking {
+    let corpus = notebook.corpus.borrow();
+    let is_accepted = |id: u32| accepted.is_none_or(|ids| ids.binary_search(&id).is_ok());
+    let weight = |id: u32| {
+        let is_superseded = corpus.has_superseded()
+            && corpus.files.doc(id).is_some_and(|doc| superseded_by(call, &corpus, doc).is_some());
+        if is_superseded { SUPERSEDED_WEIGHT } else { 1.0 }
+    };
+    let limit = (request.offset as usize).saturating_add(request.limit as usize);
+    corpus.ranked().search(query, limit, &is_accepted, &weight)
+}
+
+/// The note that supersedes a note.
+fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, document: &Document) -> Option<&'a Document> {
+    let below = call.scope.layout.below_notebook(&document.path)?;
+    corpus.newer(below).filter(|newer| newer.path != document.path)
+}
+
+fn reply(
+    call: &Call,
+    notebook: &Notebook,
+    query: &Query,
+    request: &RecallRequest,
+    page: &[Ranked],
+    total: u32,
+) -> RecallReply {
+    let corpus = notebook.corpus.borrow();
+    let hits: Vec<RecallHit> = page
+        .iter()
+        .filter_map(|ranked| {
+            let document = corpus.files.doc(ranked.doc)?;
+            Some(hit(call, &corpus, query, ranked, document, request.explain))
+        })
+        .collect();
+    RecallReply {
+        rendered: render(&hits),
+        hits,
+        total,
+        warnings: warnings(notebook),
+        skipped: corpus.skipped(|path| call.scope.shown(path)),
+    }
+}
+
+fn hit(
+    call: &Call,
+    corpus: &Corpus,
+    query: &Query,
+    ranked: &Ranked,
+    document: &Document,
+    explain: bool,
+) -> RecallHit {
+    let note = document.note.as_deref();
+    let path = document.path.as_str();
+    let passage = match (document.text.as_deref(), note) {
+        (Some(text), Some(note)) => Passages::best(text, note, query, PASSAGE_BYTES),
+        _ => None,
+    };
+    let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));
+    RecallHit {
+        path: call.scope.shown(&document.path),
+        title: title_or_stem(note.map_or("", |note| note.title.as_str()), path),
+        score: f64::from(ranked.score),
+        terms: ranked.terms.clone(),
+        fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
+        lines: passage.as_ref().map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
+        passage: text.unwrap_or_default().to_string(),
+        superseded_by: superseded_by(call, corpus, document).map(|newer| call.scope.shown(&newer.path)),
+        parts: if explain { parts(ranked) } else { Vec::new() },
+    }
+}
+
+fn parts(ranked: &Ranked) -> Vec<ScorePart> {
+    let words = ranked.parts.iter().map(|part| ScorePart {
+        reason: format!("{} (tf {}, idf {:.3})", part.term, part.tf, part.idf),
+        field: part.field.name().to_string(),
+        amount: f64::from(part.amount),
+    });
+    let bonuses = [("coverage", ranked.coverage), ("phrase", ranked.phrase), ("proximity", ranked.proximity)];
+    let bonuses = bonuses.into_iter().filter(|(_, amount)| *amount != 0.0);
+    let factor = (ranked.weight != 1.0).then_some(("superseded, as a factor", ranked.weight));
+    let others = bonuses.chain(factor).map(|(reason, amount)| ScorePart {
+        reason: reason.to_string(),
+        field: String::new(),
+        amount: f64::from(amount),
+    });
+    words.chain(others).collect()
+}
+
+/// The hits as text for a model: each with its source, its lines and its passage.
+fn render(hits: &[RecallHit]) -> String {
+    let blocks = hits.iter().map(|hit| {
+        let lines = match hit.lines.as_slice() {
+            [first, last] if first != last => format!(":{first}-{last}"),
+            [first, ..] => format!(":{first}"),
+            [] => String::new(),
+        };
+        let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
+        format!("{}{lines}  {}{newer}\n{}", hit.path, hit.title, hit.passage.trim_end())
+    });
+    blocks.collect::<Vec<_>>().join("\n\n")
+}

@@ -1,0 +1,346 @@
+//! Where links lead: by Saddlebag's rule ([`Resolver`]) or by zk's ([`ZkResolver`]).
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+use unicode_normalization::UnicodeNormalization;
+
+use super::paths::{folder, normalize, stem, without_extension};
+use crate::document::{Link, LinkKind};
+use crate::notebook::NoteView;
+
+/// Where the links of every note lead.
+pub(crate) trait Links {
+    /// Of each link of the note, in order, the note that it leads to.
+    fn targets(&self, note: usize) -> &[Option<usize>];
+}
+
+/// Links that were resolved once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkTable {
+    /// Where the links of each note begin; one more for the end.
+    starts: Vec<usize>,
+    targets: Vec<Option<usize>>,
+}
+
+impl LinkTable {
+    /// Resolves every link, by Saddlebag's rule.
+    pub(crate) fn new(notes: &[NoteView<'_>]) -> Self {
+        let resolver = Resolver::new(notes);
+        Self::resolve(notes, |from, link| match resolver.resolve(from, link) {
+            Resolution::To(note) => Some(note),
+            _ => None,
+        })
+    }
+
+    /// Resolves every link as zk does.
+    pub(crate) fn zk(notes: &[NoteView<'_>]) -> Self {
+        let mut resolver = ZkResolver::new(notes);
+        Self::resolve(notes, |from, link| resolver.resolve(from, link))
+    }
+
+    fn resolve(notes: &[NoteView<'_>], mut target: impl FnMut(usize, &Link) -> Option<usize>) -> Self {
+        let mut table = Self { starts: vec![0], targets: Vec::new() };
+        for (from, view) in notes.iter().enumerate() {
+            table.targets.extend(view.note.links.iter().map(|link| target(from, link)));
+            table.starts.push(table.targets.len());
+        }
+        table
+    }
+}
+
+impl Links for LinkTable {
+    fn targets(&self, note: usize) -> &[Option<usize>] {
+        let (Some(&start), Some(&end)) = (self.starts.get(note), self.starts.get(note + 1)) else { return &[] };
+        self.targets.get(start..end).unwrap_or_default()
+    }
+}
+
+/// Where one link leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Resolution {
+    To(usize),
+    /// To any of these notes, ascending.
+    Ambiguous(Vec<usize>),
+    /// To no note.
+    Dead,
+    /// Out of the notebook, or to a file that is no note.
+    External,
+}
+
+/// Resolves links by exact path, else a unique file name, else a unique title or alias.
+#[derive(Debug)]
+pub(crate) struct Resolver<'a> {
+    paths: Vec<&'a str>,
+    by_path: HashMap<&'a str, usize>,
+    /// By path without the extension.
+    by_place: HashMap<&'a str, Vec<usize>>,
+    /// By file name without the extension, folded.
+    by_stem: HashMap<String, Vec<usize>>,
+    /// By title and alias, folded.
+    by_name: HashMap<String, Vec<usize>>,
+}
+
+impl<'a> Resolver<'a> {
+    /// Learns the names of all notes.
+    pub(crate) fn new(notes: &[NoteView<'a>]) -> Self {
+        let mut resolver = Self {
+            paths: notes.iter().map(|view| view.path).collect(),
+            by_path: HashMap::with_capacity(notes.len()),
+            by_place: HashMap::with_capacity(notes.len()),
+            by_stem: HashMap::with_capacity(notes.len()),
+            by_name: HashMap::with_capacity(notes.len()),
+        };
+        for (number, view) in notes.iter().enumerate() {
+            resolver.by_path.insert(view.path, number);
+            resolver.by_place.entry(without_extension(view.path)).or_default().push(number);
+            resolver.by_stem.entry(fold(stem(view.path))).or_default().push(number);
+            for name in names(view) {
+                let notes = resolver.by_name.entry(fold(name)).or_default();
+                // A note may have its title as an alias too.
+                if notes.last() != Some(&number) {
+                    notes.push(number);
+                }
+            }
+        }
+        resolver
+    }
+
+    /// Where a link of the note `from` leads.
+    pub(crate) fn resolve(&self, from: usize, link: &Link) -> Resolution {
+        if link.is_external || link.kind == LinkKind::Url {
+            return Resolution::External;
+        }
+        let target = link.target.trim();
+        if target.is_empty() {
+            return Resolution::To(from);
+        }
+        let found = self.look_up(from, link.kind, target);
+        if found != Resolution::Dead {
+            return found;
+        }
+        if let Some(decoded) = percent_decoded(target) {
+            let found = self.look_up(from, link.kind, &decoded);
+            if found != Resolution::Dead {
+                return found;
+            }
+        }
+        if link.kind == LinkKind::Markdown && self.is_other_file(target) { Resolution::External } else { found }
+    }
+
+    /// The note that a person names: by its path, file name, title or alias.
+    pub(crate) fn find(&self, name: &str) -> Resolution {
+        self.look_up(usize::MAX, LinkKind::Wiki, name.trim())
+    }
+
+    fn look_up(&self, from: usize, kind: LinkKind, target: &str) -> Resolution {
+        let from_folder = self.paths.get(from).map_or("", |path| folder(path));
+        let of_root = normalize(target);
+        let of_folder = if target.starts_with('/') { None } else { join(from_folder, target) };
+        let is_relative = target.starts_with("./") || target.starts_with("../");
+        let places = match kind {
+            LinkKind::Wiki if !is_relative => [&of_root, &of_folder],
+            _ => [&of_folder, &of_root],
+        };
+        let mut candidates = Vec::new();
+        for place in places.into_iter().flatten().filter(|place| !place.is_empty()) {
+            if let Some(&note) = self.by_path.get(place.as_str()) {
+                return Resolution::To(note);
+            }
+            match self.by_place.get(place.as_str()).map(Vec::as_slice) {
+                Some([note]) => return Resolution::To(*note),
+                Some(notes) => candidates.extend_from_slice(notes),
+                None => {}
+            }
+        }
+        if let Some(place) = if is_relative { &of_folder } else { &of_root } {
+            match self.of_stem(place).as_slice() {
+                [note] => return Resolution::To(*note),
+                notes => candidates.extend_from_slice(notes),
+            }
+        }
+        match self.by_name.get(&fold(target)).map(Vec::as_slice) {
+            Some([note]) => return Resolution::To(*note),
+            Some(notes) => candidates.extend_from_slice(notes),
+            None => {}
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        if candidates.is_empty() { Resolution::Dead } else { Resolution::Ambiguous(candidates) }
+    }
+
+    /// The notes of a file name, of which the path has to end in the folders that the place names.
+    fn of_stem(&self, place: &str) -> Vec<usize> {
+        let name = place.rsplit('/').next().unwrap_or(place);
+        let folded = fold(place);
+        let bare = without_extension(name);
+        let whole = self.by_stem.get(&fold(name)).into_iter().flatten().map(|&note| (note, name));
+        // `port.md` names the file, `v1.2` is no file of the type `2`.
+        let of_file = self.by_stem.get(&fold(bare)).into_iter().flatten().map(|&note| (note, bare));
+        let of_file = of_file.filter(|_| bare.len() < name.len());
+        let fits = |&(note, _): &(usize, &str)| {
+            let path = self.paths.get(note).copied().unwrap_or_default();
+            let (path, place) = (fold(path), folded.as_str());
+            [path.as_str(), without_extension(&path)]
+                .iter()
+                .any(|path| path.strip_suffix(place).is_some_and(|before| before.is_empty() || before.ends_with('/')))
+        };
+        let found: Vec<(usize, &str)> = whole.chain(of_file).filter(fits).collect();
+        let same_case =
+            found.iter().filter(|&&(note, name)| self.paths.get(note).is_some_and(|path| stem(path) == name));
+        let same_case: Vec<usize> = same_case.map(|&(note, _)| note).collect();
+        if same_case.len() == 1 { same_case } else { found.into_iter().map(|(note, _)| note).collect() }
+    }
+
+    /// Whether a link goes to a file such as `scan.pdf`, beside the notes.
+    fn is_other_file(&self, target: &str) -> bool {
+        let name = target.rsplit('/').next().unwrap_or(target);
+        let Some((_, extension)) = name.rsplit_once('.') else { return false };
+        let is_type = (1..=8).contains(&extension.len())
+            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
+        is_type
+            && !self
+                .paths
+                .first()
+                .is_some_and(|path| path.rsplit_once('.').is_some_and(|(_, of_notes)| of_notes == extension))
+    }
+}
+
+/// The title and the aliases of a note.
+pub(super) fn names<'a>(view: &NoteView<'a>) -> impl Iterator<Item = &'a str> {
+    let title = core::iter::once(view.note.title.as_str());
+    title.chain(view.note.aliases.iter().map(String::as_str)).filter(|name| !name.trim().is_empty())
+}
+
+/// A name as names are compared: whatever its case, its white space and its way to write accents.
+pub(super) fn fold(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    for word in name.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        if word.is_ascii() {
+            folded.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+        } else {
+            folded.extend(word.chars().flat_map(char::to_lowercase).nfc());
+        }
+    }
+    folded
+}
+
+/// A path relative to a folder; `None` if it leaves the root.
+fn join(folder: &str, path: &str) -> Option<String> {
+    normalize(&[folder, path].join("/"))
+}
+
+/// The text with `%20` and the like decoded; `None` where nothing is, or where no text results.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        let digits = match (byte, behind) {
+            (b'%', [high, low, ..]) => char::from(*high).to_digit(16).zip(char::from(*low).to_digit(16)),
+            _ => None,
+        };
+        let decoded = digits.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        bytes.push(decoded.unwrap_or(byte));
+        rest = if decoded.is_some() { behind.get(2..).unwrap_or_default() } else { behind };
+    }
+    if bytes.len() == text.len() { None } else { String::from_utf8(bytes).ok() }
+}
+
+/// Resolves links as zk does: `[[auth]]` leads to `author-style.md` where there is nothing better.
+///
+/// The rules are in `reference/notebook.md`, section 2.3. Each looks for a part of a path, and the
+/// shortest path wins: a list of all ends of all paths, sorted, finds them without reading every path.
+#[derive(Debug)]
+pub(crate) struct ZkResolver<'a> {
+    paths: Vec<&'a str>,
+    /// By path without the extension.
+    by_place: HashMap<&'a str, usize>,
+    /// Of each note its place among the paths from short to long.
+    ranks: Vec<usize>,
+    /// The note, and where in its path the end begins.
+    ends: Vec<(u32, u32)>,
+    /// What was resolved before, with the kind of the rule.
+    known: HashMap<(bool, String), Option<usize>>,
+}
+
+impl<'a> ZkResolver<'a> {
+    /// Learns the paths of all notes.
+    pub(crate) fn new(notes: &[NoteView<'a>]) -> Self {
+        let paths: Vec<&str> = notes.iter().map(|view| view.path).collect();
+        let mut order: Vec<usize> = (0..paths.len()).collect();
+        order.sort_by_cached_key(|&note| paths.get(note).map(|path| (path.chars().count(), *path)));
+        let mut ranks = vec![0; paths.len()];
+        for (rank, &note) in order.iter().enumerate() {
+            if let Some(place) = ranks.get_mut(note) {
+                *place = rank;
+            }
+        }
+        let mut ends = Vec::with_capacity(paths.iter().map(|path| path.len()).sum());
+        for (note, path) in (0_u32..).zip(&paths) {
+            ends.extend((0_u32..).zip(path.bytes()).map(|(at, _)| (note, at)));
+        }
+        let by_place = paths.iter().enumerate().map(|(note, path)| (without_extension(path), note)).collect();
+        let mut resolver = Self { paths, by_place, ranks, ends, known: HashMap::new() };
+        let mut ends = core::mem::take(&mut resolver.ends);
+        ends.sort_unstable_by(|&a, &b| resolver.end(a).cmp(resolver.end(b)));
+        resolver.ends = ends;
+        resolver
+    }
+
+    fn end(&self, (note, at): (u32, u32)) -> &'a [u8] {
+        self.paths.get(note as usize).and_then(|path| path.as_bytes().get(at as usize..)).unwrap_or_default()
+    }
+
+    /// Where a link of the note `from` leads.
+    pub(crate) fn resolve(&mut self, from: usize, link: &Link) -> Option<usize> {
+        if link.is_external || link.kind == LinkKind::Url || link.target.is_empty() {
+            return None;
+        }
+        let href = zk_href(self.paths.get(from).copied().unwrap_or_default(), link)?;
+        if let Some(&note) = self.by_place.get(href.as_str()) {
+            return Some(note);
+        }
+        let key = (link.kind == LinkKind::Wiki, href);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let found = self.search(key.1.as_bytes(), key.0);
+        self.known.insert(key, found);
+        found
+    }
+
+    /// The shortest path that has the text: of a wiki-link best in its file name, of others at its
+    /// beginning.
+    fn search(&self, href: &[u8], is_wiki: bool) -> Option<usize> {
+        let start = self.ends.partition_point(|&end| self.end(end) < href);
+        let ends = self.ends.get(start..).unwrap_or_default().iter();
+        let best = ends
+            .map_while(|&end| self.end(end).strip_prefix(href).map(|behind| (end, behind)))
+            .filter_map(|((note, at), behind)| {
+                let is_last_part = !behind.contains(&b'/');
+                let fits = is_wiki || (at == 0 && (is_last_part || behind.starts_with(b"/")));
+                let rank = self.ranks.get(note as usize)?;
+                fits.then_some((is_wiki && !is_last_part, *rank, note as usize))
+            })
+            .min();
+        best.map(|(_, _, note)| note)
+    }
+}
+
+/// The target of a link as zk notes it: of a Markdown link relative to the root of the notebook.
+///
+/// `None` if it leaves the notebook.
+pub(crate) fn zk_href(from: &str, link: &Link) -> Option<String> {
+    match link.kind {
+        LinkKind::Wiki => Some(link.target.clone()),
+        _ if link.is_external => Some(link.target.clone()),
+        _ if link.target.starts_with('/') => normalize(&link.target).filter(|href| !href.is_empty()),
+        _ => join(folder(from), &link.target).filter(|href| !href.is_empty()),
+    }
+}

@@ -1,0 +1,126 @@
+//! Notes that name another without linking to it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use memchr::memmem::Finder;
+use unicode_normalization::UnicodeNormalization;
+
+use super::graph::Graph;
+use super::links::{fold, names};
+use crate::notebook::NoteView;
+
+/// Stands where a link stood; no name has it.
+const LINK: char = '\u{0}';
+
+/// A place where a note is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mention<'a> {
+    /// The note that names it.
+    pub(crate) index: usize,
+    /// The line of the file, counted from 1.
+    pub(crate) line: u32,
+    /// The title or alias, as the named note has it.
+    pub(crate) name: &'a str,
+}
+
+/// The notes that have the title or an alias of a note in their text, and no link to it: of each its
+/// first mention. What stands within a link to something else is no mention.
+pub(crate) fn unlinked_mentions<'a>(notes: &[NoteView<'a>], graph: &Graph, note: usize) -> Vec<Mention<'a>> {
+    let Some(named) = notes.get(note) else { return Vec::new() };
+    let folded: Vec<(&'a str, String)> = names(named).map(|name| (name, fold(name))).collect();
+    let finders: Vec<(&'a str, Finder<'_>)> =
+        folded.iter().map(|(name, folded)| (*name, Finder::new(folded.as_bytes()))).collect();
+    let is_linked = |from: usize| from == note || graph.backlinks(note).binary_search(&from).is_ok();
+    let mut text = FoldedText::default();
+    let others = notes.iter().enumerate().filter(|&(from, _)| !finders.is_empty() && !is_linked(from));
+    others
+        .filter_map(|(index, view)| {
+            text.read(view);
+            let first = |(name, finder): &(&'a str, Finder<'_>)| text.find(finder).map(|at| (at, *name));
+            let (at, name) = finders.iter().filter_map(first).min_by_key(|&(at, _)| at)?;
+            Some(Mention { index, line: text.line(at), name })
+        })
+        .collect()
+}
+
+/// The text of a note behind its frontmatter, without its links, folded as names are.
+#[derive(Default)]
+struct FoldedText {
+    text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    first_line: u32,
+}
+
+impl FoldedText {
+    fn read(&mut self, view: &NoteView<'_>) {
+        self.text.clear();
+        self.lines.clear();
+        let mut at = view.note.frontmatter.span.end;
+        let before = view.text.get(..at).unwrap_or_default();
+        self.first_line = u32::try_from(before.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX);
+        self.lines.push(0);
+        for link in &view.note.links {
+            self.push(view.text.get(at..link.span.start).unwrap_or_default());
+            self.text.push(LINK);
+            // Line ends within a link count as well.
+            for _ in view.text.get(link.span.clone()).unwrap_or_default().matches('\n') {
+                self.lines.push(self.text.len());
+            }
+            at = at.max(link.span.end);
+        }
+        self.push(view.text.get(at..).unwrap_or_default());
+    }
+
+    fn push(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            for word in line.split_inclusive(char::is_whitespace) {
+                let bare = word.trim_end();
+                if bare.is_ascii() {
+                    self.text.extend(bare.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+                } else {
+                    self.text.extend(bare.chars().flat_map(char::to_lowercase).nfc());
+                }
+                if bare.len() < word.len() && !self.text.ends_with(' ') {
+                    self.text.push(' ');
+                }
+            }
+            if line.ends_with('\n') {
+                self.lines.push(self.text.len());
+            }
+        }
+    }
+
+    /// Where a name stands as words of its own.
+    fn find(&self, name: &Finder<'_>) -> Option<usize> {
+        let needle = core::str::from_utf8(name.needle()).unwrap_or_default();
+        let places = name.find_iter(self.text.as_bytes());
+        let (first, last) = (needle.chars().next()?, needle.chars().next_back()?);
+        let (mut places, mut found) = (places, None);
+        while found.is_none()
+            && let Some(at) = places.next()
+        {
+            let before = self.text.get(..at).and_then(|text| text.chars().next_back());
+            let behind = self.text.get(at + needle.len()..).and_then(|text| text.chars().next());
+            let is_apart = |inside: char, outside: Option<char>| !(joins(inside) && outside.is_some_and(joins));
+            found = (is_apart(first, before) && is_apart(last, behind)).then_some(at);
+        }
+        found
+    }
+
+    /// The line of a place, counted from 1.
+    fn line(&self, at: usize) -> u32 {
+        let line = u32::try_from(self.lines.partition_point(|&start| start <= at)).unwrap_or(u32::MAX);
+        self.first_line.saturating_add(line)
+    }
+}
+
+/// Whether a character makes one word with a neighbour of its kind. Scripts without spaces between
+/// words, such as Han, have no words to be apart.
+fn joins(c: char) -> bool {
+    let has_no_spaces = matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}');
+    (c.is_alphanumeric() || c == '_') && !has_no_spaces
+}

@@ -1,0 +1,105 @@
+//! Paths of filters: which notes they name, by zk's rules.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::notebook::NoteView;
+
+/// Whether a path is, begins with, or is below `href`: `x.md`, `x`, `daily/2026-01`, `facts`.
+fn fits(path: &str, href: &str) -> bool {
+    href.is_empty()
+        || path
+            .strip_prefix(href)
+            .is_some_and(|rest| rest.starts_with('/') || href.ends_with('/') || !rest.contains('/'))
+}
+
+/// A path as filters compare it: without `./`, `..` and empty parts. `None` if it leaves the root.
+pub(super) fn normalize(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The notes that a path names: the note itself, else all that it begins or that are below it.
+pub(super) fn listed(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
+    // Nothing is above the root.
+    let Some(href) = normalize(path) else { return Vec::new() };
+    first_that_finds(notes, &[&|path| is_note(path, &href), &|path| fits(path, &href)])
+}
+
+/// The notes that a filter such as `--linked-by` names: by the path, else by a part of the file name,
+/// else by a part of the path.
+pub(super) fn named(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
+    let Some(href) = normalize(path).filter(|href| !href.is_empty()) else { return Vec::new() };
+    let in_name = |path: &str| {
+        let behind = path.rfind(&href).and_then(|at| path.get(at + href.len()..));
+        behind.is_some_and(|behind| !behind.contains('/'))
+    };
+    first_that_finds(notes, &[&|path| is_note(path, &href), &in_name, &|path| path.contains(&href)])
+}
+
+fn is_note(path: &str, href: &str) -> bool {
+    path == href || without_extension(path) == href
+}
+
+fn first_that_finds(notes: &[NoteView<'_>], rules: &[&dyn Fn(&str) -> bool]) -> Vec<usize> {
+    let found = |rule: &&dyn Fn(&str) -> bool| -> Vec<usize> {
+        notes.iter().enumerate().filter(|(_, view)| rule(view.path)).map(|(number, _)| number).collect()
+    };
+    rules.iter().map(found).find(|notes| !notes.is_empty()).unwrap_or_default()
+}
+
+/// A path without what follows the last dot of its file name.
+pub(super) fn without_extension(path: &str) -> &str {
+    let name = path.rfind('/').map_or(0, |at| at + 1);
+    match path.rfind('.') {
+        Some(dot) if dot > name => path.get(..dot).unwrap_or(path),
+        _ => path,
+    }
+}
+
+/// The file name without its extension.
+pub(super) fn stem(path: &str) -> &str {
+    let stem = without_extension(path);
+    stem.rfind('/').and_then(|at| stem.get(at + 1..)).unwrap_or(stem)
+}
+
+/// The folder, without a slash at its end; empty for the root.
+pub(super) fn folder(path: &str) -> &str {
+    path.rfind('/').and_then(|at| path.get(..at)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_names_a_note_a_folder_or_the_beginning_of_a_name() {
+        for (path, href, expected) in [
+            ("facts/a.md", "facts", true),
+            ("facts/a.md", "facts/a", true),
+            ("facts/a.md", "facts/a.md", true),
+            ("facts/a.md", "fact", false),
+            ("daily/2026-01-05.md", "daily/2026-01", true),
+            ("a.md", "", true),
+            ("a.md", "nope", false),
+        ] {
+            assert_eq!(fits(path, href), expected, "{path} {href}");
+        }
+    }
+
+    #[test]
+    fn paths_stay_below_the_root() {
+        assert_eq!(normalize("./a//b/../c/").as_deref(), Some("a/c"));
+        assert_eq!(normalize("a/../../b"), None);
+        assert_eq!((stem("a/b.c.md"), stem("a/.md"), folder("a/b/c"), folder("c")), ("b.c", ".md", "a/b", ""));
+    }
+}

@@ -1,0 +1,193 @@
+//! Tags: filters as globs, and the tags of a notebook with their counts.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::SelectError;
+use crate::notebook::NoteView;
+
+/// What the tags of a note must be: every group has one that is there, none of the unwanted is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TagFilter {
+    groups: Vec<Vec<String>>,
+    unwanted: Vec<String>,
+}
+
+impl TagFilter {
+    /// Filters as zk writes them: `a, b`, `a OR b`, `a | b`, `NOT a`, `-a`.
+    pub(super) fn new(filters: &[String]) -> Result<Self, SelectError> {
+        let mut filter = Self::default();
+        for part in filters.iter().flat_map(|filter| filter.split(',')) {
+            let alternatives: Vec<&str> = part
+                .split('|')
+                .flat_map(|part| part.split(" OR "))
+                .map(str::trim)
+                .filter(|tag| !tag.is_empty())
+                .collect();
+            let negated = alternatives.iter().filter_map(|tag| negation(tag));
+            match (alternatives.as_slice(), negated.count()) {
+                ([], _) => {}
+                (_, 0) => filter.groups.push(alternatives.iter().map(|tag| glob(tag)).collect()),
+                ([tag], _) => filter.unwanted.extend(negation(tag).map(glob)),
+                _ => return Err(SelectError::NegatedTagInGroup),
+            }
+        }
+        Ok(filter)
+    }
+
+    pub(super) fn matches(&self, tags: &[String]) -> bool {
+        let has = |pattern: &String| tags.iter().any(|tag| matches_glob(pattern, tag));
+        self.groups.iter().all(|group| group.iter().any(has)) && !self.unwanted.iter().any(has)
+    }
+}
+
+fn negation(tag: &str) -> Option<&str> {
+    tag.strip_prefix("NOT ").or_else(|| tag.strip_prefix('-')).map(str::trim)
+}
+
+/// A tag as people write it has a number sign, as notes keep it has none.
+fn glob(tag: &str) -> String {
+    tag.strip_prefix('#').unwrap_or(tag).into()
+}
+
+/// The globs of SQLite: `*` any text, `?` any character, `[a-z]` and `[^a-z]` one of a set.
+fn matches_glob(pattern: &str, text: &str) -> bool {
+    let (mut pattern, mut text) = (pattern, text);
+    // Behind the last `*`, and how much of the text it has to swallow at least.
+    let mut retry: Option<(&str, &str)> = None;
+    loop {
+        if let Some(rest) = pattern.strip_prefix('*') {
+            retry = Some((rest, text));
+            pattern = rest;
+            continue;
+        }
+        if pattern.is_empty() && text.is_empty() {
+            return true;
+        }
+        if let Some((pattern_rest, text_rest)) = match_one(pattern, text) {
+            (pattern, text) = (pattern_rest, text_rest);
+            continue;
+        }
+        let Some((behind_star, swallowed)) = retry else { return false };
+        let mut chars = swallowed.chars();
+        if chars.next().is_none() {
+            return false;
+        }
+        retry = Some((behind_star, chars.as_str()));
+        (pattern, text) = (behind_star, chars.as_str());
+    }
+}
+
+/// Matches one character; what is left of pattern and text.
+fn match_one<'a>(pattern: &'a str, text: &'a str) -> Option<(&'a str, &'a str)> {
+    let (mut wanted, mut there) = (pattern.chars(), text.chars());
+    let c = there.next()?;
+    match wanted.next()? {
+        '?' => Some((wanted.as_str(), there.as_str())),
+        '[' => match_set(wanted.as_str(), c).map(|rest| (rest, there.as_str())),
+        same if same == c => Some((wanted.as_str(), there.as_str())),
+        _ => None,
+    }
+}
+
+/// What follows a set behind its `[`, if the character is in it. A `]` that comes first belongs to it.
+fn match_set(set: &str, c: char) -> Option<&str> {
+    let (is_inverted, set) = set.strip_prefix('^').map_or((false, set), |set| (true, set));
+    let mut rest = set.chars();
+    let (mut is_in, mut is_first) = (false, true);
+    loop {
+        let member = rest.next()?;
+        if member == ']' && !is_first {
+            return (is_in != is_inverted).then_some(rest.as_str());
+        }
+        is_first = false;
+        let mut ahead = rest.clone();
+        match (ahead.next(), ahead.next()) {
+            (Some('-'), Some(end)) if end != ']' => {
+                is_in |= (member..=end).contains(&c);
+                rest = ahead;
+            }
+            _ => is_in |= member == c,
+        }
+    }
+}
+
+/// A tag of the notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TagCount<'a> {
+    pub(crate) name: &'a str,
+    /// As zk numbers tags: from 1, in the order in which it meets them.
+    pub(crate) id: u64,
+    pub(crate) notes: u32,
+}
+
+/// Every tag, by name.
+pub(crate) fn tag_counts<'a>(notes: &[NoteView<'a>]) -> Vec<TagCount<'a>> {
+    let mut tags: BTreeMap<&'a str, TagCount<'a>> = BTreeMap::new();
+    for number in super::index_order(notes) {
+        for tag in notes.get(number).map_or(&[][..], |view| &view.note.tags) {
+            let id = tags.len() as u64 + 1;
+            tags.entry(tag).or_insert(TagCount { name: tag, id, notes: 0 }).notes += 1;
+        }
+    }
+    tags.into_values().collect()
+}
+
+/// The tags of a note as zk lists them: in the order of their numbers.
+pub(crate) fn tags_by_number<'a>(view: &NoteView<'a>, counts: &[TagCount<'_>]) -> Vec<&'a str> {
+    let number = |tag: &str| {
+        let found = counts.binary_search_by(|count| count.name.cmp(tag)).ok();
+        found.and_then(|at| counts.get(at)).map_or(u64::MAX, |count| count.id)
+    };
+    let mut tags: Vec<&str> = view.note.tags.iter().map(String::as_str).collect();
+    tags.sort_by_cached_key(|tag| number(tag));
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(filters: &[&str], tags: &[&str]) -> Result<bool, SelectError> {
+        let owned = |list: &[&str]| list.iter().map(|&item| item.into()).collect::<Vec<String>>();
+        Ok(TagFilter::new(&owned(filters))?.matches(&owned(tags)))
+    }
+
+    #[test]
+    fn filters_combine() {
+        assert_eq!(matches(&["a", "b"], &["a", "b"]), Ok(true));
+        assert_eq!(matches(&["a, b"], &["a"]), Ok(false));
+        assert_eq!(matches(&["a OR b"], &["b"]), Ok(true));
+        assert_eq!(matches(&["a|b"], &["c"]), Ok(false));
+        assert_eq!(matches(&["a,NOT b"], &["a", "b"]), Ok(false));
+        assert_eq!(matches(&["-b"], &["a"]), Ok(true));
+        assert_eq!(matches(&["#a"], &["a"]), Ok(true));
+        assert_eq!(matches(&[" "], &[]), Ok(true));
+        assert_eq!(matches(&["more words OR b"], &["more words"]), Ok(true));
+        assert_eq!(matches(&["a OR NOT b"], &["a"]), Err(SelectError::NegatedTagInGroup));
+    }
+
+    #[test]
+    fn globs_are_those_of_sqlite() {
+        for (pattern, text, expected) in [
+            ("lang/*", "lang/rust", true),
+            ("lang/*", "lang", false),
+            ("*/rust", "lang/systems/rust", true),
+            ("R?st", "Rust", true),
+            ("rust", "Rust", false),
+            ("[a-c]x", "bx", true),
+            ("[^a-c]x", "bx", false),
+            ("[]]x", "]x", true),
+            ("[a", "a", false),
+            ("*a*b*c", "xaybzc", true),
+            ("*a*b*c", "xaybz", false),
+            ("é*", "éa", true),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches_glob(pattern, text), expected, "{pattern} {text}");
+        }
+        assert!(!matches_glob(&"*a".repeat(2000), &"a".repeat(1999)));
+    }
+}

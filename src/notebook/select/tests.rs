@@ -1,0 +1,402 @@
+//! The recorded answers of zk, and what `select` says where zk says nothing.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use chrono::DateTime;
+use serde_json::Value;
+
+use super::*;
+use crate::document::{Link, LinkKind, Note};
+
+/// Noon of 2026-01-07, UTC.
+const NOW: Timestamp = Timestamp { seconds: 1_767_787_200, nanoseconds: 0, utc_offset_seconds: 0 };
+
+/// Notes that own what views borrow.
+#[derive(Default)]
+pub(super) struct Notes(Vec<Owned>);
+
+struct Owned {
+    path: String,
+    text: String,
+    note: Note,
+    modified: u64,
+    created: u64,
+}
+
+impl Notes {
+    /// Notes of a path and a text each; the first heading is the title, the next line may name aliases.
+    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+        let owned = files.iter().map(|(path, text)| Owned {
+            path: path.to_string(),
+            text: text.to_string(),
+            note: note_of(text),
+            modified: 0,
+            created: 0,
+        });
+        Self(owned.collect())
+    }
+
+    pub(super) fn views(&self) -> Vec<NoteView<'_>> {
+        let owned = self.0.iter();
+        owned
+            .map(|Owned { path, text, note, modified, created }| NoteView {
+                path,
+                text,
+                note,
+                modified: *modified,
+                created: *created,
+            })
+            .collect()
+    }
+
+    fn recorded(all: &Value) -> Self {
+        let nanoseconds = |value: &Value| {
+            let time = DateTime::parse_from_rfc3339(value.as_str().expect("text")).expect("a date");
+            u64::try_from(time.timestamp_nanos_opt().expect("in range")).expect("after 1970")
+        };
+        let owned = all.as_array().expect("notes").iter().map(|recorded| {
+            let text = |key: &str| recorded[key].as_str().expect("text").to_string();
+            let raw = text("rawContent");
+            let start = raw.find(&text("body")).expect("the body is in the file");
+            let mut note = note_of(&raw);
+            note.title = text("title");
+            note.body = start..start + text("body").len();
+            note.tags = recorded["tags"].as_array().expect("tags").iter().map(string).collect();
+            note.aliases = recorded["metadata"]["aliases"].as_array().into_iter().flatten().map(string).collect();
+            note.word_count = recorded["wordCount"].as_u64().and_then(|n| n.try_into().ok()).expect("a number");
+            Owned {
+                path: text("path"),
+                note,
+                text: raw,
+                modified: nanoseconds(&recorded["modified"]),
+                created: nanoseconds(&recorded["created"]),
+            }
+        });
+        Self(owned.collect())
+    }
+}
+
+fn string(value: &Value) -> String {
+    value.as_str().expect("text").into()
+}
+
+/// What these tests need of a note: title, aliases and links.
+fn note_of(text: &str) -> Note {
+    let mut note = Note { body: 0..text.len(), ..Note::default() };
+    note.title = text.strip_prefix("# ").and_then(|rest| rest.lines().next()).unwrap_or_default().into();
+    let aliases = text.lines().find_map(|line| line.strip_prefix("aliases: "));
+    note.aliases = aliases.into_iter().flat_map(|list| list.split(", ")).map(Into::into).collect();
+    let code = text.find("```").unwrap_or(text.len());
+    let mut at = 0;
+    while let Some(start) = text[at..code].find('[').map(|found| at + found) {
+        let (kind, inner, end) = if text[start..].starts_with("[[") {
+            let end = start + text[start..].find("]]").expect("closed") + 2;
+            (LinkKind::Wiki, &text[start + 2..end - 2], end)
+        } else if let Some(middle) = text[start..].find("](") {
+            let end = start + text[start..].find(')').expect("closed") + 1;
+            (LinkKind::Markdown, &text[start + middle + 2..end - 1], end)
+        } else {
+            at = start + 1;
+            continue;
+        };
+        let target = inner.split('|').next().unwrap_or_default().replace("%20", " ");
+        let (target, anchor) =
+            target.split_once('#').map_or((target.as_str(), None), |(t, a)| (t, Some(a.to_string())));
+        note.links.push(Link {
+            kind,
+            target: target.into(),
+            anchor,
+            text: inner.into(),
+            relations: Vec::new(),
+            is_external: target.contains("://"),
+            span: start..end,
+            target_span: start..end,
+            context: start..end,
+        });
+        at = end;
+    }
+    note
+}
+
+fn expected() -> Value {
+    serde_json::from_str(include_str!("../../../tests/vectors/zk/expected.json")).expect("valid")
+}
+
+/// The arguments of a recorded case, as its shell gave them. `None` if the case is about the command line.
+fn request(args: &[String]) -> Option<ListRequest> {
+    let mut request = ListRequest { zk_links: true, ..ListRequest::default() };
+    let filter = &mut request.filter;
+    for arg in args {
+        let (flag, value) = arg.split_once('=').unwrap_or((arg, ""));
+        let text = || value.to_string();
+        match flag {
+            "-Me" => filter.strategy = MatchStrategy::Exact,
+            "-Mr" => filter.strategy = MatchStrategy::Regex,
+            "--match-strategy" => return None,
+            "--match" => filter.matches.extend(value.split(',').map(|part| part.replace('\\', ""))),
+            "--tag" => filter.tags.push(text()),
+            "--exclude" => filter.exclude.push(text()),
+            "--linked-by" => filter.linked_by.push(text()),
+            "--link-to" => filter.link_to.push(text()),
+            "--no-linked-by" => filter.no_linked_by.push(text()),
+            "--no-link-to" => filter.no_link_to.push(text()),
+            "--related" => filter.related.push(text()),
+            "--mention" => filter.mention.push(text()),
+            "--mentioned-by" => filter.mentioned_by.push(text()),
+            "--recursive" => filter.recursive = true,
+            "--tagless" => filter.tagless = true,
+            "--orphan" => filter.orphan = true,
+            "--missing-backlink" => filter.missing_backlink = true,
+            "--created" => filter.created = Some(text()),
+            "--created-before" => filter.created_before = Some(text()),
+            "--created-after" => filter.created_after = Some(text()),
+            "--modified" => filter.modified = Some(text()),
+            "--modified-before" => filter.modified_before = Some(text()),
+            "--modified-after" => filter.modified_after = Some(text()),
+            // The last is the most important.
+            "--sort" => request.sort.insert(0, sort_key(value)),
+            path if !path.starts_with('-') => filter.paths.push(path.into()),
+            unknown => panic!("unknown flag {unknown}"),
+        }
+    }
+    Some(request)
+}
+
+fn sort_key(text: &str) -> SortKey {
+    let name = text.trim_end_matches(['+', '-']);
+    let (by, ascending) = match name {
+        "created" => (SortBy::Created, false),
+        "modified" => (SortBy::Modified, false),
+        "path" => (SortBy::Path, true),
+        "title" => (SortBy::Title, true),
+        "word-count" => (SortBy::WordCount, true),
+        _ => panic!("unknown key {name}"),
+    };
+    SortKey { by, ascending: if text == name { ascending } else { text.ends_with('+') } }
+}
+
+#[test]
+fn notes_are_selected_as_zk_selects_them() {
+    let expected = expected();
+    let notes = Notes::recorded(&expected["json_all"]);
+    let views = notes.views();
+    let links = LinkTable::zk(&views);
+    let mut wrong = Vec::new();
+    let mut run = 0;
+    for case in expected["cases"].as_array().expect("cases") {
+        let args: Vec<String> = case["args"].as_array().expect("args").iter().map(string).collect();
+        let Some(request) = request(&args) else { continue };
+        let selected = select(&views, &request, NOW, &links);
+        let paths: Vec<&str> =
+            selected.iter().flatten().filter_map(|&note| views.get(note)).map(|view| view.path).collect();
+        let recorded: Vec<&str> = case["paths"].as_array().expect("paths").iter().filter_map(Value::as_str).collect();
+        // zk fails only where it says so; a query that it cannot read gives nothing.
+        let fails = case["rc"] != 0;
+        let is_right = match &selected {
+            Ok(_) => !fails && paths == recorded,
+            Err(SelectError::Query { .. }) => !fails && recorded.is_empty(),
+            Err(_) => fails,
+        };
+        run += 1;
+        if !is_right {
+            wrong.push(format!("{args:?}\n  zk  {recorded:?}\n  we  {selected:?} {paths:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {run} cases:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(run >= 61, "only {run} cases ran");
+}
+
+#[test]
+fn links_resolve_as_zk_resolves_them() {
+    let expected = expected();
+    let notes = Notes::recorded(&expected["json_all"]);
+    let views = notes.views();
+    let links = LinkTable::zk(&views);
+    let everything: Vec<usize> = (0..views.len()).collect();
+    let order = index_order(&views);
+    let number = |note: usize| order.iter().position(|&other| other == note).map(|at| at as u64 + 1);
+    let edges: Vec<Value> = edges(&views, &links, &everything)
+        .into_iter()
+        .map(|edge| {
+            let link = &views[edge.from].note.links[edge.link];
+            let href = zk_href(views[edge.from].path, link).expect("inside");
+            let anchor = link.anchor.as_ref().map_or(String::new(), |anchor| format!("#{anchor}"));
+            serde_json::json!({
+                "href": href + &anchor,
+                "sourceId": number(edge.from),
+                "sourcePath": views[edge.from].path,
+                "targetId": number(edge.to),
+                "targetPath": views[edge.to].path,
+            })
+        })
+        .collect();
+    let keys = ["href", "sourceId", "sourcePath", "targetId", "targetPath"];
+    let recorded: Vec<Value> = expected["graph"]["links"]
+        .as_array()
+        .expect("links")
+        .iter()
+        .map(|link| keys.iter().map(|key| (key.to_string(), link[*key].clone())).collect())
+        .collect();
+    assert_eq!(edges, recorded);
+}
+
+#[test]
+fn tags_are_counted_and_numbered_as_zk_does() {
+    let expected = expected();
+    let notes = Notes::recorded(&expected["json_all"]);
+    let views = notes.views();
+    let counts = tag_counts(&views);
+    let counted: Vec<Value> = counts
+        .iter()
+        .map(|tag| serde_json::json!({ "id": tag.id, "kind": "tag", "name": tag.name, "noteCount": tag.notes }))
+        .collect();
+    assert_eq!(Value::from(counted.len()), expected["tags"].as_array().expect("tags").len());
+    // The recorded lists are in the order of the numbers already, so the numbers differ where ours see
+    // the file's own order; those of `tests/vectors.rs` come from the files.
+    for (ours, recorded) in counted.iter().zip(expected["tags"].as_array().expect("tags")) {
+        assert_eq!((&ours["name"], &ours["noteCount"]), (&recorded["name"], &recorded["noteCount"]));
+    }
+}
+
+#[test]
+fn what_zk_passes_over_in_silence_is_an_error() {
+    let notes = Notes::of(&[("a.md", "# A")]);
+    let views = notes.views();
+    let refused = |filter: NoteFilter| {
+        let request = ListRequest { filter, ..ListRequest::default() };
+        select(&views, &request, NOW, &LinkTable::new(&views)).expect_err("refused")
+    };
+    let one = |text: &str| vec![text.to_string()];
+    let query = refused(NoteFilter { matches: one("port OR"), ..NoteFilter::default() });
+    assert!(is_query_syntax_error(&query.into()));
+    let regex = NoteFilter { matches: one("("), strategy: MatchStrategy::Regex, ..NoteFilter::default() };
+    assert!(!is_query_syntax_error(&refused(regex).into()));
+    assert!(matches!(
+        refused(NoteFilter { created: Some("soon".into()), ..NoteFilter::default() }),
+        SelectError::Date { .. }
+    ));
+    assert_eq!(
+        crate::protocol::Error::from(refused(NoteFilter { link_to: one("nope"), ..NoteFilter::default() })).message,
+        "could not find notes at: nope"
+    );
+    assert_eq!(refused(NoteFilter { tags: one("a OR -b"), ..NoteFilter::default() }), SelectError::NegatedTagInGroup);
+}
+
+#[test]
+fn a_limit_keeps_the_first() {
+    let notes = Notes::of(&[("b.md", "# B"), ("a.md", "# A"), ("c.md", "# C")]);
+    let views = notes.views();
+    let request = ListRequest { limit: Some(2), ..ListRequest::default() };
+    assert_eq!(select(&views, &request, NOW, &LinkTable::new(&views)), Ok(vec![1, 0]));
+}
+
+fn resolution(files: &[(&str, &str)], from: usize) -> Vec<Resolution> {
+    let notes = Notes::of(files);
+    let views = notes.views();
+    let resolver = Resolver::new(&views);
+    views[from].note.links.iter().map(|link| resolver.resolve(from, link)).collect()
+}
+
+#[test]
+fn a_link_leads_to_a_path_then_a_name_then_a_title() {
+    use Resolution::{Ambiguous, Dead, External, To};
+    let text = "[[facts/port]] [[port]] [[PORT]] [[Use Rust]] [[pg]] [[auth]] [[log]] [[#here]] [[facts/author.md]]";
+    let files = [
+        ("index.md", text),
+        ("facts/port.md", "# The port\naliases: pg, log"),
+        ("decisions/use-rust.md", "# Use Rust"),
+        ("facts/author.md", "# Log"),
+        ("a/day.md", "# Day"),
+        (
+            "b/day.md",
+            "[x](day.md) [x](../a/day.md) [x](/a/day) [[day]] [[a/day]] [x](../../up.md) [x](scan.pdf) [x](Use%20Rust) [x](https://x.y/day)",
+        ),
+    ];
+    assert_eq!(resolution(&files, 0), [To(1), To(1), To(1), To(2), To(1), Dead, Ambiguous(vec![1, 3]), To(0), To(3)]);
+    assert_eq!(resolution(&files, 5), [To(5), To(4), To(4), To(5), To(4), Dead, External, To(2), External]);
+}
+
+#[test]
+fn accents_may_be_written_either_way() {
+    let files = [("index.md", "[[cafe\u{301}-wifi]] [[CAFÉ WIFI]]"), ("facts/café-wifi.md", "# Cafe\u{301} WiFi")];
+    assert_eq!(resolution(&files, 0), [Resolution::To(1), Resolution::To(1)]);
+}
+
+#[test]
+fn one_name_in_two_folders_is_ambiguous() {
+    let files = [("index.md", "[[day]] [[b/day]] [[Day]]"), ("a/day.md", ""), ("x/b/day.md", "")];
+    let both = Resolution::Ambiguous(vec![1, 2]);
+    assert_eq!(resolution(&files, 0), [both.clone(), Resolution::To(2), both]);
+}
+
+#[test]
+fn links_come_first_and_what_shares_them_next() {
+    let notes = Notes::of(&[
+        ("hub.md", "# Hub\n[[both]] [[to]]"),
+        ("both.md", "# Both\n[[hub]]"),
+        ("to.md", "# To"),
+        ("from.md", "# From\n[[hub]] [[hub]] [[from]]"),
+        ("sibling.md", "# Sibling\n[[to]] [[both]]"),
+        ("far.md", "# Far\n[[sibling]] [[nowhere]]"),
+    ]);
+    let views = notes.views();
+    let graph = Graph::new(views.len(), &LinkTable::new(&views));
+    let found: Vec<(usize, u32, RelatedReason)> = related(&views, &graph, 0)
+        .into_iter()
+        .map(|related| (related.index, related.distance, related.reason))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (1, 1, RelatedReason::LinksBothWays),
+            (3, 1, RelatedReason::LinksHere),
+            (2, 1, RelatedReason::LinkedFromHere),
+            (4, 2, RelatedReason::Shares(vec![1, 2])),
+        ]
+    );
+    assert_eq!(graph.orphans().collect::<Vec<_>>(), [3, 5]);
+    assert_eq!(dead_links(&views, &Resolver::new(&views)), [DeadLink { note: 5, link: 1, candidates: vec![] }]);
+}
+
+#[test]
+fn a_mention_is_a_phrase_of_its_own_and_no_link() {
+    let notes = Notes::of(&[
+        ("use-rust.md", "# Use Rust\naliases: C++, 錆"),
+        ("a.md", "# A\n\nwe USE\nrust here"),
+        ("b.md", "# B\n\nuse rusty, reuse rust"),
+        ("c.md", "# C\n\n[[use-rust]] use rust"),
+        ("d.md", "# D\n\n[use rust](https://rust-lang.org)"),
+        ("e.md", "# E\n\nin C++."),
+        ("f.md", "# F\n\n赤錆だ"),
+    ]);
+    let views = notes.views();
+    let graph = Graph::new(views.len(), &LinkTable::new(&views));
+    let mention = |index, line, name| Mention { index, line, name };
+    assert_eq!(
+        unlinked_mentions(&views, &graph, 0),
+        [mention(1, 3, "Use Rust"), mention(5, 3, "C++"), mention(6, 3, "錆")]
+    );
+}
+
+/// Linear: a list of notes that all link to each other's names takes no time that one would notice.
+#[test]
+fn many_notes_resolve_in_linear_time() {
+    let files: Vec<(String, String)> = (0..5000)
+        .map(|i| {
+            let links = format!("[[note-{}]] [[te-{i}]] [x](note-{}.md) [[dead-{i}]]", (i * 7) % 5000, (i * 3) % 5000);
+            (format!("folder-{}/note-{i}.md", i % 50), format!("# Note {i}\n{links}"))
+        })
+        .collect();
+    let borrowed: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let notes = Notes::of(&borrowed);
+    let views = notes.views();
+    for table in [LinkTable::new(&views), LinkTable::zk(&views)] {
+        assert_eq!(
+            (0..views.len()).filter(|&note| table.targets(note).first().is_some_and(Option::is_some)).count(),
+            5000
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! What zk prints, read back: for a host that runs zk itself and hands its output in.
+//!
+//! The forms are those of `reference/notebook.md`, section 1.6.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::Deserialize;
+
+/// A note as `zk list` prints it. Of a list of paths only the path is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ZkNote {
+    /// As zk prints it: relative to the folder in which zk ran, or absolute.
+    pub path: String,
+    /// The absolute path.
+    pub abs_path: Option<String>,
+    /// The title; empty if the note has none.
+    pub title: Option<String>,
+    /// The first paragraph.
+    pub lead: Option<String>,
+    /// The text without frontmatter and title.
+    pub body: Option<String>,
+    /// The whole file.
+    pub raw_content: Option<String>,
+    /// What the query found, or the first paragraph.
+    pub snippets: Vec<String>,
+    /// The tags, without `#`.
+    pub tags: Vec<String>,
+    /// How many words the file has.
+    pub word_count: Option<u64>,
+    /// RFC 3339, UTC.
+    pub created: Option<String>,
+    /// RFC 3339, UTC.
+    pub modified: Option<String>,
+    /// The SHA-256 of the file, in lower-case hexadecimal digits.
+    pub checksum: Option<String>,
+}
+
+/// Why zk's output could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ZkOutputError {
+    /// It begins like JSON and is none, or not that of notes.
+    #[error("zk's output begins like JSON but cannot be read: {0}")]
+    Json(String),
+    /// zk says that it failed.
+    #[error("zk failed: {0}")]
+    Failed(String),
+    /// No line is the path of a note.
+    #[error("zk's output names no note that ends in `{extension}`")]
+    NoPath {
+        /// What it was to end in, with the dot.
+        extension: String,
+    },
+    /// The note is not in the notebook.
+    #[error("zk's output names a note outside of the notebook `{root}`: {path}")]
+    OutsideRoot {
+        /// The path.
+        path: String,
+        /// The root of the notebook.
+        root: String,
+    },
+}
+
+/// The object that zk prints of a note. Go writes an empty list as `null` at times.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Printed {
+    path: String,
+    abs_path: Option<String>,
+    title: Option<String>,
+    lead: Option<String>,
+    body: Option<String>,
+    raw_content: Option<String>,
+    snippets: Option<Vec<String>>,
+    tags: Option<Vec<String>>,
+    word_count: Option<u64>,
+    created: Option<String>,
+    modified: Option<String>,
+    checksum: Option<String>,
+}
+
+impl From<Printed> for ZkNote {
+    fn from(note: Printed) -> Self {
+        Self {
+            path: note.path,
+            abs_path: note.abs_path,
+            title: note.title,
+            lead: note.lead,
+            body: note.body,
+            raw_content: note.raw_content,
+            snippets: note.snippets.unwrap_or_default(),
+            tags: note.tags.unwrap_or_default(),
+            word_count: note.word_count,
+            created: note.created,
+            modified: note.modified,
+            checksum: note.checksum,
+        }
+    }
+}
+
+/// Reads what `zk list` prints: a JSON array, JSON lines, or one path a line.
+///
+/// No output is no notes: that is how zk says it. What begins with `[` or `{` is JSON, and an error if
+/// it cannot be read; it is never taken for paths.
+///
+/// ```
+/// use saddlebag::notebook::parse_zk_list_output;
+///
+/// let notes = parse_zk_list_output("facts/a.md\nfacts/b c.md\n").unwrap();
+/// assert_eq!(notes[1].path, "facts/b c.md");
+/// assert!(parse_zk_list_output("[{\"path\":\"a.md\"").is_err());
+/// ```
+///
+/// # Errors
+///
+/// [`ZkOutputError::Json`] for broken JSON, [`ZkOutputError::Failed`] where a line is zk's own error.
+pub fn parse_zk_list_output(stdout: &str) -> Result<Vec<ZkNote>, ZkOutputError> {
+    let text = stdout.trim_start_matches('\u{feff}').trim();
+    let json = |error: serde_json::Error| ZkOutputError::Json(error.to_string());
+    match text.as_bytes().first() {
+        Some(b'[') => {
+            let notes: Vec<Printed> = serde_json::from_str(text).map_err(json)?;
+            Ok(notes.into_iter().map(ZkNote::from).collect())
+        }
+        Some(b'{') => {
+            let notes = serde_json::Deserializer::from_str(text).into_iter::<Printed>();
+            notes.map(|note| note.map(ZkNote::from).map_err(json)).collect()
+        }
+        _ => {
+            let lines = paths(text);
+            lines.map(|line| line.map(|path| ZkNote { path: path.into(), ..ZkNote::default() })).collect()
+        }
+    }
+}
+
+/// Reads what `zk new --print-path` prints: the path of the note that was made.
+///
+/// It is the last line that ends in the extension, which is given with or without its dot. With a `root`
+/// the note has to be in it.
+///
+/// # Errors
+///
+/// [`ZkOutputError::NoPath`], [`ZkOutputError::OutsideRoot`], and [`ZkOutputError::Failed`] where a line
+/// is zk's own error.
+pub fn parse_note_path(stdout: &str, extension: &str, root: Option<&str>) -> Result<String, ZkOutputError> {
+    let extension = format!(".{}", extension.trim_start_matches('.'));
+    let mut last = None;
+    for line in paths(stdout) {
+        let line = line?;
+        let name = line.rsplit('/').next().unwrap_or(line);
+        if name.ends_with(&extension) && name.len() > extension.len() {
+            last = Some(line);
+        }
+    }
+    let path = last.ok_or(ZkOutputError::NoPath { extension })?;
+    match root {
+        Some(root) if !is_inside(path, root) => {
+            Err(ZkOutputError::OutsideRoot { path: path.into(), root: root.into() })
+        }
+        _ => Ok(path.into()),
+    }
+}
+
+/// The lines that are paths. What zk says to people is on standard error, but a host may have mixed both.
+fn paths(stdout: &str) -> impl Iterator<Item = Result<&str, ZkOutputError>> {
+    let lines = stdout.trim_start_matches('\u{feff}').lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !is_remark(line)).map(|line| match line.strip_prefix("zk: error:") {
+        Some(message) => Err(ZkOutputError::Failed(message.trim().into())),
+        None => Ok(line),
+    })
+}
+
+/// `Found 3 notes`, `zk: warning: …`.
+fn is_remark(line: &str) -> bool {
+    let count = line.strip_prefix("Found ").and_then(|rest| rest.strip_suffix(" notes").or(rest.strip_suffix(" note")));
+    line.starts_with("zk: warning:")
+        || count.is_some_and(|count| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a path lies below the root, as the paths are written; a relative path is relative to it.
+fn is_inside(path: &str, root: &str) -> bool {
+    let Some(path_parts) = parts(path) else { return false };
+    if !path.starts_with('/') {
+        return !path_parts.is_empty();
+    }
+    parts(root).is_some_and(|root_parts| path_parts.len() > root_parts.len() && path_parts.starts_with(&root_parts))
+}
+
+/// The parts of a path without `.` and `..`; `None` if it climbs above where it begins.
+fn parts(path: &str) -> Option<Vec<&str>> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(stdout: &str) -> Vec<String> {
+        parse_zk_list_output(stdout).expect("valid").into_iter().map(|note| note.path).collect()
+    }
+
+    #[test]
+    fn every_form_of_a_list_is_read() {
+        assert!(listed("").is_empty());
+        assert!(listed(" \r\n\n").is_empty());
+        assert_eq!(listed("[{\"filename\":\"a.md\",\"path\":\"f/a.md\",\"tags\":null,\"more\":[{}]}]\n"), ["f/a.md"]);
+        assert_eq!(listed("{\"path\":\"a.md\"}\n{\"path\":\"b.md\"}\n"), ["a.md", "b.md"]);
+        assert_eq!(listed("facts/a.md\nfacts/b c.md\n"), ["facts/a.md", "facts/b c.md"]);
+        assert_eq!(listed("/abs/x.md\n"), ["/abs/x.md"]);
+        assert_eq!(listed("\u{feff}\r\n  é.md \r\n\r\nb.md"), ["é.md", "b.md"]);
+        assert_eq!(listed("zk: warning: x.md: yaml\na.md\nFound 1 note\n"), ["a.md"]);
+        assert_eq!(listed("Found things.md\n"), ["Found things.md"]);
+    }
+
+    #[test]
+    fn the_fields_of_json_are_kept() {
+        let recorded = include_str!("../../tests/vectors/zk/expected.json");
+        let recorded: serde_json::Value = serde_json::from_str(recorded).expect("valid");
+        let all = recorded.get("json_all").expect("recorded");
+        let notes = parse_zk_list_output(&all.to_string()).expect("valid");
+        assert_eq!(notes.len(), 10);
+        let note = notes.iter().find(|note| note.path == "facts/deploy-key.md").expect("recorded");
+        assert_eq!(note.title.as_deref(), Some("Deploy key: rotation"));
+        assert_eq!((note.tags.join(" "), note.word_count), ("infra secrets".into(), Some(24)));
+        assert_eq!(note.created.as_deref(), Some("2026-01-06T10:30:00Z"));
+    }
+
+    #[test]
+    fn broken_json_is_never_a_path() {
+        for broken in [
+            "[{\"filename\":\"a.md\"",
+            "[",
+            "{",
+            "{\"path\":1}",
+            "[{}]",
+            "[]x.md",
+            "{\"path\":\"a\"} b.md",
+            "[\"a.md\"]",
+        ] {
+            assert!(matches!(parse_zk_list_output(broken), Err(ZkOutputError::Json(_))), "{broken}");
+        }
+        assert!(parse_zk_list_output(&"[".repeat(100_000)).is_err());
+        assert_eq!(parse_zk_list_output("zk: error: no\n"), Err(ZkOutputError::Failed("no".into())));
+    }
+
+    #[test]
+    fn the_path_of_a_new_note_is_the_last_that_fits() {
+        let path = |stdout: &str, root| parse_note_path(stdout, "md", root);
+        assert_eq!(path("/n/facts/a b.md\r\n", Some("/n")), Ok("/n/facts/a b.md".into()));
+        assert_eq!(path("x.md\n/n/a.md\nbye\n", Some("/n/")), Ok("/n/a.md".into()));
+        assert_eq!(path("facts/a.md", Some("/n")), Ok("facts/a.md".into()));
+        assert_eq!(parse_note_path("a.txt", ".txt", None), Ok("a.txt".into()));
+        for outside in ["/m/a.md", "/nn/a.md", "/n/../m/a.md", "../a.md"] {
+            assert!(matches!(path(outside, Some("/n")), Err(ZkOutputError::OutsideRoot { .. })), "{outside}");
+        }
+        for nothing in ["", "\n", "a.txt", ".md", "facts/.md"] {
+            assert!(matches!(path(nothing, None), Err(ZkOutputError::NoPath { .. })), "{nothing}");
+        }
+        assert_eq!(path("zk: error: exists", None), Err(ZkOutputError::Failed("exists".into())));
+    }
+}
