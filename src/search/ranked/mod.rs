@@ -5,13 +5,20 @@
 //! match it, best first, each with the parts of its score. [`Passages`] finds the part of a note's text
 //! that says most about the query.
 
+mod evidence;
 mod index;
+mod matching;
+mod plan;
 mod postings;
+mod query;
+mod score;
 mod segment;
 mod stem;
 mod tokens;
 
 pub(crate) use index::{Fields, RankedIndex};
+pub(crate) use query::{EmptyQuery, Joining, Query};
+pub(crate) use score::{Ranked, Ranking, ScorePart};
 
 /// How many fields a note has.
 pub(crate) const FIELDS: usize = 6;

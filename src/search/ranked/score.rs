@@ -1,0 +1,344 @@
+//! Ranking: BM25 over fields, and what is added for words that stand together.
+//!
+//! A word's occurrences are weighted by form and field and divided by the length of the field; their sum
+//! is saturated and multiplied with the rarity of the word. This is done for every document that has a
+//! word; the best are then looked at more closely, for phrases and the smallest window with all words.
+//! The arithmetic is that of IEEE 754 alone, so the same everywhere.
+
+use alloc::collections::BinaryHeap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::{Ordering, Reverse};
+
+use super::evidence::Judge;
+use super::index::RankedIndex;
+use super::matching::{Bits, Matcher, Walk};
+use super::plan::Plan;
+use super::postings::Posting;
+use super::query::Query;
+use super::{FIELDS, Field, FieldSet};
+
+/// How soon more occurrences add little.
+const K1: f32 = 1.2;
+/// How much the length of a field counts.
+const B: f32 = 0.75;
+/// What an occurrence in each field counts.
+const FIELD_WEIGHTS: [f32; FIELDS] = [6.0, 4.0, 2.5, 3.0, 2.0, 1.0];
+/// What a document that has all words gains, as a part of its score.
+pub(super) const COVERAGE: f32 = 0.5;
+/// How many documents are looked at closely, at least.
+const MIN_CANDIDATES: usize = 64;
+
+const BODY: usize = Field::Body as usize;
+
+/// The documents that match a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ranking {
+    /// Best first.
+    pub(crate) hits: Vec<Ranked>,
+    /// How many match in all.
+    pub(crate) total: u32,
+    /// Whether nothing matched as the query asks for it, so that its phrases were taken as words and what
+    /// it requires as wishes.
+    pub(crate) is_relaxed: bool,
+}
+
+/// A document that matches, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ranked {
+    pub(crate) doc: u32,
+    /// The sum of the parts and the bonuses, multiplied with the document's weight.
+    pub(crate) score: f32,
+    /// The words that it has, as the query has them; stop words are not named.
+    pub(crate) terms: Vec<String>,
+    /// Where it has them.
+    pub(crate) fields: FieldSet,
+    pub(crate) parts: Vec<ScorePart>,
+    /// For the share of the query that it has.
+    pub(crate) coverage: f32,
+    /// For words that stand side by side as in the query.
+    pub(crate) phrase: f32,
+    /// For words that stand close together.
+    pub(crate) proximity: f32,
+    /// What the caller gives the document.
+    pub(crate) weight: f32,
+}
+
+/// What one word in one field adds to a score.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ScorePart {
+    /// As the query has it.
+    pub(crate) term: String,
+    pub(crate) field: Field,
+    /// How often the field has it, in any form.
+    pub(crate) tf: u32,
+    pub(crate) idf: f32,
+    pub(crate) amount: f32,
+}
+
+impl RankedIndex {
+    /// The best `limit` documents that match and that `accept` takes. Each score is multiplied with what
+    /// `weight` gives the document. Equal scores are in the order of the documents.
+    pub(crate) fn search(
+        &self,
+        query: &Query,
+        limit: usize,
+        accept: &dyn Fn(u32) -> bool,
+        weight: &dyn Fn(u32) -> f32,
+    ) -> Ranking {
+        let plan = Plan::new(self, query);
+        let lengths = Lengths::new(self);
+        let mut sums = Sums::new(self, &plan, &lengths);
+        sums.add_all();
+        let Sums { scores, masses, idfs, walks, found, .. } = sums;
+        let total_mass: f32 = plan.concepts.iter().zip(&idfs).map(|(concept, idf)| concept.weight * idf).sum();
+        let is_accepted = |slot: u32| self.docs().get(slot as usize).is_some_and(|doc| doc.is_live && accept(doc.id));
+        let at = |values: &[f32], slot: u32| values.get(slot as usize).copied().unwrap_or(0.0);
+        let rate = |slot: u32| {
+            let coverage = if total_mass > 0.0 { at(&masses, slot) / total_mass } else { 0.0 };
+            let weight = self.docs().get(slot as usize).map_or(1.0, |doc| weight(doc.id));
+            at(&scores, slot) * (1.0 + COVERAGE * coverage) * weight
+        };
+        let mut best = Best::new(limit.saturating_mul(4).max(MIN_CANDIDATES).min(self.docs().len()));
+        let mut is_relaxed = false;
+        if plan.is_plain {
+            let slots = (0_u32..).zip(&scores).filter(|(_, score)| **score > 0.0).map(|(slot, _)| slot);
+            slots.filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
+        } else {
+            let live = &lengths.live(self);
+            let mut matcher = Matcher { query, plan: &plan, walks: &walks, found: &found, live, is_relaxed };
+            matcher.matches().slots().filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
+            if best.total == 0 && matcher.can_relax() {
+                matcher.is_relaxed = true;
+                let matches = matcher.matches();
+                matches.slots().filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
+                is_relaxed = best.total > 0;
+            }
+        }
+        let total = best.total;
+        let judge = Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
+        let mut hits: Vec<Ranked> = best.slots().into_iter().filter_map(|slot| judge.judge(slot, weight)).collect();
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
+        hits.truncate(limit);
+        Ranking { hits, total, is_relaxed }
+    }
+}
+
+/// What the length of a field makes of an occurrence in it.
+pub(super) struct Lengths {
+    /// For each document, what an occurrence in the body counts; nothing if it is dead.
+    body: Vec<f32>,
+    means: [f32; FIELDS],
+}
+
+impl Lengths {
+    fn new(index: &RankedIndex) -> Self {
+        let means = Field::ALL.map(|field| index.mean_length(field));
+        let body = index.docs().iter().map(|doc| match doc.lengths {
+            [.., body] if doc.is_live => FIELD_WEIGHTS[BODY] / (1.0 - B + B * body as f32 / means[BODY]),
+            _ => 0.0,
+        });
+        Self { body: body.collect(), means }
+    }
+
+    fn live(&self, index: &RankedIndex) -> Bits {
+        let mut live = Bits::new(index.docs().len());
+        (0_u32..).zip(&self.body).filter(|(_, body)| **body > 0.0).for_each(|(slot, _)| live.insert(slot));
+        live
+    }
+
+    /// What the occurrences in a field count.
+    pub(super) fn field(&self, index: &RankedIndex, posting: &Posting<'_>, field: Field) -> f32 {
+        let number = field as usize;
+        let count = posting.counts.get(number).copied().unwrap_or(0) as f32;
+        if field == Field::Body {
+            return count * self.body.get(posting.slot as usize).copied().unwrap_or(0.0);
+        }
+        let length = index.docs().get(posting.slot as usize).and_then(|doc| doc.lengths.get(number).copied());
+        let (mean, weight) = (self.means.get(number), FIELD_WEIGHTS.get(number));
+        match (length, mean, weight) {
+            (Some(length), Some(mean), Some(weight)) if count > 0.0 => {
+                count * weight / (1.0 - B + B * length as f32 / mean)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// What all occurrences count.
+    #[inline]
+    fn all(&self, index: &RankedIndex, posting: &Posting<'_>, field: Option<Field>) -> f32 {
+        if let Some(field) = field {
+            return self.field(index, posting, field);
+        }
+        let [others @ .., body] = &posting.counts;
+        let mut sum = *body as f32 * self.body.get(posting.slot as usize).copied().unwrap_or(0.0);
+        if others.iter().any(|count| *count > 0) {
+            let others = Field::ALL.into_iter().filter(|field| *field != Field::Body);
+            sum += others.map(|field| self.field(index, posting, field)).sum::<f32>();
+        }
+        sum
+    }
+}
+
+/// What weighted occurrences count once they are saturated.
+pub(super) fn saturate(sum: f32) -> f32 {
+    (K1 + 1.0) * sum / (K1 + sum)
+}
+
+/// The scores of all documents, as they grow concept by concept.
+struct Sums<'a> {
+    index: &'a RankedIndex,
+    plan: &'a Plan,
+    lengths: &'a Lengths,
+    scores: Vec<f32>,
+    /// How much of the query each document has.
+    masses: Vec<f32>,
+    /// By concept.
+    idfs: Vec<f32>,
+    walks: Vec<Vec<Walk<'a>>>,
+    found: Vec<Bits>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(index: &'a RankedIndex, plan: &'a Plan, lengths: &'a Lengths) -> Self {
+        let (slots, concepts) = (index.docs().len(), plan.concepts.len());
+        Self {
+            index,
+            plan,
+            lengths,
+            scores: alloc::vec![0.0; slots],
+            masses: alloc::vec![0.0; slots],
+            idfs: alloc::vec![0.0; concepts],
+            walks: core::iter::repeat_with(Vec::new).take(concepts).collect(),
+            found: alloc::vec![Bits::new(if plan.is_plain { 0 } else { slots }); concepts],
+        }
+    }
+
+    fn add_all(&mut self) {
+        let mut occurrences = alloc::vec![0.0_f32; self.scores.len()];
+        let mut touched: Vec<u32> = Vec::new();
+        // Stop words come last: they add to what was found, and find nothing themselves.
+        let order = [false, true].into_iter().flat_map(|is_stop_word| {
+            let concepts = self.plan.concepts.iter().enumerate();
+            concepts.filter(move |(_, concept)| concept.is_stop_word == is_stop_word)
+        });
+        for (number, concept) in order {
+            let mut walks = Vec::new();
+            for (form, form_weight) in &concept.forms {
+                for postings in self.index.postings(form) {
+                    walks.push(Walk::through(postings, *form_weight, |posting| {
+                        let sum = self.lengths.all(self.index, posting, concept.field);
+                        let is_live = self.lengths.body.get(posting.slot as usize).is_some_and(|body| *body > 0.0);
+                        let Some(place) = occurrences.get_mut(posting.slot as usize) else { return };
+                        if is_live && sum > 0.0 {
+                            if *place == 0.0 {
+                                touched.push(posting.slot);
+                            }
+                            *place += form_weight * sum;
+                        }
+                    }));
+                }
+            }
+            let docs = u32::try_from(touched.len()).unwrap_or(u32::MAX);
+            let idf = if docs > 0 && concept.is_scored { idf(self.index.len(), docs) } else { 0.0 };
+            let mass = idf * concept.weight;
+            for slot in touched.drain(..) {
+                let slot_at = slot as usize;
+                let (Some(sum), Some(score), Some(had)) =
+                    (occurrences.get_mut(slot_at), self.scores.get_mut(slot_at), self.masses.get_mut(slot_at))
+                else {
+                    continue;
+                };
+                if *score > 0.0 || !concept.is_stop_word || !self.plan.is_plain {
+                    *score += mass * saturate(*sum);
+                    *had += mass;
+                }
+                *sum = 0.0;
+                if let (false, Some(found)) = (self.plan.is_plain, self.found.get_mut(number)) {
+                    found.insert(slot);
+                }
+            }
+            if let (Some(all), Some(idfs)) = (self.walks.get_mut(number), self.idfs.get_mut(number)) {
+                *all = walks;
+                *idfs = idf;
+            }
+        }
+    }
+}
+
+/// The best of the documents that were offered.
+struct Best {
+    limit: usize,
+    total: u32,
+    /// The worst on top.
+    heap: BinaryHeap<Reverse<Candidate>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+struct Candidate {
+    score: f32,
+    slot: u32,
+}
+
+impl Eq for Candidate {}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(other.slot.cmp(&self.slot))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Best {
+    fn new(limit: usize) -> Self {
+        Self { limit, total: 0, heap: BinaryHeap::with_capacity(limit + 1) }
+    }
+
+    fn offer(&mut self, slot: u32, score: f32) {
+        self.total += 1;
+        let candidate = Candidate { score, slot };
+        if self.heap.len() < self.limit {
+            self.heap.push(Reverse(candidate));
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && worst.0 < candidate
+        {
+            *worst = Reverse(candidate);
+        }
+    }
+
+    /// In ascending order.
+    fn slots(self) -> Vec<u32> {
+        let mut slots: Vec<u32> = self.heap.into_iter().map(|candidate| candidate.0.slot).collect();
+        slots.sort_unstable();
+        slots
+    }
+}
+
+/// How much a word says that so many documents of all have.
+pub(super) fn idf(all: u32, having: u32) -> f32 {
+    let (all, having) = (f64::from(all.max(having)), f64::from(having));
+    ln(1.0 + (all - having + 0.5) / (having + 0.5)) as f32
+}
+
+/// The natural logarithm of a positive, normal number, to about 15 digits. The standard library's is not
+/// there without `std`, and not the same on every machine.
+pub(super) fn ln(x: f64) -> f64 {
+    const EXPONENT: u64 = 0x7ff << 52;
+    let bits = x.to_bits();
+    let mut exponent = ((bits & EXPONENT) >> 52) as i64 - 1023;
+    let mut mantissa = f64::from_bits(bits & !EXPONENT | 1023 << 52);
+    if mantissa > core::f64::consts::SQRT_2 {
+        mantissa /= 2.0;
+        exponent += 1;
+    }
+    // ln m = 2 (s + s³/3 + s⁵/5 + …) for s = (m − 1) / (m + 1), which is below 0.172.
+    let s = (mantissa - 1.0) / (mantissa + 1.0);
+    let square = s * s;
+    let series = (0..12).rev().fold(0.0, |sum, term| sum * square + 1.0 / f64::from(2 * term + 1));
+    2.0 * s * series + exponent as f64 * core::f64::consts::LN_2
+}
