@@ -4,16 +4,21 @@
 //! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
 
 mod config;
+mod daily;
 mod dates;
+mod files;
 mod glob;
 mod slug;
 mod template;
 mod template_syntax;
+#[cfg(test)]
+mod testing;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, MAX_CONFIG_BYTES, NoteConfig, NotebookConfig, Warning};
+pub use daily::{JournalEntryReply, TodayReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
