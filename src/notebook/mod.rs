@@ -4,11 +4,14 @@
 //! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
 
 mod config;
+mod create;
 mod daily;
 mod dates;
 mod files;
 mod glob;
+mod links;
 mod slug;
+mod stand_in;
 mod template;
 mod template_syntax;
 #[cfg(test)]
@@ -18,6 +21,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, MAX_CONFIG_BYTES, NoteConfig, NotebookConfig, Warning};
+pub use create::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES, RememberReply, RememberState};
 pub use daily::{JournalEntryReply, TodayReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use slug::{MAX_SLUG_BYTES, slug};
