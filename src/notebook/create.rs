@@ -719,7 +719,8 @@ mod tests {
 
     #[test]
     fn a_write_whose_outcome_is_unknown_is_not_doubled() {
-        let mut store = Store { unsure_of: Some(1), ..Store::default() };
+        let mut store = Store::default();
+        store.unsure_of = Some(1);
         assert_eq!(keep(&mut store, fact("Port", "1")).expect("made").state, RememberState::Created);
         assert_eq!(store.names(), ["facts/port.md"]);
         assert_eq!(path("facts/port.md").file_stem(), "port");
