@@ -206,13 +206,17 @@ macro_rules! mirror_contract {
             }
             notebook::SortKey => own_notebook::SortKey { by, ascending }
             notebook::InitReply => own_notebook::InitReply { made, message }
-            notebook::RememberReply => own_notebook::RememberReply { path, title, state, other, message }
+            notebook::Warning => own_notebook::Warning { path, message }
+            notebook::RememberReply => own_notebook::RememberReply { path, title, state, message, warnings }
+            notebook::JournalEntryReply => own_notebook::JournalEntryReply {
+                path, entry, created, message, warnings
+            }
             notebook::RecallReply => own_notebook::RecallReply { hits, total, rendered, warnings, skipped }
             notebook::RecallHit => own_notebook::RecallHit {
                 path, title, score, terms, fields, lines, passage, superseded_by, parts
             }
             notebook::ScorePart => own_notebook::ScorePart { reason, field, amount }
-            notebook::TodayReply => own_notebook::TodayReply { path, text, created }
+            notebook::TodayReply => own_notebook::TodayReply { path, text, created, warnings }
             notebook::ListNotesReply => own_notebook::ListNotesReply { notes, warnings, skipped }
             notebook::NoteInfo => own_notebook::NoteInfo {
                 path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified
@@ -323,13 +327,14 @@ macro_rules! mirror_contract {
                 RememberSummary { tool, summary } = notebook::RememberSummaryArgs,
             }
             notebook::Reply => own_notebook::NotebookReply {
-                Initialised(reply), Remembered(reply), Recalled(reply), Today(reply), Listed(reply), Related(notes),
+                Initialised(reply), Remembered(reply), Recalled(reply), Journaled(reply), Today(reply), Listed(reply),
+                Related(notes),
                 Linked(reply), Renamed(reply), Forgotten(reply), Tags(tags), Graph(reply), DeadLinks(links),
                 Mentions(notes), Loaded(count), Section(section),
             }
             notebook::MatchStrategy => own_notebook::MatchStrategy { FullText, Exact, Regex }
             notebook::SortBy => own_notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::RememberState => own_notebook::RememberState { Created, Known, Superseded }
+            notebook::RememberState => own_notebook::RememberState { Created, AlreadyThere, Superseded(path) }
 
             engine::Command => own::Command { Journal(command), Context(request), Notebook(command) }
             engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply) }

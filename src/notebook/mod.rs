@@ -3,9 +3,14 @@
 //! It does what cowboy's Zettelkasten does, without zk: [`NotebookCommand`] is what can be done,
 //! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
 
+mod change;
 mod config;
+mod create;
+mod daily;
 mod dates;
+mod files;
 mod glob;
+mod links;
 mod queries;
 mod recall;
 mod reply;
@@ -14,28 +19,33 @@ mod select;
 mod session;
 mod slug;
 mod snapshot;
+mod stand_in;
 mod template;
 mod template_syntax;
+#[cfg(test)]
+mod testing;
 mod zk_output;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, MAX_CONFIG_BYTES, NoteConfig, NotebookConfig, Warning};
+pub use create::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES, RememberReply, RememberState};
+pub use daily::{JournalEntryReply, TodayReply};
+pub use glob::{Glob, MAX_GLOB_BYTES};
+pub use recall::MAX_RECALL_BYTES;
 pub use reply::{
     DeadLink, ForgetReply, GraphLink, GraphReply, InitReply, LinkReply, ListNotesReply, Mention, NoteInfo, RecallHit,
-    RecallReply, RelatedNote, RememberReply, RememberState, RenameReply, ScorePart, TagCount, TodayReply,
+    RecallReply, RelatedNote, RenameReply, ScorePart, TagCount,
 };
-pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, MAX_CONFIG_BYTES, NoteConfig, NotebookConfig, Warning};
-pub use glob::{Glob, MAX_GLOB_BYTES};
+pub use select::is_query_syntax_error;
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
+pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
 pub(crate) use run::{Notebook, run};
 
 use crate::document::Note;
-
-pub use select::is_query_syntax_error;
-pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
 /// What can be done with a notebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +155,9 @@ pub enum NotebookReply {
     Remembered(RememberReply),
     /// Of `Recall`.
     Recalled(RecallReply),
-    /// Of `Journal` and `Today`.
+    /// Of `Journal`.
+    Journaled(JournalEntryReply),
+    /// Of `Today`.
     Today(TodayReply),
     /// Of `List` and `Orphans`.
     Listed(ListNotesReply),

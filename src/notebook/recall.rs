@@ -119,7 +119,7 @@ fn reply(
         rendered: render(&hits),
         hits,
         total,
-        warnings: warnings(notebook),
+        warnings: warnings(call, notebook),
         skipped: corpus.skipped(|path| call.scope.shown(path)),
     }
 }

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::Warning;
 use crate::search::Skipped;
 
 /// What a recall found.
@@ -16,7 +17,7 @@ pub struct RecallReply {
     pub rendered: String,
     /// What was not as it should be, and is no reason to stop: a configuration that cannot be read,
     /// frontmatter that is no YAML.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Files that could not be searched.
     pub skipped: Vec<Skipped>,
 }
@@ -61,7 +62,7 @@ pub struct ListNotesReply {
     /// In the order that was asked for.
     pub notes: Vec<NoteInfo>,
     /// What was not as it should be, and is no reason to stop.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Files that could not be read.
     pub skipped: Vec<Skipped>,
 }
@@ -182,43 +183,6 @@ pub struct InitReply {
     pub made: Vec<String>,
     /// All of this for a person.
     pub message: String,
-}
-
-/// What became of something to remember.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RememberReply {
-    /// The file.
-    pub path: String,
-    /// Its title.
-    pub title: String,
-    /// Whether it is new.
-    pub state: RememberState,
-    /// The note that has the same content, or that is superseded.
-    pub other: Option<String>,
-    /// All of this for a person or a model.
-    pub message: String,
-}
-
-/// Whether a note is new.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RememberState {
-    /// It is, under a name of its own.
-    Created,
-    /// The notebook had it; nothing was written, or only that it happened again.
-    Known,
-    /// It is, and it supersedes another.
-    Superseded,
-}
-
-/// Today's note.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TodayReply {
-    /// The file.
-    pub path: String,
-    /// Its text.
-    pub text: String,
-    /// Whether this command made it.
-    pub created: bool,
 }
 
 /// What a link did.

@@ -2,7 +2,6 @@
 
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -53,7 +52,7 @@ pub(crate) async fn run(
             NotebookReply::Remembered(change::remember(call, notebook, &request).await?)
         }
         NotebookCommand::Recall(request) => NotebookReply::Recalled(recall(call, notebook, &request).await?),
-        NotebookCommand::Journal { entry } => NotebookReply::Today(change::journal(call, &entry).await?),
+        NotebookCommand::Journal { entry } => NotebookReply::Journaled(change::journal(call, &entry).await?),
         NotebookCommand::Today => NotebookReply::Today(change::today(call).await?),
         NotebookCommand::List(request) => {
             let config = catch_up(call, notebook).await?;
@@ -65,7 +64,7 @@ pub(crate) async fn run(
             };
             read_texts(call, notebook, ids).await?;
             let mut reply = look(notebook, call, |snapshot| queries::list(call, snapshot, &config, &request))?;
-            reply.warnings = warnings(notebook);
+            reply.warnings = warnings(call, notebook);
             reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
             NotebookReply::Listed(reply)
         }
@@ -96,7 +95,7 @@ pub(crate) async fn run(
             let config = catch_up(call, notebook).await?;
             let orphans = look(notebook, call, |snapshot| Ok(queries::orphans(call, snapshot, &config)))?;
             let (warnings, skipped) =
-                (warnings(notebook), notebook.corpus.borrow().skipped(|path| call.scope.shown(path)));
+                (warnings(call, notebook), notebook.corpus.borrow().skipped(|path| call.scope.shown(path)));
             NotebookReply::Listed(super::ListNotesReply { notes: orphans, warnings, skipped })
         }
         NotebookCommand::DeadLinks => {
@@ -168,14 +167,13 @@ fn covers(scope: &Scope, config: &NotebookConfig, path: &RelPath) -> bool {
 }
 
 /// What is not as it should be with the configuration and the notes.
-pub(super) fn warnings(notebook: &Notebook) -> Vec<String> {
+pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let known = notebook.config.borrow();
-    let of_config = known.iter().flat_map(|known| &known.warnings);
-    let mut warnings: Vec<String> =
-        of_config.map(|warning| format!("{}: {}", warning.path, warning.message)).collect();
+    let mut warnings: Vec<Warning> = known.iter().flat_map(|known| &known.warnings).cloned().collect();
     let corpus = notebook.corpus.borrow();
     let problems = corpus.problems().map(|(path, problem)| {
-        format!("{path}, line {}: frontmatter cannot be read: {}", problem.line, problem.message)
+        let message = format!("line {}: frontmatter cannot be read: {}", problem.line, problem.message);
+        Warning::new(&call.scope.shown(path), message)
     });
     warnings.extend(problems);
     warnings
@@ -211,9 +209,4 @@ pub(super) async fn read_texts(
         notebook.corpus.borrow_mut().index_notes(syntax);
     }
     Ok(())
-}
-
-/// A warning as one line.
-pub(super) fn line(warning: &Warning) -> String {
-    [warning.path.as_str(), warning.message.as_str()].join(": ").to_string()
 }

@@ -25,7 +25,7 @@ pub const MAX_RENDERED_BYTES: usize = 256 << 10;
 const MAX_STEPS: u32 = 100_000;
 
 /// A parsed template.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Template {
     nodes: Vec<Node>,
 }

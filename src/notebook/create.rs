@@ -1,0 +1,728 @@
+//! `remember`: a new note, never in the place of another.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::config::{IdCase, NoteConfig, NotebookConfig, Warning};
+use super::files::{
+    FoundTemplate, below_notebook, find_template, list_folder, normalized_lines, notebook_file, one_line,
+};
+use super::links::{LinkTarget, format_link};
+use super::slug::slug;
+use super::stand_in::{append_block, set_field, yaml_string};
+use super::template::{Template, Variable, Variables};
+use super::{RememberRequest, files};
+use crate::document::{Note, Value};
+use crate::engine::{Call, Loaded, create, load};
+use crate::journal::MAX_WRITE_BYTES;
+use crate::protocol::{EntryKind, Error, ErrorCode};
+use crate::store::{
+    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,
+};
+
+/// How long a title may be, in bytes.
+pub const MAX_TITLE_BYTES: usize = 1_000;
+
+/// How many tags a new note may have, and how long one may be, in bytes.
+pub const MAX_TAGS: usize = 100;
+/// How long a tag may be, in bytes.
+pub const MAX_TAG_BYTES: usize = 200;
+
+/// How many notes may want one name.
+const MAX_NAMES: u32 = 10_000;
+
+/// How many folders the template of a file name may go down.
+const MAX_NAME_FOLDERS: usize = 8;
+
+/// The template of a note, where the notebook has none. Titles are quoted, as `Error: x` is no YAML.
+pub(super) const NOTE_TEMPLATE: &str = "---\n\
+    title: {{json title}}\n\
+    date: {{format-date now '%Y-%m-%d %H:%M:%S'}}\n\
+    tags: {{json tags}}\n\
+    ---\n\n\
+    {{content}}\n";
+
+/// The field that names the note which a note stands in for.
+pub(super) const SUPERSEDES: &str = "supersedes";
+
+/// What came of remembering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RememberReply {
+    /// The note: the new one, or the one that says the same.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// What was done.
+    pub state: RememberState,
+    /// All of this for a person or a model.
+    pub message: String,
+    /// What is odd about the configuration or the template.
+    pub warnings: Vec<Warning>,
+}
+
+/// What was done to remember something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RememberState {
+    /// A new note was made.
+    Created,
+    /// There is a note of this title that says the same; nothing was written.
+    AlreadyThere,
+    /// A new note was made that stands in for this older one.
+    Superseded(String),
+}
+
+/// Keeps a note.
+///
+/// `links` are the notes to link to, resolved; `known` are notes that the index has under this title,
+/// which may have names that the title does not give.
+pub(crate) async fn remember(
+    call: &Call,
+    config: &NotebookConfig,
+    request: &RememberRequest,
+    links: &[LinkTarget<'_>],
+    known: &[RelPath],
+) -> Result<RememberReply, Error> {
+    let config = config.for_writing()?;
+    let title = checked_title(&request.title)?;
+    let content = checked_content(&request.content)?;
+    let tags = checked_tags(&request.tags)?;
+    let kind = Kind::of(call, config, &request.template).await?;
+    let mut warnings = Vec::new();
+    let sample = format!("{}/{}.md", kind.folder, slug(title));
+    let template = match find_template(call, config, &sample, &kind.name, &mut warnings).await? {
+        Some(found) => found,
+        None => FoundTemplate {
+            path: "the built-in template of a note".to_string(),
+            template: Template::parse(NOTE_TEMPLATE).unwrap_or_default(),
+        },
+    };
+    let draft = Draft { call, config, title, content: &content, tags: &tags, links, kind: &kind, template: &template };
+    let mut others = Others::default();
+    for path in known.iter().filter(|path| below_notebook(call, path).starts_with(&format!("{}/", kind.folder))) {
+        let text = draft.render(path, 1, None)?;
+        others.meet(&draft, path, &text).await?;
+    }
+    let mut number = 1;
+    while number <= MAX_NAMES {
+        let path = draft.path(number)?;
+        let text = draft.render(&path, number, None)?;
+        let is_taken = others.meet(&draft, &path, &text).await?;
+        // What supersedes what is known when all of the taken names are.
+        let is_decided = !request.supersede || !is_taken;
+        if let Some(same) = others.same(request.supersede).filter(|_| is_decided) {
+            let message = others.said(call, same, &tags);
+            let path = call.scope.shown(&same.path);
+            return Ok(RememberReply {
+                path,
+                title: title.into(),
+                state: RememberState::AlreadyThere,
+                message,
+                warnings,
+            });
+        }
+        if is_taken {
+            number += 1;
+            continue;
+        }
+        let old = if request.supersede { others.newest() } else { None };
+        let text = match old {
+            Some(old) => draft.render(&path, number, Some(below_notebook(call, &old.path)))?,
+            None => text,
+        };
+        // A lost race is met as a taken name in the next round.
+        if create(&call.fs, &path, text.as_bytes()).await? {
+            let path = call.scope.shown(&path);
+            let (state, message) = match old.map(|old| call.scope.shown(&old.path)) {
+                Some(old) => {
+                    let message = format!("Remembered in {path}, which supersedes {old}");
+                    (RememberState::Superseded(old), message)
+                }
+                None => (RememberState::Created, format!("Remembered in {path}")),
+            };
+            return Ok(RememberReply { path, title: title.into(), state, message, warnings });
+        }
+    }
+    let message = format!("no free name for `{}` in {}: {MAX_NAMES} are taken", one_line(title), kind.folder);
+    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own, or supersede the older note"))
+}
+
+/// A title: one line of at most [`MAX_TITLE_BYTES`] bytes, without control characters.
+pub(super) fn checked_title(title: &str) -> Result<&str, Error> {
+    let title = title.trim();
+    if title.is_empty() {
+        return Err(Error::invalid_argument("the title is empty", "say in a few words what the note is about"));
+    }
+    if title.len() > MAX_TITLE_BYTES {
+        let message = format!("title of {} bytes, the limit is {MAX_TITLE_BYTES}", title.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "a title is one line; put the rest in the content"));
+    }
+    if let Some(bad) = title.chars().find(|&c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+        let message = format!("title has the control character U+{:04X}", u32::from(bad));
+        return Err(Error::invalid_argument(message, "a title is one line; put the rest in the content"));
+    }
+    Ok(title)
+}
+
+/// The content with plain newlines. It is refused over the limit and never cut.
+fn checked_content(content: &str) -> Result<String, Error> {
+    if content.len() > MAX_WRITE_BYTES {
+        let message = format!("content of {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "keep it as several notes that link to each other"));
+    }
+    Ok(content.replace("\r\n", "\n"))
+}
+
+fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
+    if tags.len() > MAX_TAGS {
+        let message = format!("{} tags, the limit is {MAX_TAGS}", tags.len());
+        return Err(Error::invalid_argument(message, "keep those that you would search by"));
+    }
+    let mut checked: Vec<String> = Vec::new();
+    for given in tags {
+        let tag = given.trim();
+        let tag = tag.strip_prefix('#').unwrap_or(tag).trim();
+        if tag.is_empty() || tag.len() > MAX_TAG_BYTES || tag.chars().any(char::is_control) {
+            let message = format!("`{}` is no tag", given.escape_debug());
+            return Err(Error::invalid_argument(message, format!("a tag is one line of 1 to {MAX_TAG_BYTES} bytes")));
+        }
+        if !checked.iter().any(|known| known == tag) {
+            checked.push(tag.to_string());
+        }
+    }
+    Ok(checked)
+}
+
+/// Where a note belongs.
+struct Kind {
+    /// What its template is called: `fact` for `templates/fact.md`.
+    name: String,
+    /// Below the root of the notebook.
+    folder: String,
+}
+
+impl Kind {
+    /// `fact`, `decision`, or a folder that the notebook has or its configuration names.
+    async fn of(call: &Call, config: &NotebookConfig, word: &str) -> Result<Self, Error> {
+        let word = word.trim().trim_matches('/');
+        let known = |name: &str, folder: &str| Self { name: name.into(), folder: folder.into() };
+        match word {
+            "" | "fact" | "facts" => return Ok(known("fact", FACTS_FOLDER)),
+            "decision" | "decisions" => return Ok(known("decision", DECISIONS_FOLDER)),
+            _ => {}
+        }
+        let file = notebook_file(call, word)?;
+        let first = word.split('/').next().unwrap_or(word);
+        if word.split('/').any(|segment| segment.starts_with('.')) {
+            let message = format!("`{word}` is a hidden folder, and no note in it is found");
+            return Err(Error::invalid_argument(message, "choose a folder that does not begin with a dot"));
+        }
+        if first == DAILY_FOLDER {
+            let message = "notes of the day are not remembered one by one";
+            return Err(Error::invalid_argument(message, "use `journal` to add to today's note"));
+        }
+        let is_foreign = first == TEMPLATES_FOLDER
+            || (SCOPE_FOLDERS.contains(&first) && call.scope.layout.project_folder().is_none());
+        if is_foreign {
+            return Err(Error::invalid_argument(format!("`{first}` holds no notes"), "choose another folder"));
+        }
+        let is_group = config.groups.iter().any(|group| group.paths.iter().any(|path| path == word));
+        if is_group || !list_folder(call, Some(&file)).await?.is_empty() || has_template(call, word).await? {
+            return Ok(known(word.rsplit('/').next().unwrap_or(word), word));
+        }
+        let help = format!("one of fact, decision{}", folders(call).await?);
+        Err(Error::invalid_argument(format!("unknown template: {}", word.escape_debug()), help))
+    }
+}
+
+async fn has_template(call: &Call, word: &str) -> Result<bool, Error> {
+    for folder in files::template_folders() {
+        let file = notebook_file(call, &format!("{folder}/{word}.md"))?;
+        if load(&call.fs, &file, 0).await? != Loaded::Absent {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The folders of the notebook that notes may go to, for a message.
+async fn folders(call: &Call) -> Result<String, Error> {
+    let entries = list_folder(call, call.scope.layout.project_folder()).await?;
+    let names = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| entry.path.file_name());
+    let others = names.filter(|name| {
+        let known = [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, TEMPLATES_FOLDER];
+        !name.starts_with('.') && !known.contains(name) && !SCOPE_FOLDERS.contains(name)
+    });
+    Ok(others.take(20).map(|name| format!(", {name}")).collect())
+}
+
+/// The note to make.
+struct Draft<'a> {
+    call: &'a Call,
+    config: &'a NotebookConfig,
+    title: &'a str,
+    content: &'a str,
+    tags: &'a [String],
+    links: &'a [LinkTarget<'a>],
+    kind: &'a Kind,
+    template: &'a FoundTemplate,
+}
+
+impl Draft<'_> {
+    fn note_config(&self) -> &NoteConfig {
+        self.config.note_at(&format!("{}/x", self.kind.folder))
+    }
+
+    /// The file for the try of this number, counted from 1.
+    fn path(&self, number: u32) -> Result<RelPath, Error> {
+        let note = self.note_config();
+        let numbered = |stem: String| if number == 1 { stem } else { format!("{stem}-{number}") };
+        let stem = match &note.filename {
+            None => numbered(slug(self.title)),
+            Some(filename) => {
+                let refused = |problem: String| {
+                    let message =
+                        format!("the file name `{}` of the configuration: {problem}", filename.escape_debug());
+                    Error::invalid_argument(message, "mend `filename` in .zk/config.toml; nothing was written")
+                };
+                let template = Template::parse(filename).map_err(refused)?;
+                let name = template.render(&self.variables(None, number)).map_err(refused)?;
+                let name = safe_name(&name);
+                // An id is another one each time.
+                if template.uses("id") { name } else { numbered(name) }
+            }
+        };
+        notebook_file(self.call, &format!("{}/{stem}.{}", self.kind.folder, note.extension))
+    }
+
+    fn variables(&self, path: Option<&str>, number: u32) -> Variables {
+        let group = self.config.group_of(&format!("{}/x", self.kind.folder));
+        let mut variables = Variables::default();
+        variables.set("now", Variable::Moment(self.call.now));
+        variables.set("extra", Variable::Map(group.map_or(&self.config.extra, |group| &group.extra).clone()));
+        variables.set("tags", Variable::List(self.tags.to_vec()));
+        variables.set_text("title", self.title);
+        variables.set_text("content", self.content);
+        variables.set_text("id", &id(self.note_config(), self.title, number));
+        variables.set_text("dir", &self.kind.folder);
+        if let Some(name) = path.and_then(|path| path.rsplit('/').next()) {
+            variables.set_text("filename", name);
+            variables.set_text("filename-stem", name.rsplit_once('.').map_or(name, |(stem, _)| stem));
+        }
+        variables
+    }
+
+    /// The text of the note: what the template gives, and what it leaves out of title, tags, content and
+    /// links, as none of it may be lost.
+    fn render(&self, path: &RelPath, number: u32, supersedes: Option<&str>) -> Result<String, Error> {
+        let below = below_notebook(self.call, path);
+        let mut variables = self.variables(Some(below), number);
+        let mut links: Vec<String> = Vec::new();
+        if let Some(old) = supersedes {
+            let target = LinkTarget { path: old, title: self.title };
+            links.push(format!("- Supersedes: {}", format_link(self.config, below, target)));
+        }
+        links.extend(self.links.iter().map(|&target| format!("- {}", format_link(self.config, below, target))));
+        let links = links.join("\n");
+        let text = self.with_fields(&variables, supersedes)?;
+        if links.is_empty() {
+            return Ok(ended(&text));
+        }
+        let linked = append_block(&text, &links);
+        let count = |text: &str| Note::parse(text, self.config.tags).links.len();
+        if count(&linked) > count(&text) {
+            return Ok(ended(&linked));
+        }
+        // The content ends inside of a code block: links behind it would be code.
+        variables.set_text("content", &format!("{links}\n\n{}", self.content));
+        Ok(ended(&self.with_fields(&variables, supersedes)?))
+    }
+
+    fn with_fields(&self, variables: &Variables, supersedes: Option<&str>) -> Result<String, Error> {
+        let template = &self.template.template;
+        let mut text = template.render(variables).map_err(|problem| self.template.error(&problem))?;
+        if !template.uses("content") && !self.content.trim().is_empty() {
+            text = append_block(&text, self.content.trim_end());
+        }
+        let note = Note::parse(&text, self.config.tags);
+        if note.title != self.title {
+            text = set_field(&text, "title", &yaml_string(self.title));
+        }
+        if self.tags.iter().any(|tag| !note.tags.contains(tag)) {
+            let mut tags = note.frontmatter.tags();
+            tags.extend(self.tags.iter().filter(|tag| !tags.contains(tag)).cloned().collect::<Vec<_>>());
+            let list = tags.iter().map(|tag| yaml_string(tag)).collect::<Vec<_>>().join(", ");
+            text = set_field(&text, "tags", &format!("[{list}]"));
+        }
+        if let Some(old) = supersedes {
+            text = set_field(&text, SUPERSEDES, &yaml_string(old));
+        }
+        Ok(text)
+    }
+}
+
+/// Exactly one newline at the end.
+fn ended(text: &str) -> String {
+    format!("{}\n", text.trim_end_matches('\n'))
+}
+
+/// An id that the title and the number of the try give: there is no chance here.
+fn id(note: &NoteConfig, title: &str, number: u32) -> String {
+    let count = note.id_charset.len().max(1);
+    let mut id = String::new();
+    for place in 0..note.id_length {
+        let hash = xxh3_64_with_seed(title.as_bytes(), (u64::from(number) << 32) | u64::from(place));
+        let at = usize::try_from(hash % count as u64).unwrap_or(0);
+        let Some(&c) = note.id_charset.get(at) else { continue };
+        match note.id_case {
+            IdCase::Lower => id.extend(c.to_lowercase()),
+            IdCase::Upper => id.extend(c.to_uppercase()),
+            IdCase::Mixed if hash >> 63 == 1 => id.extend(c.to_uppercase()),
+            IdCase::Mixed => id.extend(c.to_lowercase()),
+        }
+    }
+    id
+}
+
+/// A name, with folders or without, that is visible, fits every file system and can be linked to.
+fn safe_name(name: &str) -> String {
+    let segments: Vec<&str> = name.split('/').map(str::trim).filter(|segment| !segment.is_empty()).collect();
+    if segments.is_empty() || segments.len() > MAX_NAME_FOLDERS {
+        return slug(name);
+    }
+    let safe = |segment: &&str| {
+        let is_plain = segment.len() <= 200
+            && !segment.starts_with('.')
+            && !segment.ends_with('.')
+            && !is_device_name(segment.split('.').next().unwrap_or(segment))
+            && !segment.contains(['\\', ':', '*', '?', '"', '<', '>', '|', '#', '[', ']', '^'])
+            && !segment.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
+        if is_plain { (*segment).to_string() } else { slug(segment) }
+    };
+    segments.iter().map(safe).collect::<Vec<_>>().join("/")
+}
+
+/// The notes of the same title that there are.
+#[derive(Default)]
+struct Others {
+    notes: Vec<Other>,
+    met: BTreeSet<RelPath>,
+}
+
+struct Other {
+    path: RelPath,
+    is_same: bool,
+    supersedes: Option<String>,
+    tags: Vec<String>,
+    below: String,
+}
+
+impl Others {
+    /// Looks at a file. `true`: there is one, whatever it is.
+    async fn meet(&mut self, draft: &Draft<'_>, path: &RelPath, rendered: &str) -> Result<bool, Error> {
+        if self.met.contains(path) {
+            return Ok(true);
+        }
+        let text = match load(&draft.call.fs, path, draft.call.scope.limits.max_file_bytes).await? {
+            Loaded::Absent => return Ok(false),
+            Loaded::TooLarge(_) => None,
+            Loaded::Whole { bytes, .. } => String::from_utf8(bytes).ok(),
+        };
+        self.met.insert(path.clone());
+        let Some(text) = text else { return Ok(true) };
+        let note = Note::parse(&text, draft.config.tags);
+        if one_line(&note.title) == one_line(draft.title) {
+            let supersedes = match note.frontmatter.value(SUPERSEDES) {
+                Some(Value::String(old)) => Some(old.clone()),
+                _ => None,
+            };
+            let is_same = says_the_same(&text, &note, rendered, draft);
+            let below = below_notebook(draft.call, path).to_string();
+            self.notes.push(Other { path: path.clone(), is_same, supersedes, tags: note.tags, below });
+        }
+        Ok(true)
+    }
+
+    /// The one that says the same; when it would be superseded, only one that is not superseded itself.
+    fn same(&self, supersede: bool) -> Option<&Other> {
+        if supersede {
+            return self.newest().filter(|newest| newest.is_same);
+        }
+        self.notes.iter().find(|note| note.is_same)
+    }
+
+    /// The last one that no other supersedes.
+    fn newest(&self) -> Option<&Other> {
+        let is_superseded =
+            |note: &&Other| self.notes.iter().any(|other| other.supersedes.as_ref() == Some(&note.below));
+        self.notes.iter().rev().find(|note| !is_superseded(note)).or(self.notes.last())
+    }
+
+    fn said(&self, call: &Call, same: &Other, tags: &[String]) -> String {
+        let path = call.scope.shown(&same.path);
+        let missing: Vec<String> =
+            tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
+        let mut message = format!("Already remembered in {path}; nothing was written");
+        if !missing.is_empty() {
+            message.push_str(&format!(" (it does not have the tags {})", missing.join(", ")));
+        }
+        message
+    }
+}
+
+/// Whether a note of the same title says what the new one would: the text without metadata and links is
+/// the same, and it has every link of the new one.
+fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> bool {
+    let behind =
+        |text: &str, note: &Note| text.get(note.frontmatter.span.end..).map(ToString::to_string).unwrap_or_default();
+    let new = Note::parse(rendered, draft.config.tags);
+    let (old_words, old_links) = parts(&behind(text, note));
+    let (new_words, new_links) = parts(&behind(rendered, &new));
+    let has_links = new_links.iter().all(|link| old_links.contains(link));
+    let body = text.get(note.body.clone()).unwrap_or_default();
+    has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0)
+}
+
+/// The lines of a text, and those of them that are nothing but a link.
+fn parts(text: &str) -> (Vec<String>, BTreeSet<String>) {
+    let mut words = String::new();
+    let mut links = BTreeSet::new();
+    for line in normalized_lines(text) {
+        match link_alone(line) {
+            Some(link) => {
+                links.insert(link.to_string());
+            }
+            None => {
+                words.push_str(line);
+                words.push('\n');
+            }
+        }
+    }
+    (normalized_lines(&words).into_iter().map(ToString::to_string).collect(), links)
+}
+
+fn link_alone(line: &str) -> Option<&str> {
+    let link = line.trim();
+    let link = link.strip_prefix("- ").unwrap_or(link);
+    let link = link.strip_prefix("Supersedes: ").unwrap_or(link);
+    let is_wiki = link.starts_with("[[") && link.ends_with("]]");
+    let is_markdown = link.starts_with('[') && link.ends_with(')') && link.contains("](");
+    (is_wiki || is_markdown).then_some(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, call_at, day, path};
+    use super::*;
+
+    fn fact(title: &str, content: &str) -> RememberRequest {
+        RememberRequest {
+            title: title.into(),
+            content: content.into(),
+            template: "fact".into(),
+            tags: alloc::vec!["infra".into()],
+            ..RememberRequest::default()
+        }
+    }
+
+    fn keep(store: &mut Store, request: RememberRequest) -> Result<RememberReply, Error> {
+        keep_in(store, NotebookConfig::default(), request)
+    }
+
+    fn keep_in(store: &mut Store, config: NotebookConfig, request: RememberRequest) -> Result<RememberReply, Error> {
+        store.run(|fs| async move { remember(&call_at(fs, day()), &config, &request, &[], &[]).await })
+    }
+
+    #[test]
+    fn a_note_is_made_from_the_built_in_template() {
+        let mut store = Store::default();
+        let reply = keep(&mut store, fact("Error: it's [broken] #1", "Port 5433.\r\nTwo.\n\n")).expect("made");
+        assert_eq!((reply.path.as_str(), &reply.state), ("facts/error-it-s-broken-1.md", &RememberState::Created));
+        let text = store.text(&reply.path);
+        assert_eq!(
+            text,
+            "---\ntitle: \"Error: it's [broken] #1\"\ndate: 2026-05-25 12:34:56\ntags: [\"infra\"]\n---\n\nPort 5433.\nTwo.\n"
+        );
+        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        assert_eq!(note.title, "Error: it's [broken] #1");
+        assert_eq!(note.tags, ["infra"]);
+    }
+
+    #[test]
+    fn every_title_survives_a_round_trip() {
+        let long = "x".repeat(300);
+        for title in ["!!!", "日本語", "---", "null", "a: b # c", "\"q\" \\ 'x'", "[[link]]", "@x", "2026-01-01", &long]
+        {
+            let mut store = Store::default();
+            let reply = keep(&mut store, fact(title, "content")).expect(title);
+            let text = store.text(&reply.path);
+            let note = Note::parse(&text, crate::document::TagSyntax::default());
+            assert_eq!(note.title, title);
+            assert!(note.frontmatter.problem.is_none(), "{text}");
+            assert!(NotebookConfig::default().is_indexed(&reply.path), "{}", reply.path);
+            let again = keep(&mut store, fact(title, "content")).expect(title);
+            assert_eq!(again.state, RememberState::AlreadyThere, "{title}");
+        }
+    }
+
+    #[test]
+    fn the_same_is_recognised_and_another_content_gets_a_free_name() {
+        let mut store = Store::default();
+        let first = keep(&mut store, fact("Port", "5433")).expect("made");
+        store.put("facts/port.md", store.text("facts/port.md").replace('\n', "\r\n").into_bytes());
+        let mut again = fact("Port", "5433\n");
+        again.tags.push("db".into());
+        let again = keep(&mut store, again).expect("known");
+        assert_eq!((again.path.as_str(), again.state), (first.path.as_str(), RememberState::AlreadyThere));
+        assert!(again.message.contains("`db`"), "{}", again.message);
+        let other = keep(&mut store, fact("Port", "5434")).expect("made");
+        assert_eq!((other.path.as_str(), other.state), ("facts/port-2.md", RememberState::Created));
+        assert_eq!(keep(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
+        // Another title that gives the same name is no older version of it.
+        let mut near = fact("port!", "x");
+        near.supersede = true;
+        assert_eq!(keep(&mut store, near).expect("made").state, RememberState::Created);
+    }
+
+    #[test]
+    fn a_link_that_was_added_later_makes_no_other_note() {
+        let mut store = Store::default();
+        keep(&mut store, fact("Port", "5433")).expect("made");
+        store.put("facts/port.md", format!("{}\n- [[decisions/db|DB]]\n", store.text("facts/port.md")).into_bytes());
+        assert_eq!(keep(&mut store, fact("Port", "5433")).expect("known").state, RememberState::AlreadyThere);
+    }
+
+    #[test]
+    fn a_note_that_supersedes_says_so_and_the_old_one_stays() {
+        let mut store = Store::default();
+        keep(&mut store, fact("Port", "5433")).expect("made");
+        let old = store.text("facts/port.md");
+        let newer = |content: &str| RememberRequest { supersede: true, ..fact("Port", content) };
+        let reply = keep(&mut store, newer("5434")).expect("made");
+        assert_eq!(reply.state, RememberState::Superseded("facts/port.md".into()));
+        let text = store.text("facts/port-2.md");
+        assert!(text.contains("\nsupersedes: \"facts/port.md\"\n"), "{text}");
+        assert!(text.ends_with("5434\n\n- Supersedes: [[facts/port|Port]]\n"), "{text}");
+        assert_eq!(store.text("facts/port.md"), old);
+        assert_eq!(keep(&mut store, newer("5434")).expect("known").state, RememberState::AlreadyThere);
+        // Back to what was true before: it is superseded, so it is said anew.
+        let back = keep(&mut store, newer("5433")).expect("made");
+        assert_eq!(back.state, RememberState::Superseded("facts/port-2.md".into()));
+    }
+
+    #[test]
+    fn links_are_written_even_behind_an_open_code_block() {
+        let mut store = Store::default();
+        let links = |request: RememberRequest| {
+            move |fs| async move {
+                let target = LinkTarget { path: "decisions/db.md", title: "DB" };
+                remember(&call_at(fs, day()), &NotebookConfig::default(), &request, &[target], &[]).await
+            }
+        };
+        store.run(links(fact("a", "text"))).expect("made");
+        assert!(store.text("facts/a.md").ends_with("text\n\n- [[decisions/db|DB]]\n"));
+        store.run(links(fact("b", "```\ncode"))).expect("made");
+        assert!(store.text("facts/b.md").ends_with("---\n\n- [[decisions/db|DB]]\n\n```\ncode\n"));
+    }
+
+    #[test]
+    fn content_with_a_frontmatter_of_its_own_stays_content() {
+        let mut store = Store::default();
+        let content = "---\ntitle: other\ntags: [evil]\n---\nbody";
+        let reply = keep(&mut store, fact("Mine", content)).expect("made");
+        let text = store.text(&reply.path);
+        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        assert_eq!((note.title.as_str(), note.tags), ("Mine", alloc::vec!["infra".to_string()]));
+        assert!(text.ends_with(&format!("\n{content}\n")));
+        assert_eq!(keep(&mut store, fact("Mine", content)).expect("known").state, RememberState::AlreadyThere);
+        // Even under a template that has none.
+        store.put("templates/fact.md", b"{{content}}".to_vec());
+        let reply = keep(&mut store, fact("Bare", content)).expect("made");
+        let note_text = store.text(&reply.path);
+        assert_eq!(Note::parse(&note_text, crate::document::TagSyntax::default()).title, "Bare", "{note_text}");
+    }
+
+    #[test]
+    fn a_template_of_zk_loses_nothing() {
+        let mut store = Store::with(&[(".zk/templates/default.md", "# {{title}}\n\n{{content}}\n")]);
+        let config = NotebookConfig::parse(
+            "[note]\nfilename='{{id}}-{{slug title}}'\ntemplate='default.md'\n[group.decisions.note]\nfilename='{{title}}'",
+        );
+        let reply = keep_in(&mut store, config.0.clone(), fact("Port: 1", "5433")).expect("made");
+        assert_eq!(reply.path.len(), "facts/0000-port-1.md".len());
+        let text = store.text(&reply.path);
+        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        assert_eq!((note.title.as_str(), &note.tags), ("Port: 1", &alloc::vec!["infra".to_string()]), "{text}");
+        let again = keep_in(&mut store, config.0.clone(), fact("Port: 1", "5433")).expect("known");
+        assert_eq!(again.state, RememberState::AlreadyThere);
+        let decision = RememberRequest { template: "decision".into(), ..fact("a [b] ../c", "x") };
+        assert_eq!(keep_in(&mut store, config.0, decision).expect("made").path, "decisions/a-b/c.md");
+    }
+
+    #[test]
+    fn a_template_that_is_named_and_missing_is_a_warning() {
+        let mut store = Store::default();
+        let config = NotebookConfig::parse("[note]\ntemplate='default.md'").0;
+        let reply = keep_in(&mut store, config, fact("a", "b")).expect("made");
+        assert_eq!(reply.warnings.len(), 1);
+    }
+
+    #[test]
+    fn refused_input_changes_nothing() {
+        let mut store = Store::with(&[("runbooks/a.md", "x")]);
+        let request = |title: &str, template: &str| RememberRequest { template: template.into(), ..fact(title, "x") };
+        let long = "x".repeat(1_001);
+        for bad in [
+            request("", "fact"),
+            request("a\nb", "fact"),
+            request("a\u{2028}b", "fact"),
+            request(&long, "fact"),
+            request("a", "unknown"),
+            request("a", "../x"),
+            request("a", ".zk"),
+            request("a", "daily"),
+            request("a", "templates"),
+            request("a", "projects/x/facts"),
+            RememberRequest { content: "x".repeat(65_537), ..fact("a", "") },
+            RememberRequest { tags: alloc::vec!["#".into()], ..fact("a", "") },
+        ] {
+            let error = keep(&mut store, bad.clone()).expect_err("refused");
+            assert!(!error.help.is_empty(), "{bad:?}");
+        }
+        let unknown = keep(&mut store, request("a", "unknown")).expect_err("refused");
+        assert_eq!(unknown.message, "unknown template: unknown");
+        assert_eq!(unknown.help, "one of fact, decision, runbooks");
+        assert!(store.writes.is_empty());
+        assert_eq!(keep(&mut store, request("a", "runbooks")).expect("made").path, "runbooks/a-2.md");
+    }
+
+    #[test]
+    fn callers_that_race_lose_nothing() {
+        for seed in 0..100 {
+            let mut store = Store::default();
+            let replies = store.race(8, seed, |fs, i| async move {
+                let request = RememberRequest { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
+                remember(&call_at(fs, day()), &NotebookConfig::default(), &request, &[], &[]).await
+            });
+            let made: Vec<_> = replies.into_iter().map(|reply| reply.expect("no error")).collect();
+            let created = made.iter().filter(|reply| reply.state != RememberState::AlreadyThere).count();
+            assert!((4..=5).contains(&created) && store.names().len() == created, "seed {seed}: {:?}", store.names());
+            for content in 0..4 {
+                let text = format!("content {content}\n");
+                assert!(store.names().iter().any(|name| store.text(name).contains(&text)), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_whose_outcome_is_unknown_is_not_doubled() {
+        let mut store = Store::default();
+        store.unsure_of = Some(1);
+        assert_eq!(keep(&mut store, fact("Port", "1")).expect("made").state, RememberState::Created);
+        assert_eq!(store.names(), ["facts/port.md"]);
+        assert_eq!(path("facts/port.md").file_stem(), "port");
+    }
+}

@@ -1,0 +1,176 @@
+//! The files of a notebook as commands reach them: paths, whole texts, folders, templates.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::config::{CONFIG_FILE, NotebookConfig, Warning};
+use super::template::{MAX_TEMPLATE_BYTES, Template};
+use crate::engine::{Call, Loaded, load, load_all};
+use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
+use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
+
+/// A file or folder of the notebook, by its path below the notebook's root.
+pub(super) fn notebook_file(call: &Call, path: &str) -> Result<RelPath, Error> {
+    call.scope.layout.in_notebook(path).map_err(|error| {
+        let help = "name it by its path below the notebook, such as facts/port.md";
+        Error::invalid_argument(format!("`{}`: {error}", path.escape_debug()), help)
+    })
+}
+
+/// The path below the notebook's root; the whole path for a file outside.
+pub(super) fn below_notebook<'a>(call: &Call, path: &'a RelPath) -> &'a str {
+    call.scope.layout.below_notebook(path).unwrap_or(path.as_str())
+}
+
+/// A whole text with its version; `None` where there is no file.
+pub(super) async fn load_text(call: &Call, path: &RelPath) -> Result<Option<(String, Version)>, Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    match load(&call.fs, path, limit).await? {
+        Loaded::Absent => Ok(None),
+        Loaded::Whole { bytes, version } => {
+            let text = String::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
+            Ok(Some((text, version)))
+        }
+        Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
+    }
+}
+
+/// The bytes of a file that a change is computed from, as text.
+pub(super) fn text_of<'a>(path: &RelPath, bytes: Option<&'a [u8]>) -> Result<&'a str, Error> {
+    let bytes = bytes.ok_or_else(|| no_note(path))?;
+    core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))
+}
+
+/// The note that a command is about does not exist.
+pub(super) fn no_note(path: &RelPath) -> Error {
+    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`list` shows what there is")
+}
+
+/// Everything directly in a folder (`None`: the root of the store), sorted by path.
+pub(super) async fn list_folder(call: &Call, folder: Option<&RelPath>) -> Result<Vec<Entry>, Error> {
+    let mut entries = Vec::new();
+    let mut after = None;
+    loop {
+        let page = call.fs.list(folder, after, call.scope.limits.max_list_entries, None).await;
+        match page.map_err(|error| Error::storage(folder, &error))? {
+            ListOutcome::Unchanged => return Ok(entries),
+            ListOutcome::Page(page) => {
+                entries.extend(page.entries);
+                match page.next {
+                    Some(next) => after = Some(next),
+                    None => return Ok(entries),
+                }
+            }
+        }
+    }
+}
+
+/// A template of the notebook.
+#[derive(Debug)]
+pub(super) struct FoundTemplate {
+    /// Below the root of the notebook.
+    pub(super) path: String,
+    pub(super) template: Template,
+}
+
+impl FoundTemplate {
+    /// What is wrong with the template, as the error of the command that uses it.
+    pub(super) fn error(&self, problem: &str) -> Error {
+        template_error(&self.path, problem)
+    }
+}
+
+/// The folders of templates, below the root of the notebook.
+pub(super) fn template_folders() -> [String; 2] {
+    [TEMPLATES_FOLDER.to_string(), format!("{ZK_FOLDER}/{TEMPLATES_FOLDER}")]
+}
+
+/// The template for a note at `path`: that of its group, else `<kind>.md` of a folder of templates,
+/// else that of the whole notebook. `None` where there is none of them.
+///
+/// One that the configuration names and that is not there is a warning: zk would refuse the note, but
+/// its text matters more.
+pub(super) async fn find_template(
+    call: &Call,
+    config: &NotebookConfig,
+    path: &str,
+    kind: &str,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<FoundTemplate>, Error> {
+    let group = config.group_of(path);
+    let own = group.filter(|group| group.has_own_template).and_then(|group| group.note.template.as_deref());
+    let shared = config.note.template.as_deref().filter(|_| own.is_none());
+    let [ours, of_zk] = template_folders();
+    let kind = format!("{kind}.md");
+    let mut candidates = Vec::new();
+    for (name, folders) in [(own, [&of_zk, &ours]), (Some(kind.as_str()), [&ours, &of_zk]), (shared, [&of_zk, &ours])] {
+        let Some(name) = name else { continue };
+        for folder in folders {
+            let path = format!("{folder}/{name}");
+            // An absolute path, or one that climbs, is not in the notebook.
+            if let Ok(file) = call.scope.layout.in_notebook(&path) {
+                candidates.push((path, file, own == Some(name)));
+            }
+        }
+    }
+    let reads: Vec<(&RelPath, Option<Version>)> = candidates.iter().map(|(_, file, _)| (file, None)).collect();
+    let limit = u32::try_from(MAX_TEMPLATE_BYTES).unwrap_or(u32::MAX);
+    let answers = load_all(&call.fs, &reads, limit).await;
+    let mut found = None;
+    for ((path, file, is_own), answer) in candidates.iter().zip(answers) {
+        match answer.map_err(|error| Error::storage(Some(file), &error))? {
+            Loaded::Absent => {}
+            Loaded::TooLarge(size) => return Err(Error::file_too_large(file, size, u64::from(limit))),
+            Loaded::Whole { bytes, .. } => {
+                let text = core::str::from_utf8(&bytes).map_err(|_| Error::not_text(file))?;
+                let template = Template::parse(text).map_err(|problem| template_error(path, &problem))?;
+                found = Some((FoundTemplate { path: path.clone(), template }, *is_own));
+                break;
+            }
+        }
+    }
+    let missing = match &found {
+        Some((_, is_own)) => own.filter(|_| !is_own),
+        None => own.or(shared),
+    };
+    if let Some(name) = missing {
+        let used = found.as_ref().map_or("the built-in one", |(found, _)| found.path.as_str());
+        let message = format!("template `{}` is neither in {of_zk} nor in {ours}; {used} is used", name.escape_debug());
+        warnings.push(Warning::new(CONFIG_FILE, message));
+    }
+    Ok(found.map(|(found, _)| found))
+}
+
+fn template_error(path: &str, problem: &str) -> Error {
+    let help = "mend the template, or move it away to use the built-in one; nothing was written";
+    Error::invalid_argument(format!("{path}: {problem}"), help)
+}
+
+/// The lines of a text without the difference between the ends of lines: neither CRLF, nor the white
+/// space behind the last word, says anything.
+pub(super) fn normalized_lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
+    let blank = lines.iter().take_while(|line| line.is_empty()).count();
+    lines.drain(..blank);
+    lines
+}
+
+/// One line for a heading, a title or a label: without control characters, and without more than one
+/// space in a row.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The folders above a path below the notebook, the nearest first.
+pub(super) fn folders_above(path: &RelPath) -> Vec<RelPath> {
+    let mut folders = vec![];
+    let mut next = path.parent();
+    while let Some(folder) = next {
+        next = folder.parent();
+        folders.push(folder);
+    }
+    folders
+}

@@ -1,0 +1,332 @@
+//! How a notebook writes a link, and how a link goes on leading to a note that is renamed.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::config::{LinkFormat, NotebookConfig};
+use super::files::one_line;
+use super::template::{Template, Variables};
+use crate::document::{Link, LinkKind};
+
+/// A note that a link goes to, below the root of the notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkTarget<'a> {
+    pub(crate) path: &'a str,
+    /// What the link shows; nothing but the path where it is empty.
+    pub(crate) title: &'a str,
+}
+
+/// A link from the note at `from`, as the configuration wants it. Both paths are below the root of the
+/// notebook.
+///
+/// A path that a wiki-link cannot hold, such as one with `#` or `|`, is linked in Markdown.
+pub(crate) fn format_link(config: &NotebookConfig, from: &str, to: LinkTarget<'_>) -> String {
+    let title = one_line(to.title);
+    match &config.link_format {
+        LinkFormat::Wiki if !to.path.contains(['[', ']', '|', '#', '\\']) => {
+            let target = if config.link_drop_extension { without_extension(to.path, config) } else { to.path };
+            if title.is_empty() || title == target {
+                format!("[[{target}]]")
+            } else {
+                format!("[[{target}|{}]]", escaped(&title, &['\\', '[', ']', '|']))
+            }
+        }
+        LinkFormat::Template(template) => {
+            from_template(template, from, to, config).unwrap_or_else(|| markdown(config, from, to.path, &title))
+        }
+        LinkFormat::Wiki | LinkFormat::Markdown => markdown(config, from, to.path, &title),
+    }
+}
+
+fn markdown(config: &NotebookConfig, from: &str, to: &str, title: &str) -> String {
+    let relative = relative_path(from, to);
+    let target = if config.link_drop_extension { without_extension(&relative, config) } else { &relative };
+    let encoded = config.link_encode_path || target.contains(['<', '>', '#', '?', '%']);
+    let target = if encoded {
+        percent_encoded(target)
+    } else if target.contains([' ', '(', ')', '\\']) {
+        format!("<{target}>")
+    } else {
+        target.to_string()
+    };
+    let title = if title.is_empty() { without_extension(to, config) } else { title };
+    format!("[{}]({target})", escaped(title, &['\\', '[', ']', '`', '*', '_', '<']))
+}
+
+fn from_template(template: &str, from: &str, to: LinkTarget<'_>, config: &NotebookConfig) -> Option<String> {
+    let relative = relative_path(from, to.path);
+    let target = if config.link_drop_extension { without_extension(&relative, config) } else { &relative };
+    let mut variables = Variables::default();
+    variables.set_text("path", &if config.link_encode_path { percent_encoded(target) } else { target.to_string() });
+    variables.set_text("title", &one_line(to.title));
+    let name = to.path.rsplit('/').next().unwrap_or(to.path);
+    variables.set_text("filename", if config.link_drop_extension { without_extension(name, config) } else { name });
+    let link = Template::parse(template).ok()?.render(&variables).ok()?;
+    Some(one_line(&link)).filter(|link| !link.is_empty())
+}
+
+/// The note that was renamed. Paths are below the root of the notebook; both have the same folder.
+pub(crate) struct Renamed<'a> {
+    pub(crate) old_path: &'a str,
+    pub(crate) new_path: &'a str,
+    pub(crate) old_title: &'a str,
+    pub(crate) new_title: &'a str,
+    /// They stay, so links by them do.
+    pub(crate) aliases: &'a [String],
+    /// Whether no other note answers to this name or title: a link by it would be ambiguous otherwise.
+    pub(crate) is_unambiguous: &'a dyn Fn(&str) -> bool,
+}
+
+impl Renamed<'_> {
+    /// What the target of a link to the note becomes in the note at `from`, in the style that its author
+    /// chose: by path, by name or by title, with or without extension, encoded or not. `None`: it stays.
+    ///
+    /// `raw` is the target as it is written, with its anchor.
+    pub(crate) fn target(&self, config: &NotebookConfig, from: &str, link: &Link, raw: &str) -> Option<String> {
+        if link.target.is_empty() || link.is_external {
+            return None;
+        }
+        let anchor = raw.find('#').and_then(|at| raw.get(at..)).unwrap_or_default();
+        let target = match link.kind {
+            LinkKind::Wiki => format!("{}{anchor}", self.wiki_target(config, from, &link.target)?),
+            LinkKind::Markdown => {
+                let target = self.markdown_target(config, from, &link.target);
+                match raw.strip_prefix('<') {
+                    Some(_) if !target.contains(['<', '>']) => {
+                        let anchor = anchor.strip_suffix('>').unwrap_or(anchor);
+                        format!("<{target}{anchor}>")
+                    }
+                    _ => format!("{}{}", percent_encoded(&target), anchor.strip_suffix('>').unwrap_or(anchor)),
+                }
+            }
+            LinkKind::Url => return None,
+        };
+        (target != raw).then_some(target)
+    }
+
+    fn wiki_target(&self, config: &NotebookConfig, from: &str, written: &str) -> Option<String> {
+        let lead = if written.starts_with('/') { "/" } else { "" };
+        let name = written.trim_start_matches('/');
+        let bare = without_extension(name, config);
+        let has_extension = bare.len() < name.len();
+        let kept = |path: &str| {
+            let path = if has_extension { path } else { without_extension(path, config) };
+            format!("{lead}{path}")
+        };
+        let (old, new) = (without_extension(self.old_path, config), without_extension(self.new_path, config));
+        let (old_stem, new_stem) = (last_segment(old), last_segment(new));
+        let is_safe = |text: &str| !text.contains(['[', ']', '|', '#', '\\', '\n']) && text.trim() == text;
+        if bare == old {
+            return Some(kept(self.new_path));
+        }
+        if bare == old_stem && (self.is_unambiguous)(new_stem) {
+            return Some(kept(last_segment(self.new_path)));
+        }
+        let same = |a: &str, b: &str| one_line(a).to_lowercase() == one_line(b).to_lowercase();
+        if same(written, self.old_title) && is_safe(self.new_title) && (self.is_unambiguous)(self.new_title) {
+            return Some(self.new_title.to_string());
+        }
+        if bare != old_stem && self.aliases.iter().any(|alias| same(written, alias)) {
+            return None;
+        }
+        if written.starts_with('.') {
+            return Some(kept(&relative_path(from, self.new_path)));
+        }
+        Some(kept(self.new_path))
+    }
+
+    fn markdown_target(&self, config: &NotebookConfig, from: &str, written: &str) -> String {
+        let bare = without_extension(written, config);
+        let is_old = |path: &str| {
+            let old = without_extension(self.old_path, config);
+            without_extension(path, config) == old
+        };
+        let relative = relative_path(from, self.new_path);
+        let from_folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let path = if written.starts_with('/') {
+            format!("/{}", self.new_path)
+        } else if !is_old(&joined(from_folder, written)) && is_old(written) {
+            self.new_path.to_string()
+        } else if written.starts_with("./") && !relative.starts_with("..") {
+            format!("./{relative}")
+        } else {
+            relative
+        };
+        if bare.len() < written.len() { path } else { without_extension(&path, config).to_string() }
+    }
+}
+
+/// The path from the folder of one note to another.
+pub(crate) fn relative_path(from: &str, to: &str) -> String {
+    let from: Vec<&str> = from.split('/').collect();
+    let to: Vec<&str> = to.split('/').collect();
+    let folders = from.len() - 1;
+    let shared = from.iter().take(folders).zip(to.iter().take(to.len() - 1)).take_while(|(a, b)| a == b).count();
+    let mut path = "../".repeat(folders - shared);
+    path.push_str(&to.get(shared..).unwrap_or_default().join("/"));
+    path
+}
+
+/// The path that a relative one leads to.
+fn joined(folder: &str, relative: &str) -> String {
+    let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
+    for segment in relative.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    segments.join("/")
+}
+
+fn last_segment(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The path without the extension that notes have.
+pub(crate) fn without_extension<'a>(path: &'a str, config: &NotebookConfig) -> &'a str {
+    let bare = path.strip_suffix(config.note.extension.as_str()).and_then(|path| path.strip_suffix('.'));
+    bare.or_else(|| path.strip_suffix(".md")).filter(|bare| !bare.is_empty() && !bare.ends_with('/')).unwrap_or(path)
+}
+
+/// With `%XX` for what ends or changes the target of a Markdown link. Letters of every script stay.
+fn percent_encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for c in path.chars() {
+        let is_special = c.is_whitespace()
+            || c.is_control()
+            || matches!(
+                c,
+                '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' | '%' | '(' | ')' | '[' | ']' | '#' | '?'
+            );
+        if is_special {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn escaped(text: &str, special: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if special.contains(&c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target<'a>(path: &'a str, title: &'a str) -> LinkTarget<'a> {
+        LinkTarget { path, title }
+    }
+
+    #[test]
+    fn a_link_is_written_as_the_configuration_says() {
+        let wiki = NotebookConfig::default();
+        let markdown = NotebookConfig::parse("").0;
+        let (plain, _) =
+            NotebookConfig::parse("[format.markdown]\nlink-encode-path = false\nlink-drop-extension = false");
+        let (custom, _) = NotebookConfig::parse("[format.markdown]\nlink-format = '[[{{filename}}]]'");
+        let to = target("facts/rotate keys.md", "It's [broken] #1");
+        for (config, link) in [
+            (&wiki, "[[facts/rotate keys|It's \\[broken\\] #1]]"),
+            (&markdown, "[It's \\[broken\\] #1](../facts/rotate%20keys)"),
+            (&plain, "[It's \\[broken\\] #1](<../facts/rotate keys.md>)"),
+            (&custom, "[[rotate keys]]"),
+        ] {
+            assert_eq!(format_link(config, "daily/2026-01-05.md", to), link);
+        }
+        assert_eq!(format_link(&wiki, "a.md", target("日本.md", "")), "[[日本]]");
+        assert_eq!(format_link(&markdown, "a.md", target("日本.md", "")), "[日本](日本)");
+        assert_eq!(format_link(&wiki, "a.md", target("c#.md", "C#")), "[C#](c%23)");
+    }
+
+    #[test]
+    fn a_relative_path_climbs_as_far_as_it_must() {
+        for (from, to, path) in [
+            ("a.md", "b.md", "b.md"),
+            ("x/a.md", "b.md", "../b.md"),
+            ("x/y/a.md", "x/z/b.md", "../z/b.md"),
+            ("x/a.md", "x/a/b.md", "a/b.md"),
+        ] {
+            assert_eq!(relative_path(from, to), path);
+        }
+    }
+
+    #[test]
+    fn a_renamed_note_keeps_the_style_of_its_links() {
+        let config = NotebookConfig::default();
+        let aliases = ["Primary DB".to_string()];
+        let renamed = Renamed {
+            old_path: "facts/postgres-port.md",
+            new_path: "facts/db-port.md",
+            old_title: "Postgres port",
+            new_title: "DB port",
+            aliases: &aliases,
+            is_unambiguous: &|name| name != "taken",
+        };
+        let rewrite = |kind: LinkKind, raw: &str, decoded: &str| {
+            let link = Link {
+                kind,
+                target: decoded.to_string(),
+                anchor: None,
+                text: String::new(),
+                relations: Vec::new(),
+                is_external: false,
+                span: 0..0,
+                target_span: 0..0,
+                context: 0..0,
+            };
+            renamed.target(&config, "daily/2026-01-05.md", &link, raw)
+        };
+        for (raw, written, new) in [
+            ("facts/postgres-port", "facts/postgres-port", Some("facts/db-port")),
+            ("facts/postgres-port.md#Why", "facts/postgres-port.md", Some("facts/db-port.md#Why")),
+            ("/facts/postgres-port", "/facts/postgres-port", Some("/facts/db-port")),
+            ("postgres-port", "postgres-port", Some("db-port")),
+            ("postgres port", "postgres port", Some("DB port")),
+            ("Primary DB", "Primary DB", None),
+            ("gres-po", "gres-po", Some("facts/db-port")),
+            ("#here", "", None),
+        ] {
+            assert_eq!(rewrite(LinkKind::Wiki, raw, written).as_deref(), new, "[[{raw}]]");
+        }
+        for (raw, written, new) in [
+            ("../facts/postgres-port.md", "../facts/postgres-port.md", Some("../facts/db-port.md")),
+            ("../facts/postgres-port#a%20b", "../facts/postgres-port", Some("../facts/db-port#a%20b")),
+            ("facts/postgres-port.md", "facts/postgres-port.md", Some("facts/db-port.md")),
+            ("/facts/postgres-port", "/facts/postgres-port", Some("/facts/db-port")),
+            ("<../facts/postgres-port.md#a>", "../facts/postgres-port.md", Some("<../facts/db-port.md#a>")),
+        ] {
+            assert_eq!(rewrite(LinkKind::Markdown, raw, written).as_deref(), new, "({raw})");
+        }
+    }
+
+    #[test]
+    fn a_name_that_others_have_too_is_not_linked_by() {
+        let renamed = Renamed {
+            old_path: "a/one.md",
+            new_path: "a/two.md",
+            old_title: "One",
+            new_title: "Two",
+            aliases: &[],
+            is_unambiguous: &|_| false,
+        };
+        assert_eq!(renamed.wiki_target(&NotebookConfig::default(), "x.md", "one").as_deref(), Some("a/two"));
+        assert_eq!(renamed.wiki_target(&NotebookConfig::default(), "x.md", "One").as_deref(), Some("a/two"));
+    }
+}

@@ -1,0 +1,237 @@
+//! A store in memory for the tests of this folder: the engine itself runs the commands, and a seed
+//! decides whose request is performed next.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::future::Future;
+
+use crate::engine::{Call, Engine, Fs, Limits, Scope};
+use crate::protocol::{
+    AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, FsError, FsOp, FsOutcome, FsResult, ListOutcome,
+    Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
+};
+use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
+
+/// 2026-05-25 12:34:56.
+pub(super) fn day() -> LocalTime {
+    Timestamp { seconds: 1_779_667_200 + 45_296, nanoseconds: 0, utc_offset_seconds: 0 }.local().expect("valid")
+}
+
+/// A call in a notebook that is the root of the store.
+pub(super) fn call_at(fs: Fs, now: LocalTime) -> Call {
+    call_in(fs, now, None)
+}
+
+/// A call in the notebook of a project.
+pub(super) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
+    let slug = project.map(|text| ProjectSlug::parse(text).expect("a slug"));
+    let layout = Layout::new(slug.as_ref()).expect("a layout");
+    Call { fs, scope: Rc::new(Scope { layout, path_prefix: String::new(), limits: Limits::default() }), now }
+}
+
+pub(super) fn path(text: &str) -> RelPath {
+    RelPath::parse(text).expect("a path")
+}
+
+/// Files with their versions, and what happened to them.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    files: BTreeMap<String, (Vec<u8>, u64)>,
+    last_version: u64,
+    /// What was written, appended, removed or made, in order.
+    pub(super) writes: Vec<String>,
+    /// After so many effects every further one fails, as if the process had died.
+    pub(super) dies_after: Option<usize>,
+    /// Once, before the effect of this number: what an editor saves into which file.
+    pub(super) editor: Option<(usize, &'static str, &'static str)>,
+    /// The number of this write is answered with "unknown", although it was done.
+    pub(super) unsure_of: Option<usize>,
+}
+
+impl Store {
+    pub(super) fn with(files: &[(&str, &str)]) -> Self {
+        let mut store = Self::default();
+        for (path, text) in files {
+            store.put(path, text.as_bytes().to_vec());
+        }
+        store
+    }
+
+    pub(super) fn text(&self, path: &str) -> String {
+        let (bytes, _) = self.files.get(path).unwrap_or_else(|| panic!("no {path} in {:?}", self.names()));
+        String::from_utf8(bytes.clone()).expect("text")
+    }
+
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.files.keys().map(String::as_str).collect()
+    }
+
+    pub(super) fn put(&mut self, path: &str, bytes: Vec<u8>) {
+        self.last_version += 1;
+        self.files.insert(path.to_string(), (bytes, self.last_version));
+    }
+
+    /// Runs one command to its end.
+    pub(super) fn run<T, F>(&mut self, command: impl FnOnce(Fs) -> F) -> Result<T, Error>
+    where
+        T: 'static,
+        F: Future<Output = Result<T, Error>> + 'static,
+    {
+        let mut command = Some(command);
+        let start = |fs: Fs, _| (command.take().expect("called once"))(fs);
+        self.race(1, 0, start).pop().expect("one reply")
+    }
+
+    /// Runs so many commands at once; the seed decides whose request comes next.
+    pub(super) fn race<T, F>(
+        &mut self,
+        count: u64,
+        seed: u64,
+        mut command: impl FnMut(Fs, u64) -> F,
+    ) -> Vec<Result<T, Error>>
+    where
+        T: 'static,
+        F: Future<Output = Result<T, Error>> + 'static,
+    {
+        let mut engine: Engine<T> = Engine::new(1, Limits::default());
+        let mut requests = Vec::new();
+        let mut replies: BTreeMap<u64, Result<T, Error>> = BTreeMap::new();
+        let mut random = seed.wrapping_mul(2).wrapping_add(1);
+        for i in 0..count {
+            let step = engine.start(CommandId(i), "test", |fs| command(fs, i)).expect("started");
+            requests.extend(step.requests);
+            replies.extend(step.finished.into_iter().map(|done| (done.id.0, done.outcome)));
+        }
+        while !requests.is_empty() {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let next = usize::try_from(random >> 33).expect("fits") % requests.len();
+            let request = requests.swap_remove(next);
+            let outcome = self.perform(request.op);
+            let result = FsResult { key: request.key.into_string(), outcome };
+            let step = engine.handle_result(result).expect("taken");
+            requests.extend(step.requests);
+            replies.extend(step.finished.into_iter().map(|done| (done.id.0, done.outcome)));
+        }
+        replies.into_values().collect()
+    }
+
+    fn perform(&mut self, op: FsOp) -> Result<FsOutcome, FsError> {
+        Ok(match op {
+            FsOp::Read { path, offset, max_bytes, unless } => FsOutcome::Read(match self.files.get(path.as_str()) {
+                None => ReadOutcome::Absent,
+                Some((_, version)) if unless == Some(shown(*version)) => ReadOutcome::Unchanged,
+                Some((bytes, version)) => {
+                    let start = bytes.len().min(usize::try_from(offset).expect("fits"));
+                    let end = bytes.len().min(start + max_bytes as usize);
+                    let size = bytes.len() as u64;
+                    ReadOutcome::Content(FileContent {
+                        bytes: bytes[start..end].to_vec(),
+                        version: shown(*version),
+                        size,
+                    })
+                }
+            }),
+            FsOp::Write { path, content, precondition } => {
+                FsOutcome::Write(if self.holds(&path, &precondition, "write")? {
+                    self.put(path.as_str(), content);
+                    if self.unsure_of == Some(self.writes.len()) {
+                        return Ok(FsOutcome::Write(WriteOutcome::Unknown));
+                    }
+                    WriteOutcome::Written(shown(self.last_version))
+                } else {
+                    WriteOutcome::Stale(self.version(&path))
+                })
+            }
+            FsOp::Append { path, content, precondition, .. } => {
+                FsOutcome::Append(if self.holds(&path, &precondition, "append")? {
+                    let mut bytes = self.files.get(path.as_str()).map(|(bytes, _)| bytes.clone()).unwrap_or_default();
+                    if bytes.last().is_some_and(|&last| last != b'\n') {
+                        bytes.push(b'\n');
+                    }
+                    bytes.extend(content);
+                    self.put(path.as_str(), bytes);
+                    AppendOutcome::Written(shown(self.last_version))
+                } else {
+                    AppendOutcome::Stale(self.version(&path))
+                })
+            }
+            FsOp::Remove { path, precondition } => FsOutcome::Remove(if self.version(&path).is_none() {
+                RemoveOutcome::Done
+            } else if self.holds(&path, &precondition, "remove")? {
+                self.files.remove(path.as_str());
+                RemoveOutcome::Done
+            } else {
+                RemoveOutcome::Stale(self.version(&path).expect("there"))
+            }),
+            FsOp::MakeDirectory { path } => {
+                self.writes.push(format!("make {path}"));
+                FsOutcome::MakeDirectory
+            }
+            FsOp::List { folder, .. } => FsOutcome::List(ListOutcome::Page(self.list(folder.as_ref()))),
+            FsOp::Rename { .. } => return Err(FsError::Unsupported),
+        })
+    }
+
+    /// Whether an effect happens; counts it if it does.
+    fn holds(&mut self, path: &RelPath, precondition: &Precondition, name: &str) -> Result<bool, FsError> {
+        if self.dies_after.is_some_and(|last| self.writes.len() >= last) {
+            return Err(FsError::Cancelled);
+        }
+        if let Some((before, file, text)) = self.editor
+            && before == self.writes.len()
+        {
+            self.editor = None;
+            self.put(file, text.as_bytes().to_vec());
+        }
+        let holds = match precondition {
+            Precondition::Any => true,
+            Precondition::Absent => self.version(path).is_none(),
+            Precondition::Matches(version) => self.version(path).as_ref() == Some(version),
+        };
+        if holds {
+            self.writes.push(format!("{name} {path}"));
+        }
+        Ok(holds)
+    }
+
+    fn version(&self, path: &RelPath) -> Option<Version> {
+        self.files.get(path.as_str()).map(|(_, version)| shown(*version))
+    }
+
+    fn list(&self, folder: Option<&RelPath>) -> Listing {
+        let mut entries: BTreeMap<RelPath, Entry> = BTreeMap::new();
+        for (name, (bytes, version)) in &self.files {
+            let prefix = folder.map(|folder| format!("{folder}/")).unwrap_or_default();
+            let Some(below) = name.strip_prefix(&prefix) else { continue };
+            let entry = match below.split_once('/') {
+                Some((child, _)) => Entry {
+                    path: path(&format!("{prefix}{child}")),
+                    kind: EntryKind::Directory,
+                    size: 0,
+                    version: Version(String::new()),
+                    modified: 0,
+                },
+                None => Entry {
+                    path: path(name),
+                    kind: EntryKind::File,
+                    size: bytes.len() as u64,
+                    version: shown(*version),
+                    modified: 0,
+                },
+            };
+            entries.insert(entry.path.clone(), entry);
+        }
+        Listing { entries: entries.into_values().collect(), next: None, version: None }
+    }
+}
+
+fn shown(version: u64) -> Version {
+    Version(version.to_string())
+}
