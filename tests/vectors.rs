@@ -25,7 +25,7 @@ use saddlebag_host::{Engine, Host, HostError, Simulator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{BOTH, Kind, engine, noon, path, project_config};
+use support::{BOTH, Kind, engine, noon, path, project_config, zk};
 
 /// What the recorded root is replaced by. It has as many bytes, as caps count them.
 const ROOT: &str = "/recorded/root-17/";
@@ -47,6 +47,13 @@ fn recorded_vectors_hold() {
                 continue;
             }
             let text = std::fs::read_to_string(&file).unwrap();
+            if name == "zk/expected.json" {
+                let recorded: zk::Recorded =
+                    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+                run += recorded.cases.len() * BOTH.len();
+                failures.extend(failed_zk_cases(&recorded, &not_followed));
+                continue;
+            }
             let recorded: Recorded = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(name, "journal.json", "no runner for the family of {name}");
             for case in &recorded.vectors {
@@ -70,6 +77,20 @@ fn recorded_vectors_hold() {
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// What differs of the recorded calls of zk that are followed.
+fn failed_zk_cases(recorded: &zk::Recorded, not_followed: &NotFollowed) -> Vec<String> {
+    let notebook = zk::Notebook::new();
+    let mut failures = Vec::new();
+    for case in recorded.cases.iter().filter(|case| !not_followed.has_zk_case(&case.name())) {
+        for kind in BOTH {
+            if let Err(failure) = notebook.check(kind, case) {
+                failures.push(format!("zk list {} ({kind:?}): {failure}", case.name()));
+            }
+        }
+    }
+    failures
+}
+
 #[test]
 fn what_is_not_followed_differs() {
     let not_followed = NotFollowed::load();
@@ -91,6 +112,14 @@ struct NotFollowed {
     #[serde(default)]
     file: Vec<NotFollowedFile>,
     case: Vec<NotFollowedCase>,
+    #[serde(default)]
+    zk: Vec<NotFollowedCall>,
+}
+
+#[derive(Deserialize)]
+struct NotFollowedCall {
+    args: String,
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -114,12 +143,17 @@ impl NotFollowed {
         assert!(
             list.case.iter().all(|case| !case.reason.is_empty())
                 && list.file.iter().all(|file| !file.reason.is_empty())
+                && list.zk.iter().all(|call| !call.reason.is_empty())
         );
         list
     }
 
     fn has_file(&self, name: &str) -> bool {
         self.file.iter().any(|file| file.path == name)
+    }
+
+    fn has_zk_case(&self, args: &str) -> bool {
+        self.zk.iter().any(|call| call.args == args)
     }
 
     fn has_case(&self, case: &Value) -> bool {

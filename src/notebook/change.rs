@@ -1,6 +1,8 @@
 //! Changes to the notebook: what the index must know first, then the change.
 
 use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::config::load_config;
 use super::create;
@@ -23,4 +25,27 @@ pub(super) async fn journal(call: &Call, entry: &str) -> Result<JournalEntryRepl
 pub(super) async fn today(call: &Call) -> Result<TodayReply, Error> {
     let found = load_config(call).await?;
     daily::today(call, &found.config).await
+}
+
+/// Keeps a note. The index says where its links lead, and what has its title already.
+pub(super) async fn remember(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    request: &RememberRequest,
+) -> Result<RememberReply, Error> {
+    create::checked_title(&request.title)?;
+    let config = catch_up(call, notebook).await?;
+    let title = request.title.trim();
+    let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
+        let links = request.links.iter().map(|link| {
+            let note = snapshot.find(link)?;
+            Ok((snapshot.path(note).to_string(), snapshot.title(note).to_string()))
+        });
+        let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
+        let same_title = snapshot.views.iter().filter(|view| view.note.title == title);
+        let known = same_title.map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
+        Ok((links, known))
+    })?;
+    let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
+    create::remember(call, &config, request, &links, &known).await
 }
