@@ -8,6 +8,7 @@ mod corpus;
 mod fold;
 mod index;
 mod query;
+pub(crate) mod ranked;
 mod render;
 
 use alloc::string::String;
