@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::index::RankedIndex;
-use super::matching::{Walk, positions};
+use super::matching::{Cursor, Walk};
 use super::plan::Plan;
 use super::query::Query;
 use super::score::{COVERAGE, Lengths, Ranked, ScorePart, saturate};
@@ -14,7 +14,7 @@ use super::{FIELDS, Field, FieldSet};
 const PHRASE: f32 = 0.6;
 /// What all words side by side would add, as a part of what they say.
 const PROXIMITY: f32 = 0.4;
-/// How many positions of one form count in one document.
+/// How many positions of one word count in one document.
 const MAX_POSITIONS: usize = 1000;
 
 /// Explains scores.
@@ -30,6 +30,9 @@ pub(super) struct Judge<'a> {
     pub(super) total_mass: f32,
 }
 
+/// By concept.
+type Cursors<'w> = Vec<Vec<Cursor<'w, 'w>>>;
+
 /// What a document has of a concept.
 #[derive(Clone, Debug, Default)]
 struct Evidence {
@@ -40,11 +43,18 @@ struct Evidence {
 }
 
 impl Judge<'_> {
-    pub(super) fn judge(&self, slot: u32, weight: &dyn Fn(u32) -> f32) -> Option<Ranked> {
+    /// Explains the scores of documents, which ascend.
+    pub(super) fn judge_all(&self, slots: &[u32], weight: &dyn Fn(u32) -> f32) -> Vec<Ranked> {
+        let mut cursors: Cursors<'_> =
+            self.walks.iter().map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
+        slots.iter().filter_map(|&slot| self.judge(slot, &mut cursors, weight)).collect()
+    }
+
+    fn judge(&self, slot: u32, cursors: &mut Cursors<'_>, weight: &dyn Fn(u32) -> f32) -> Option<Ranked> {
         let doc = self.index.docs().get(slot as usize)?;
         let (mut parts, mut fields, mut evidence) = (Vec::new(), FieldSet::default(), Vec::new());
-        for number in 0..self.plan.concepts.len() {
-            evidence.push(self.look(slot, number, &mut parts, &mut fields).unwrap_or_default());
+        for (number, cursors) in cursors.iter_mut().enumerate() {
+            evidence.push(self.look(slot, number, cursors, &mut parts, &mut fields).unwrap_or_default());
         }
         let sum: f32 = parts.iter().map(|part: &ScorePart| part.amount).sum();
         let mass: f32 = evidence.iter().map(|found| found.mass).sum();
@@ -58,18 +68,30 @@ impl Judge<'_> {
     }
 
     /// What the document has of one concept.
-    fn look(&self, slot: u32, number: usize, parts: &mut Vec<ScorePart>, fields: &mut FieldSet) -> Option<Evidence> {
+    fn look(
+        &self,
+        slot: u32,
+        number: usize,
+        cursors: &mut [Cursor<'_, '_>],
+        parts: &mut Vec<ScorePart>,
+        fields: &mut FieldSet,
+    ) -> Option<Evidence> {
         let concept = self.plan.concepts.get(number).filter(|concept| concept.is_scored)?;
-        let (walks, &idf) = (self.walks.get(number)?, self.idfs.get(number)?);
+        let &idf = self.idfs.get(number)?;
+        let has_place = !concept.is_whole && !concept.is_stop_word;
+        let mut places = Vec::new();
         let (mut sums, mut counts) = ([0.0_f32; FIELDS], [0_u32; FIELDS]);
-        for walk in walks {
-            let Some(posting) = walk.find(slot) else { continue };
+        for cursor in cursors {
+            let Some((posting, form_weight)) = cursor.find(slot) else { continue };
+            if has_place && places.len() < MAX_POSITIONS {
+                posting.positions(concept.field, &mut places);
+            }
             for field in Field::ALL.into_iter().filter(|field| concept.field.is_none_or(|only| only == *field)) {
                 let place = field as usize;
                 if let (Some(sum), Some(count), Some(&more)) =
                     (sums.get_mut(place), counts.get_mut(place), posting.counts.get(place))
                 {
-                    *sum += walk.weight * self.lengths.field(self.index, &posting, field);
+                    *sum += form_weight * self.lengths.field(self.index, posting, field);
                     *count = count.saturating_add(more);
                 }
             }
@@ -86,10 +108,8 @@ impl Judge<'_> {
                 fields.insert(field);
             }
         }
-        let mut places = Vec::new();
-        if !concept.is_whole && !concept.is_stop_word {
-            positions(walks, slot, concept.field, MAX_POSITIONS, &mut places);
-        }
+        places.truncate(MAX_POSITIONS);
+        places.sort_unstable();
         Some(Evidence { is_found: true, mass, positions: places })
     }
 

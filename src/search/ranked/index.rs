@@ -164,7 +164,10 @@ impl RankedIndex {
     /// Writes the index behind what `out` has, for [`RankedIndex::decode`].
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let is_whole = self.live as usize == self.docs.len();
-        if is_whole && self.recent.terms.is_empty() && self.docs.len() == self.base.doc_count() as usize && self.live > 0
+        if is_whole
+            && self.recent.terms.is_empty()
+            && self.docs.len() == self.base.doc_count() as usize
+            && self.live > 0
         {
             return out.extend_from_slice(self.base.bytes());
         }

@@ -68,25 +68,51 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The posting of a document.
-    pub(super) fn find(&self, slot: u32) -> Option<Posting<'a>> {
-        let place = self.places.partition_point(|(next, _)| *next <= slot).checked_sub(1)?;
-        let mut from = self.postings.at(*self.places.get(place)?);
-        from.find(|posting| posting.slot >= slot).filter(|posting| posting.slot == slot)
+    /// Reads from the start, forwards only.
+    pub(super) fn cursor(&self) -> Cursor<'_, 'a> {
+        Cursor { walk: self, place: 0, postings: self.postings.clone(), current: None }
+    }
+}
+
+/// Looks for one document after the other, in ascending order.
+pub(super) struct Cursor<'w, 'a> {
+    walk: &'w Walk<'a>,
+    /// Of the walk's places, the last that was passed.
+    place: usize,
+    postings: Postings<'a>,
+    current: Option<Posting<'a>>,
+}
+
+impl<'a> Cursor<'_, 'a> {
+    /// The posting of a document, and what the term counts.
+    pub(super) fn find(&mut self, slot: u32) -> Option<(&Posting<'a>, f32)> {
+        let places = self.walk.places.get(self.place + 1..).unwrap_or_default();
+        let passed = places.partition_point(|(next, _)| *next <= slot);
+        if let Some(place) = passed.checked_sub(1).and_then(|last| places.get(last)) {
+            self.place += passed;
+            self.postings = self.walk.postings.at(*place);
+            self.current = None;
+        }
+        while self.current.is_none_or(|current| current.slot < slot) {
+            self.current = Some(self.postings.next()?);
+        }
+        self.current.as_ref().filter(|current| current.slot == slot).map(|current| (current, self.walk.weight))
     }
 }
 
 /// Where a document has a concept: the positions of all of its forms, ascending.
-pub(super) fn positions(walks: &[Walk<'_>], slot: u32, field: Option<Field>, limit: usize, out: &mut Vec<u32>) {
+fn positions(cursors: &mut [Cursor<'_, '_>], slot: u32, field: Option<Field>, out: &mut Vec<u32>) {
     out.clear();
-    for walk in walks {
-        if let Some(posting) = walk.find(slot) {
-            let counted = posting.positions().filter(|(in_field, _)| field.is_none_or(|field| field == *in_field));
-            out.extend(counted.map(|(_, position)| position).take(limit));
+    let mut forms = 0;
+    for cursor in cursors {
+        if let Some((posting, _)) = cursor.find(slot) {
+            posting.positions(field, out);
+            forms += 1;
         }
     }
-    out.sort_unstable();
-    out.dedup();
+    if forms > 1 {
+        out.sort_unstable();
+    }
 }
 
 /// Evaluates the operators of a query.
@@ -177,28 +203,26 @@ impl Matcher<'_> {
     fn phrase(&self, word: usize) -> Bits {
         let mut candidates = self.live.clone();
         let parts = self.query.words.get(word).map_or([].as_slice(), |word| &word.parts);
-        let parts: Vec<(usize, Option<Field>)> = parts
-            .iter()
-            .filter_map(|&unit| Some((*self.plan.of_unit.get(unit)?, self.query.units.get(unit)?.field)))
-            .collect();
-        for found in parts.iter().filter_map(|(concept, _)| self.found.get(*concept)) {
+        let field = parts.first().and_then(|&unit| self.query.units.get(unit)).and_then(|unit| unit.field);
+        let concepts = parts.iter().filter_map(|&unit| self.plan.of_unit.get(unit).copied());
+        for found in concepts.clone().filter_map(|concept| self.found.get(concept)) {
             candidates.combine(found, |a, b| a & b);
         }
         if parts.len() < 2 || candidates.is_empty() {
             return candidates;
         }
+        let walks = concepts.filter_map(|concept| self.walks.get(concept));
+        let mut cursors: Vec<Vec<Cursor<'_, '_>>> =
+            walks.map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
         let mut matches = Bits(alloc::vec![0; candidates.0.len()]);
         let (mut ends, mut next) = (Vec::new(), Vec::new());
         for slot in candidates.slots() {
-            for (number, (concept, field)) in parts.iter().enumerate() {
-                let walks = self.walks.get(*concept).map_or([].as_slice(), |walks| walks);
-                positions(walks, slot, *field, usize::MAX, &mut next);
-                if number == 0 {
-                    core::mem::swap(&mut ends, &mut next);
-                } else {
+            for (number, cursors) in cursors.iter_mut().enumerate() {
+                positions(cursors, slot, field, &mut next);
+                if number > 0 {
                     next.retain(|position| position.checked_sub(1).is_some_and(|end| ends.binary_search(&end).is_ok()));
-                    core::mem::swap(&mut ends, &mut next);
                 }
+                core::mem::swap(&mut ends, &mut next);
                 if ends.is_empty() {
                     break;
                 }

@@ -8,6 +8,7 @@
 mod evidence;
 mod index;
 mod matching;
+mod passage;
 mod plan;
 mod postings;
 mod query;
@@ -17,6 +18,7 @@ mod stem;
 mod tokens;
 
 pub(crate) use index::{Fields, RankedIndex};
+pub(crate) use passage::{Passage, Passages};
 pub(crate) use query::{EmptyQuery, Joining, Query};
 pub(crate) use score::{Ranked, Ranking, ScorePart};
 

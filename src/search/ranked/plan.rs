@@ -90,7 +90,13 @@ impl Plan {
 
 fn forms(index: &RankedIndex, term: &[u8], is_prefix: bool) -> Vec<(Form, f32)> {
     let found = if is_prefix { index.starting_with(term, MAX_EXPANSIONS) } else { index.forms(term) };
-    found.into_iter().map(|form| { let weight = if is_prefix || *form.name == *term { 1.0 } else { OTHER_FORM }; (form, weight) }).collect()
+    found
+        .into_iter()
+        .map(|form| {
+            let weight = if is_prefix || *form.name == *term { 1.0 } else { OTHER_FORM };
+            (form, weight)
+        })
+        .collect()
 }
 
 /// Whether the query is no more than words, any of which may be found.

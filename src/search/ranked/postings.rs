@@ -34,16 +34,19 @@ pub(super) struct Posting<'a> {
 }
 
 impl Posting<'_> {
-    /// Where the term occurs: ascending, and with the field.
-    pub(super) fn positions(&self) -> impl Iterator<Item = (Field, u32)> {
+    /// Adds where the term occurs, ascending; in one field alone if that is given.
+    pub(super) fn positions(&self, only: Option<Field>, out: &mut Vec<u32>) {
         let mut reader = Reader(self.positions);
         let mut position = 0_u32;
-        let fields = Field::ALL.into_iter().zip(self.counts);
-        let fields = fields.flat_map(|(field, count)| core::iter::repeat_n(field, count as usize));
-        fields.map_while(move |field| {
-            position = position.saturating_add(reader.varint()?);
-            Some((field, position))
-        })
+        for (field, count) in Field::ALL.into_iter().zip(self.counts) {
+            for _ in 0..count {
+                let Some(distance) = reader.varint() else { return };
+                position = position.saturating_add(distance);
+                if only.is_none_or(|only| only == field) {
+                    out.push(position);
+                }
+            }
+        }
     }
 }
 
@@ -122,7 +125,12 @@ impl<'a> Iterator for Postings<'a> {
 /// Adds a posting.
 ///
 /// `skipped` is how many documents lie between the one before and this one; `positions` ascend.
-pub(super) fn push(out: &mut Vec<u8>, skipped: u32, counts: &[u32; FIELDS], positions: impl Iterator<Item = u32> + Clone) {
+pub(super) fn push(
+    out: &mut Vec<u8>,
+    skipped: u32,
+    counts: &[u32; FIELDS],
+    positions: impl Iterator<Item = u32> + Clone,
+) {
     let total: u32 = counts.iter().sum();
     let shape = match counts[BODY] {
         body if body != total => FIELDED,
@@ -259,7 +267,8 @@ mod tests {
                 prop_assert_eq!(read.slot, next + skipped);
                 next = read.slot + 1;
                 prop_assert_eq!(&read.counts, counts);
-                let positions: Vec<u32> = read.positions().map(|(_, position)| position).collect();
+                let mut positions = Vec::new();
+                read.positions(None, &mut positions);
                 prop_assert_eq!(positions.len(), distances.len());
                 prop_assert_eq!(positions.last().copied().unwrap_or(0), distances.iter().sum::<u32>());
             }
@@ -272,7 +281,9 @@ mod tests {
             while let Some(posting) = postings.next() {
                 prop_assert!(posting.slot < end && last < Some(posting.slot));
                 last = Some(posting.slot);
-                prop_assert!(posting.positions().count() <= bytes.len());
+                let mut positions = Vec::new();
+                posting.positions(None, &mut positions);
+                prop_assert!(positions.len() <= bytes.len());
             }
         }
     }

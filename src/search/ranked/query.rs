@@ -207,7 +207,10 @@ impl<'a> Parser<'a> {
                 continue;
             }
             self.skip_space();
-            if self.rest.is_empty() || self.rest.starts_with([')', '|']) || self.is_at(Operator::Or) || self.is_at(Operator::And)
+            if self.rest.is_empty()
+                || self.rest.starts_with([')', '|'])
+                || self.is_at(Operator::Or)
+                || self.is_at(Operator::And)
             {
                 let joining = self.joining;
                 return group(nodes, |nodes| joining.beside(nodes));
@@ -237,7 +240,8 @@ impl<'a> Parser<'a> {
             self.word(quoted, context).map(Node::Phrase)
         } else {
             let rest = self.rest.trim_start_matches('"');
-            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '(' | ')' | '|')).unwrap_or(rest.len());
+            let end =
+                rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '(' | ')' | '|')).unwrap_or(rest.len());
             let (word, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
             self.rest = behind;
             self.is_behind_word = !word.is_empty();
@@ -264,7 +268,8 @@ impl<'a> Parser<'a> {
         if parts == 0 || query.words.len() >= MAX_WORDS {
             return None;
         }
-        let mut word = Word { text: text.into(), parts: Vec::new(), wholes: Vec::new(), is_excluded: context.is_excluded };
+        let mut word =
+            Word { text: text.into(), parts: Vec::new(), wholes: Vec::new(), is_excluded: context.is_excluded };
         let mut is_alone = parts == 1;
         let is_phrase = source.contains(char::is_whitespace);
         for token in self.tokens.iter() {
@@ -373,15 +378,15 @@ pub(super) fn is_stop_word(word: &[u8]) -> bool {
 
 /// Function words of English, in byte order.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at", "be", "because", "been",
-    "before", "being", "between", "both", "but", "by", "can", "can't", "could", "did", "didn't", "do", "does", "doesn't",
-    "doing", "don't", "during", "each", "for", "from", "further", "had", "has", "have", "having", "he", "her", "here",
-    "hers", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "isn't", "it", "its",
-    "just", "know", "let", "me", "more", "most", "my", "of", "on", "once", "or", "our", "ours", "please", "she",
-    "should", "so", "some", "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they",
-    "this", "those", "to", "too", "us", "very", "was", "wasn't", "we", "we're", "we've", "were", "what", "when",
-    "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won't", "would", "you", "you're", "your",
-    "yours",
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at", "be", "because",
+    "been", "before", "being", "between", "both", "but", "by", "can", "can't", "could", "did", "didn't", "do", "does",
+    "doesn't", "doing", "don't", "during", "each", "for", "from", "further", "had", "has", "have", "having", "he",
+    "her", "here", "hers", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "isn't",
+    "it", "its", "just", "know", "let", "me", "more", "most", "my", "of", "on", "once", "or", "our", "ours", "please",
+    "she", "should", "so", "some", "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "those", "to", "too", "us", "very", "was", "wasn't", "we", "we're", "we've", "were", "what",
+    "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won't", "would", "you",
+    "you're", "your", "yours",
 ];
 
 #[cfg(test)]
@@ -443,7 +448,8 @@ mod tests {
     #[test]
     fn units_know_what_they_are() {
         let query = parse("the src/main.rs pref* 木");
-        let units: Vec<String> = query.units.iter().map(|unit| String::from_utf8_lossy(&unit.term).into_owned()).collect();
+        let units: Vec<String> =
+            query.units.iter().map(|unit| String::from_utf8_lossy(&unit.term).into_owned()).collect();
         assert_eq!(units, ["the", "src", "main", "rs", "main.rs", "src/main.rs", "pref", "木"]);
         assert!(query.units[0].is_stop_word && query.units[1].is_fragment && query.units[5].is_whole);
         assert!(query.units[6].is_prefix && query.units[7].is_prefix);

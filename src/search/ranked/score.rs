@@ -116,8 +116,9 @@ impl RankedIndex {
             }
         }
         let total = best.total;
-        let judge = Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
-        let mut hits: Vec<Ranked> = best.slots().into_iter().filter_map(|slot| judge.judge(slot, weight)).collect();
+        let judge =
+            Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
+        let mut hits = judge.judge_all(&best.slots(), weight);
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
         hits.truncate(limit);
         Ranking { hits, total, is_relaxed }

@@ -29,8 +29,7 @@ const EXCEPTIONS: [(&[u8], &[u8]); 18] = [
 ];
 
 /// Words that are done once their plural is.
-const FINAL: [&[u8]; 8] =
-    [b"inning", b"outing", b"canning", b"herring", b"earring", b"proceed", b"exceed", b"succeed"];
+const FINAL: [&[u8]; 8] = [b"inning", b"outing", b"canning", b"herring", b"earring", b"proceed", b"exceed", b"succeed"];
 
 /// What replaces an ending.
 type Rule = (&'static [u8], &'static [u8]);
@@ -190,8 +189,7 @@ impl Stemmer<'_> {
         let last = self.back(1);
         if [b"at", b"bl", b"iz"].iter().any(|ending| self.word.ends_with(*ending)) {
             self.word.push(b'e');
-        } else if last == self.back(2) && matches!(last, b'b' | b'd' | b'f' | b'g' | b'm' | b'n' | b'p' | b'r' | b't')
-        {
+        } else if last == self.back(2) && matches!(last, b'b' | b'd' | b'f' | b'g' | b'm' | b'n' | b'p' | b'r' | b't') {
             self.cut(1);
         } else if self.word.len() == self.r1 && self.ends_in_short_syllable() {
             self.word.push(b'e');

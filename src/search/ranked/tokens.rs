@@ -282,7 +282,8 @@ impl Tokens {
                 at += mark.len_utf8();
             }
             let whole = text.get(from..at).unwrap_or_default();
-            if at == from + c.len_utf8() && matches!(c, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
+            if at == from + c.len_utf8()
+                && matches!(c, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
             {
                 self.text.extend_from_slice(whole.as_bytes());
             } else {
