@@ -1,10 +1,17 @@
 //! [`Note`]: one Markdown file, parsed.
 
+use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::frontmatter::Frontmatter;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+
+use super::frontmatter::{Frontmatter, Value};
+use super::inline::Found;
+use super::scanner::Blocks;
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +61,10 @@ pub struct Heading {
     pub level: u8,
     /// Its text, without markup.
     pub text: String,
-    /// Its lines.
+    /// Its lines, without the last line ending.
     pub span: Range<usize>,
+    /// Its text as it is written, within its lines.
+    pub content: Range<usize>,
 }
 
 /// How a link is written.
@@ -75,7 +84,7 @@ pub struct Link {
     /// How it is written.
     pub kind: LinkKind,
     /// Where it goes, decoded and without its anchor: as the author wrote it, not yet resolved. Empty
-    /// for a link to a heading of the same note.
+    /// for a link to a heading of the same note. An external one is whole and not decoded.
     pub target: String,
     /// Behind the first `#`: a heading of the target.
     pub anchor: Option<String>,
@@ -97,8 +106,180 @@ pub struct Link {
 impl Note {
     /// Parses a file. Every text is a note; what is wrong with its frontmatter is in
     /// [`Frontmatter::problem`].
+    ///
+    /// The rules are zk's (`reference/notebook.md`, section 2.2). The time is linear in the size of the
+    /// text.
     #[must_use]
-    pub fn parse(text: &str, _syntax: TagSyntax) -> Self {
-        Self { body: 0..text.len(), ..Self::default() }
+    pub fn parse(text: &str, syntax: TagSyntax) -> Self {
+        let frontmatter = Frontmatter::parse(text);
+        let blocks = Blocks::scan(text, frontmatter.span.end);
+        let mut found = Found::new(text, syntax);
+        let mut headings = Vec::new();
+        for block in &blocks.list {
+            let content = blocks.content(text, block);
+            match &block.heading {
+                None => found.read(&blocks, &content),
+                Some((level, span)) => headings.push(Heading {
+                    level: *level,
+                    text: found.read_heading(&blocks, &content),
+                    span: span.clone(),
+                    content: content.source_range(0..content.text.len()),
+                }),
+            }
+        }
+        let Found { mut links, tags, .. } = found;
+        // A link is found at its end, behind those in its text.
+        links.sort_by_key(|link| link.span.start);
+        let mut all_tags = frontmatter.tags();
+        all_tags.extend(tags);
+        let (title, body_start) = match (frontmatter.title(), title_heading(&headings)) {
+            (Some(title), _) => (String::from(title), frontmatter.span.end),
+            (None, Some(heading)) => (heading.text.clone(), heading.span.end),
+            (None, None) => (String::new(), frontmatter.span.start),
+        };
+        let body = trim(text, body_start..text.len());
+        Self {
+            title,
+            lead: lead(text, body.clone()),
+            body,
+            aliases: frontmatter.aliases(),
+            tags: without_repetition(all_tags),
+            headings,
+            links,
+            word_count: word_count(text),
+            frontmatter,
+        }
     }
+
+    /// The heading that an anchor names: by its text, else by its slug as GitHub makes it. Of headings
+    /// with one text, `-1` and so on names those behind the first.
+    #[must_use]
+    pub fn heading(&self, anchor: &str) -> Option<&Heading> {
+        let anchor = anchor.trim();
+        if let Some(heading) = self.headings.iter().find(|heading| heading.text == anchor) {
+            return Some(heading);
+        }
+        let anchor = anchor.to_lowercase();
+        let mut seen = BTreeMap::<String, u32>::new();
+        self.headings.iter().find(|heading| {
+            let slug = heading_slug(&heading.text);
+            let count = seen.entry(slug.clone()).or_default();
+            let is_it = if *count == 0 { slug == anchor } else { format!("{slug}-{count}") == anchor };
+            *count += 1;
+            is_it
+        })
+    }
+
+    /// The `date` of the frontmatter, as it is written.
+    #[must_use]
+    pub fn date(&self) -> Option<&str> {
+        match self.frontmatter.value("date") {
+            Some(Value::String(date)) => Some(date),
+            _ => None,
+        }
+    }
+
+    /// The `date` of the frontmatter in nanoseconds since 1970-01-01T00:00:00Z, by [`parse_date`].
+    #[must_use]
+    pub fn created(&self) -> Option<u64> {
+        self.date().and_then(parse_date)
+    }
+
+    /// The heading that is the title.
+    pub(super) fn title_heading(&self) -> Option<&Heading> {
+        if self.frontmatter.title().is_some() { None } else { title_heading(&self.headings) }
+    }
+}
+
+/// A date of a frontmatter in nanoseconds since 1970-01-01T00:00:00Z; one before that is 0.
+///
+/// RFC 3339, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05 09:00:00`, with a space or a `T`. One
+/// without an offset is UTC.
+#[must_use]
+pub fn parse_date(date: &str) -> Option<u64> {
+    let date = date.trim();
+    let moment = DateTime::parse_from_rfc3339(date).map(|moment| moment.to_utc()).ok().or_else(|| {
+        let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"];
+        let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(date, format).ok());
+        let day = || NaiveDate::parse_from_str(date, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN));
+        local.or_else(day).map(|local| local.and_utc())
+    })?;
+    let nanoseconds = i128::from(moment.timestamp()) * 1_000_000_000 + i128::from(moment.timestamp_subsec_nanos());
+    u64::try_from(nanoseconds.max(0)).ok()
+}
+
+/// The first heading of level 1, else the first of the smallest level.
+fn title_heading(headings: &[Heading]) -> Option<&Heading> {
+    headings.iter().filter(|heading| !heading.text.is_empty()).min_by_key(|heading| heading.level)
+}
+
+/// What GitHub makes of a heading: lower case, spaces as dashes, no punctuation but `-` and `_`.
+fn heading_slug(text: &str) -> String {
+    let kept = |character: &char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_');
+    text.chars()
+        .filter(kept)
+        .flat_map(char::to_lowercase)
+        .map(|character| if character == ' ' { '-' } else { character })
+        .collect()
+}
+
+fn trim(text: &str, range: Range<usize>) -> Range<usize> {
+    let slice = text.get(range.clone()).unwrap_or_default();
+    let start = range.start + (slice.len() - slice.trim_start().len());
+    start..start + slice.trim().len()
+}
+
+/// The body up to its first blank line.
+fn lead(text: &str, body: Range<usize>) -> Range<usize> {
+    let slice = text.get(body.clone()).unwrap_or_default();
+    let end = memchr::memchr_iter(b'\n', slice.as_bytes()).find(|&end| {
+        let rest = slice.as_bytes().get(end + 1..).unwrap_or_default();
+        let line = rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+        line == Some(&b'\n')
+    });
+    trim(text, body.start..end.map_or(body.end, |end| body.start + end))
+}
+
+/// Keeps the first of equal texts.
+pub(super) fn without_repetition(tags: Vec<String>) -> Vec<String> {
+    if tags.len() < 2 {
+        return tags;
+    }
+    let mut order: Vec<usize> = (0..tags.len()).collect();
+    order.sort_by_key(|&index| tags.get(index));
+    let mut first = vec![true; tags.len()];
+    for pair in order.windows(2) {
+        if let [a, b] = *pair
+            && tags.get(a) == tags.get(b)
+            && let Some(first) = first.get_mut(b)
+        {
+            *first = false;
+        }
+    }
+    tags.into_iter().zip(first).filter_map(|(tag, first)| first.then_some(tag)).collect()
+}
+
+fn word_count(text: &str) -> u32 {
+    let mut count = 0_u32;
+    let mut in_word = false;
+    let mut bytes = text.as_bytes();
+    while let Some((&byte, rest)) = bytes.split_first() {
+        bytes = rest;
+        // White space beyond ASCII starts with one of these bytes.
+        let is_space = match byte {
+            b' ' | b'\t'..=b'\r' => true,
+            0xc2 | 0xe1..=0xe3 => {
+                let start = text.len() - rest.len() - 1;
+                text.get(start..).and_then(|rest| rest.chars().next()).is_some_and(char::is_whitespace)
+            }
+            // What follows is part of the character before.
+            0x80..=0xbf => continue,
+            _ => false,
+        };
+        if !is_space && !in_word {
+            count = count.saturating_add(1);
+        }
+        in_word = !is_space;
+    }
+    count
 }

@@ -1,0 +1,279 @@
+//! Where Markdown links go: destinations, titles, labels and the definitions of references.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use memchr::{memchr, memchr3};
+
+use super::scanner::{Content, at};
+
+/// The longest label of a reference, in bytes.
+const MAX_LABEL: usize = 999;
+/// How deep the parentheses of a destination nest.
+const MAX_PARENTHESES: usize = 32;
+
+/// What a reference stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Definition {
+    /// As it is written.
+    pub(super) destination: String,
+    /// As it is written.
+    pub(super) title: String,
+    /// Where the destination stands in the file.
+    pub(super) span: Range<usize>,
+}
+
+/// A definition at the head of a paragraph.
+#[derive(Debug)]
+pub(super) struct FoundDefinition {
+    pub(super) label: String,
+    pub(super) definition: Definition,
+    /// Behind its last line.
+    pub(super) end: usize,
+}
+
+/// A destination with its title, as ranges of the text.
+#[derive(Debug)]
+pub(super) struct Destination {
+    pub(super) destination: Range<usize>,
+    pub(super) title: Range<usize>,
+    pub(super) end: usize,
+}
+
+/// Reads the definition that starts at `start`.
+pub(super) fn definition(content: &Content<'_>, start: usize) -> Option<FoundDefinition> {
+    let text = content.text.as_ref();
+    let bytes = text.as_bytes();
+    let start = skip_space(bytes, start);
+    if at(bytes, start) != b'[' {
+        return None;
+    }
+    let (label, behind) = label(text, start)?;
+    let label = normalize(text.get(label)?);
+    if label.is_empty() || at(bytes, behind) != b':' {
+        return None;
+    }
+    let (destination, destination_end) = destination(bytes, skip_space(bytes, behind + 1))?;
+    if destination.is_empty() && at(bytes, destination_end.saturating_sub(1)) != b'>' {
+        return None;
+    }
+    let title_start = skip_space(bytes, destination_end);
+    let titled = (title_start > destination_end)
+        .then(|| title(bytes, title_start))
+        .flatten()
+        .and_then(|(title, end)| Some((title, line_end(bytes, end)?)));
+    let (title, end) = match titled {
+        Some(titled) => titled,
+        None => (0..0, line_end(bytes, destination_end)?),
+    };
+    let definition = Definition {
+        destination: text.get(destination.clone())?.into(),
+        title: text.get(title)?.into(),
+        span: content.source_range(destination),
+    };
+    Some(FoundDefinition { label, definition, end })
+}
+
+/// Reads `destination "title")`.
+pub(super) fn inline(bytes: &[u8], start: usize) -> Option<Destination> {
+    let start = skip_space(bytes, start);
+    let (destination, destination_end) = destination(bytes, start)?;
+    let mut end = skip_space(bytes, destination_end);
+    let mut found = 0..0;
+    if end > destination_end
+        && let Some((title, title_end)) = title(bytes, end)
+    {
+        found = title;
+        end = skip_space(bytes, title_end);
+    }
+    (at(bytes, end) == b')').then_some(Destination { destination, title: found, end: end + 1 })
+}
+
+/// The label whose `[` is at `start`, and what is behind its `]`.
+pub(super) fn label(text: &str, start: usize) -> Option<(Range<usize>, usize)> {
+    let bytes = text.as_bytes();
+    let limit = bytes.len().min(start + 2 + MAX_LABEL);
+    let mut next = start + 1;
+    while next < limit {
+        next += memchr3(b'[', b']', b'\\', bytes.get(next..limit)?)?;
+        match at(bytes, next) {
+            b']' => return Some((start + 1..next, next + 1)),
+            b'\\' => next += 2,
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// What labels of one reference have in common.
+pub(super) fn normalize(label: &str) -> String {
+    if label.len() > MAX_LABEL {
+        return String::new();
+    }
+    let folded = label.to_lowercase().to_uppercase();
+    super::text::normalize_line(&folded)
+}
+
+fn skip_space(bytes: &[u8], start: usize) -> usize {
+    start + bytes.iter().skip(start).take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// Behind the end of the line, if there is only white space up to it.
+fn line_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let rest = bytes.get(start..)?;
+    let end = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+    rest.get(..end)?.trim_ascii().is_empty().then_some(start + end)
+}
+
+fn destination(bytes: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
+    let mut next = start;
+    if at(bytes, start) == b'<' {
+        next += 1;
+        while next < bytes.len() {
+            match at(bytes, next) {
+                b'>' => return Some((start + 1..next, next + 1)),
+                b'<' | b'\n' => return None,
+                b'\\' if at(bytes, next + 1).is_ascii_punctuation() => next += 2,
+                _ => next += 1,
+            }
+        }
+        return None;
+    }
+    let mut depth = 0_usize;
+    while let Some(&byte) = bytes.get(next) {
+        match byte {
+            b'(' if depth == MAX_PARENTHESES => return None,
+            b'(' => depth += 1,
+            b')' if depth == 0 => break,
+            b')' => depth -= 1,
+            b'\\' if at(bytes, next + 1).is_ascii_punctuation() => next += 1,
+            _ if byte.is_ascii_control() || byte == b' ' => break,
+            _ => {}
+        }
+        next += 1;
+    }
+    (depth == 0).then_some((start..next, next))
+}
+
+/// The text of the title whose opening mark is at `start`, and what is behind its closing mark.
+fn title(bytes: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
+    let open = at(bytes, start);
+    let close = match open {
+        b'"' | b'\'' => open,
+        b'(' => b')',
+        _ => return None,
+    };
+    let mut next = start + 1;
+    while next < bytes.len() {
+        next += memchr3(close, open, b'\\', bytes.get(next..)?)?;
+        match at(bytes, next) {
+            b'\\' => next += 2,
+            byte if byte == close => return Some((start + 1..next, next + 1)),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The text without the backslashes that escape, and with its entities resolved.
+pub(super) fn unescape(text: &str) -> Cow<'_, str> {
+    if memchr::memchr2(b'\\', b'&', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(found) = memchr::memchr2(b'\\', b'&', rest.as_bytes()) {
+        let (before, from) = rest.split_at(found);
+        plain.push_str(before);
+        if let Some((character, length)) = entity(from) {
+            plain.push(character);
+            rest = from.get(length..).unwrap_or_default();
+            continue;
+        }
+        let escapes = from.starts_with('\\') && at(from.as_bytes(), 1).is_ascii_punctuation();
+        let kept = if escapes { 1..2 } else { 0..1 };
+        rest = from.get(kept.end..).unwrap_or_default();
+        plain.push_str(from.get(kept).unwrap_or_default());
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// The entities that notes are likely to have; any other stays as it is written.
+const ENTITIES: [(&str, char); 18] = [
+    ("amp", '&'),
+    ("lt", '<'),
+    ("gt", '>'),
+    ("quot", '"'),
+    ("apos", '\''),
+    ("nbsp", '\u{a0}'),
+    ("copy", '©'),
+    ("reg", '®'),
+    ("hellip", '…'),
+    ("ndash", '–'),
+    ("mdash", '—'),
+    ("lsquo", '‘'),
+    ("rsquo", '’'),
+    ("ldquo", '“'),
+    ("rdquo", '”'),
+    ("auml", 'ä'),
+    ("ouml", 'ö'),
+    ("uuml", 'ü'),
+];
+
+/// The character of the entity that the text starts with, and the length of the entity.
+pub(super) fn entity(text: &str) -> Option<(char, usize)> {
+    let bytes = text.as_bytes();
+    if at(bytes, 0) != b'&' {
+        return None;
+    }
+    let end = memchr(b';', bytes.get(..bytes.len().min(12))?)?;
+    let name = text.get(1..end)?;
+    let character = if let Some(number) = name.strip_prefix('#') {
+        let (digits, radix, most) = match number.strip_prefix(['x', 'X']) {
+            Some(digits) => (digits, 16, 6),
+            None => (number, 10, 7),
+        };
+        if digits.is_empty() || digits.len() > most || !digits.chars().all(|digit| digit.is_digit(radix)) {
+            return None;
+        }
+        let code = u32::from_str_radix(digits, radix).ok()?;
+        char::from_u32(code).filter(|&character| character != '\0').unwrap_or('\u{fffd}')
+    } else {
+        ENTITIES.iter().find(|(entity, _)| *entity == name)?.1
+    };
+    Some((character, end + 1))
+}
+
+/// Resolves `%20` and its like; what is no UTF-8 then stays as it is written.
+pub(super) fn percent_decode(text: &str) -> Cow<'_, str> {
+    if memchr(b'%', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut next = 0;
+    while let Some(&byte) = bytes.get(next) {
+        if byte == b'%'
+            && let (Some(high), Some(low)) = (digit(at(bytes, next + 1)), digit(at(bytes, next + 2)))
+        {
+            decoded.push(high * 16 + low);
+            next += 3;
+        } else {
+            decoded.push(byte);
+            next += 1;
+        }
+    }
+    String::from_utf8(decoded).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// Whether a destination leaves the notebook: it starts with a scheme of two letters at least.
+pub(super) fn has_scheme(destination: &str) -> bool {
+    let bytes = destination.as_bytes();
+    let is_scheme = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'+' | b'.' | b'-');
+    let length = bytes.iter().take(33).take_while(is_scheme).count();
+    at(bytes, 0).is_ascii_alphabetic() && (2..=32).contains(&length) && at(bytes, length) == b':'
+}

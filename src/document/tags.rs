@@ -1,0 +1,108 @@
+//! Tags in running text: `#tag`, `#more words#`, `:one:two:`.
+//!
+//! The rules are zk's (`reference/notebook.md`, section 2.2).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Whether tags may have the character.
+fn is_tag_char(character: char) -> bool {
+    match character {
+        '/' | '@' | '\'' | '~' | '-' | '_' | '$' | '%' | '&' | '+' | '=' | ':' | '#' => true,
+        _ if character.is_ascii() => character.is_ascii_alphanumeric(),
+        _ => character.is_alphanumeric(),
+    }
+}
+
+/// Whether a tag can start at `start`: the character before it is none of a tag.
+pub(super) fn may_start(text: &str, start: usize) -> bool {
+    !text.get(..start).and_then(|before| before.chars().next_back()).is_some_and(is_tag_char)
+}
+
+/// Whether a character of a tag is at `start`.
+pub(super) fn continues(text: &str, start: usize) -> bool {
+    text.get(start..).and_then(|rest| rest.chars().next()).is_some_and(is_tag_char)
+}
+
+/// The tag whose `#` is at `start`, and its end.
+pub(super) fn hashtag(text: &str, start: usize, multiword: bool) -> Option<(String, usize)> {
+    let first = start + 1;
+    let mut tag = String::new();
+    let mut run = first;
+    let mut plain = None;
+    let mut closed = false;
+    let mut end = text.len();
+    let mut after_space = false;
+    let mut characters = text.get(first..)?.char_indices();
+    let flush = |tag: &mut String, run: usize, to: usize| tag.push_str(text.get(run..to).unwrap_or_default());
+    while let Some((offset, character)) = characters.next() {
+        let at = first + offset;
+        match character {
+            '\\' => {
+                let Some((next, escaped)) = characters.next().filter(|(_, escaped)| *escaped != '\n') else {
+                    end = at;
+                    break;
+                };
+                flush(&mut tag, run, at);
+                tag.push(escaped);
+                run = first + next + escaped.len_utf8();
+                after_space = false;
+            }
+            '#' => {
+                closed = multiword && at > first && !after_space;
+                end = at;
+                break;
+            }
+            ' ' if multiword && at > first => {
+                if plain.is_none() {
+                    flush(&mut tag, run, at);
+                    run = at;
+                    plain = Some((tag.len(), at));
+                }
+                after_space = true;
+            }
+            _ if is_tag_char(character) => after_space = false,
+            _ => {
+                end = at;
+                break;
+            }
+        }
+    }
+    flush(&mut tag, run, end);
+    if closed {
+        end += 1;
+    } else if let Some((length, at)) = plain {
+        tag.truncate(length);
+        end = at;
+    } else if text.get(end..).is_some_and(|rest| rest.starts_with('#')) {
+        return None;
+    }
+    // A number is an issue or an order, no tag.
+    tag.chars().any(|character| !character.is_numeric() && character != ' ').then_some((tag, end))
+}
+
+/// Reads the tags that start with the `:` at `start`; the end of the last one.
+pub(super) fn colon_tags(text: &str, start: usize, tags: &mut Vec<String>) -> Option<usize> {
+    let first = start + 1;
+    let mut tag = String::new();
+    let mut end = None;
+    let mut characters = text.get(first..)?.char_indices();
+    while let Some((offset, character)) = characters.next() {
+        match character {
+            ':' => {
+                if tag.chars().all(|character| character == '-') {
+                    break;
+                }
+                tags.push(core::mem::take(&mut tag));
+                end = Some(first + offset + 1);
+            }
+            '\\' => match characters.next() {
+                Some((_, escaped)) if escaped != '\n' => tag.push(escaped),
+                _ => break,
+            },
+            _ if is_tag_char(character) => tag.push(character),
+            _ => break,
+        }
+    }
+    end
+}

@@ -1,0 +1,508 @@
+//! What a note says: the notes of zk's vectors, the corners of its rules, and what holds for any input.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const ALL: TagSyntax = TagSyntax { hashtags: true, colon_tags: true, multiword_tags: true };
+const HASHTAGS: TagSyntax = TagSyntax { hashtags: true, colon_tags: false, multiword_tags: false };
+
+fn note(text: &str) -> Note {
+    Note::parse(text, ALL)
+}
+
+/// Title, lead, body, tags and words of a note.
+fn check(text: &str, title: &str, lead: &str, body: &str, tags: &[&str], words: u32) {
+    let note = note(text);
+    assert_eq!(note.title, title);
+    assert_eq!(&text[note.lead.clone()], lead, "lead of {title:?}");
+    assert_eq!(&text[note.body.clone()], body, "body of {title:?}");
+    assert_eq!(note.tags, tags, "tags of {title:?}");
+    assert_eq!(note.word_count, words, "words of {title:?}");
+    assert_eq!(note.frontmatter.problem, None);
+}
+
+fn tags(text: &str, syntax: TagSyntax) -> Vec<String> {
+    Note::parse(text, syntax).tags
+}
+
+fn check_tags(text: &str, expected: &[&str]) {
+    assert_eq!(tags(text, ALL), expected, "{text:?}");
+}
+
+fn check_hashtags(text: &str, expected: &[&str]) {
+    assert_eq!(tags(text, HASHTAGS), expected, "{text:?}");
+}
+
+/// `kind target#anchor (text) relations` of each link.
+fn links(text: &str) -> Vec<String> {
+    let show = |link: &Link| {
+        let anchor = link.anchor.as_ref().map_or(String::new(), |anchor| format!("#{anchor}"));
+        let kind = match link.kind {
+            LinkKind::Wiki => "wiki",
+            LinkKind::Markdown => "markdown",
+            LinkKind::Url => "url",
+        };
+        let mut shown = format!("{kind} {}{anchor} ({})", link.target, link.text);
+        for relation in &link.relations {
+            shown.push(' ');
+            shown.push_str(relation);
+        }
+        shown
+    };
+    note(text).links.iter().map(show).collect()
+}
+
+fn check_links(text: &str, expected: &[&str]) {
+    assert_eq!(links(text), expected, "{text:?}");
+}
+
+#[test]
+fn the_notes_of_zk_say_what_they_say_there() {
+    let journal = "- 09:00 set up the database port\n- 10:00 talked about Use Rust and WebAssembly";
+    check(&format!("# January 05, 2026\n\n{journal}\n"), "January 05, 2026", journal, journal, &[], 19);
+    let linked = "Nothing linked here. #journal #multi word tag# done";
+    check(
+        &format!("# January 06, 2026\n\n{linked}\n"),
+        "January 06, 2026",
+        linked,
+        linked,
+        &["journal", "multi word tag"],
+        12,
+    );
+    let postgres = "We chose Postgres over MySQL. Links: [[auth]], [[facts/postgres-port]], \
+                    https://www.postgresql.org and [[missing-note]].";
+    check(
+        &format!(
+            "---\ntitle: Use Postgres\ndate: 2026-01-04 08:00:00\nkeywords: [decision, db]\nstatus: accepted\n\
+             score: 0.8\n---\n\n{postgres}\n"
+        ),
+        "Use Postgres",
+        postgres,
+        postgres,
+        &["decision", "db"],
+        26,
+    );
+    let rust = "Rust compiles to WebAssembly components. #decision #lang/rust";
+    check(
+        &format!("# Use Rust\n\n{rust}\n\nSee [[use-postgres]]#\n"),
+        "Use Rust",
+        rust,
+        &format!("{rust}\n\nSee [[use-postgres]]#"),
+        &["decision", "lang/rust"],
+        12,
+    );
+    check("", "", "", "", &[], 0);
+    let style = "Write short sentences. Running, runs and runner share a stem. #docs/style";
+    check(&format!("# Author style guide\n\n{style}\n"), "Author style guide", style, style, &["docs/style"], 15);
+    let wifi = "Password is on the naïve résumé board. :office:wifi:";
+    check(&format!("# Café Wi-Fi\n\n{wifi}\n"), "Café Wi-Fi", wifi, wifi, &["office", "wifi"], 11);
+    let key = "Rotate the deploy key every 90 days. See [runbook](../runbooks/rotate%20keys.md#steps) and \
+               [[postgres-port|the port note]].";
+    check(
+        &format!(
+            "---\ntitle: \"Deploy key: rotation\"\ndate: 2026-01-06T10:30:00Z\ntags: infra secrets\n---\n\n{key}\n"
+        ),
+        "Deploy key: rotation",
+        key,
+        key,
+        &["infra", "secrets"],
+        24,
+    );
+    let port = "The staging database listens on port 5433 because 5432 was taken.\nDecided in [[use-postgres]]. #ops";
+    check(
+        &format!(
+            "---\ntitle: Postgres port\ndate: 2026-01-05 09:00:00\ntags: [infra, db]\n\
+             aliases: [database port, pg]\n---\n\n{port}\n"
+        ),
+        "Postgres port",
+        port,
+        port,
+        &["infra", "db", "ops"],
+        30,
+    );
+    let steps = "## Steps\n\n1. Generate the deploy key.\n2. Tell the author.\n\n```sh\n\
+                 echo \"[[not-a-link]] #notatag\"\n```";
+    check(&format!("# Rotate keys\n\n{steps}\n"), "Rotate keys", "## Steps", steps, &[], 19);
+}
+
+#[test]
+fn links_have_the_blocks_that_zk_gives_them() {
+    let text = "---\ntitle: \"Deploy key: rotation\"\ndate: 2026-01-06T10:30:00Z\ntags: infra secrets\n---\n\n\
+                Rotate the deploy key every 90 days. See [runbook](../runbooks/rotate%20keys.md#steps) and \
+                [[postgres-port|the port note]].\n";
+    check_links(text, &["markdown ../runbooks/rotate keys.md#steps (runbook)", "wiki postgres-port (the port note)"]);
+    for link in note(text).links {
+        assert_eq!(link.context, 86..209);
+        assert!(!link.is_external);
+    }
+    let text = "# Use Rust\n\nRust compiles to WebAssembly components. #decision #lang/rust\n\nSee [[use-postgres]]#\n";
+    check_links(text, &["wiki use-postgres (use-postgres) down"]);
+    assert_eq!(note(text).links[0].context, 75..96);
+    let text = "---\ntitle: Postgres port\ndate: 2026-01-05 09:00:00\ntags: [infra, db]\naliases: [database port, pg]\n\
+                ---\n\nThe staging database listens on port 5433 because 5432 was taken.\nDecided in \
+                [[use-postgres]]. #ops\n";
+    assert_eq!(note(text).links[0].context, 103..202);
+    assert_eq!(note(text).aliases, ["database port", "pg"]);
+    let text = "a [[auth]], https://www.postgresql.org and [[missing-note]].";
+    check_links(
+        text,
+        &[
+            "wiki auth (auth)",
+            "url https://www.postgresql.org (https://www.postgresql.org)",
+            "wiki missing-note (missing-note)",
+        ],
+    );
+    assert!(note(text).links[1].is_external);
+}
+
+#[test]
+fn hashtags_follow_the_rules_of_zk() {
+    check_hashtags("# No tags around here", &[]);
+    check_hashtags("a #tag in the middle, #other.", &["tag", "other"]);
+    check_hashtags("#multiple#hashtags", &[]);
+    check_hashtags("##double # alone #", &[]);
+    check_hashtags("#libellé-français, #日本語", &["libellé-français", "日本語"]);
+    check_hashtags(
+        "#a #b, #c; #d. #e! #f? #g* #h\", #i(, #j), #k[ #l{",
+        &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"],
+    );
+    check_hashtags("#a/@'~-_$%&+=: end", &["a/@'~-_$%&+=:"]);
+    check_hashtags(r"#an\ escaped\!\ tag, \#none", &["an escaped! tag"]);
+    check_hashtags("#123 #1.2.3 #1a #v1.2", &["1a", "v1"]);
+    check_hashtags("(#in) a#no é#no -#no", &["in"]);
+    check_hashtags("#a #b #a", &["a", "b"]);
+    check_hashtags("`#code` ``#more ` #code`` <a href=\"#html\"> <!-- #comment --> [x](#y) https://a.b/#c", &[]);
+    check_hashtags("```\n#code\n```\n\n    #code\n\n~~~ #info\n#code", &[]);
+    check_hashtags("# A #title\n\n- #item\n> #quote", &["title", "item", "quote"]);
+    check_hashtags("#two words# :colon:", &["two"]);
+}
+
+#[test]
+fn multiword_tags_close_behind_a_word() {
+    check_tags("#two words# and #one", &["two words", "one"]);
+    check_tags("#journal #multi word tag# done", &["journal", "multi word tag"]);
+    check_tags("#a b # c", &["a"]);
+    check_tags("#a, b#", &["a"]);
+    check_tags("#a# b", &["a"]);
+    check_tags("#a\nb#", &["a"]);
+    check_tags("#12 34# #1 b#", &["1 b"]);
+}
+
+#[test]
+fn colon_tags_follow_the_rules_of_zk() {
+    check_tags(":a:b: c", &["a", "b"]);
+    check_tags("not:valid: 09:00 a::b:", &[]);
+    check_tags("|:---:|---:|", &[]);
+    check_tags(":a::b:", &["a"]);
+    check_tags(":open", &[]);
+    check_tags(r":a\ b:#c:", &["a b", "#c"]);
+    check_hashtags(":a:b:", &[]);
+}
+
+#[test]
+fn tags_of_the_frontmatter_come_first() {
+    check_tags("---\ntags: [\"#a\", b, 3, b]\nkeyword: c d\nTAG: e\n---\n#f #a", &["e", "a", "b", "3", "c", "d", "f"]);
+    check_tags("---\ntags:\n- x\n- y z\n---\n", &["x", "y z"]);
+    check_tags("---\ntags: ~\n---\n", &[]);
+}
+
+#[test]
+fn wiki_links_have_relations_labels_and_anchors() {
+    check_links("[[a]] [[a | b ]] [[ a|b|c ]]", &["wiki a (a)", "wiki a (b)", "wiki a (b|c)"]);
+    check_links(
+        "[[[a]]] [[b]]# #[[c]] [[d]]#tag",
+        &["wiki a (a) down", "wiki b (b) down", "wiki c (c) up", "wiki d (d)"],
+    );
+    check_links("[[a#b c]] [[#d]] [[e%20f]]", &["wiki a#b c (a#b c)", "wiki #d (#d)", "wiki e%20f (e%20f)"]);
+    check_links(r"[[a\]]b]] [[c\|d]] \[[e]]", &["wiki a]]b (a]]b)", "wiki c|d (c|d)"]);
+    check_links("[[]] [[ ]] [[|x]] [[a\nb]] [a]] [[a]", &[]);
+    check_links("[[a [[b]] [[[[c]]]]", &["wiki b (b)", "wiki c (c) down"]);
+    check_links("![[a]] `[[b]]` <!-- [[c]] -->", &[]);
+    check_links(
+        "[[Note: a title]] [[https://a.b/#c]]",
+        &["wiki Note: a title (Note: a title)", "wiki https://a.b/#c (https://a.b/#c)"],
+    );
+    let link = note("x #[[ab#c|d]] y").links.remove(0);
+    assert_eq!((link.span, link.target_span), (2..13, 5..9));
+}
+
+#[test]
+fn markdown_links_are_decoded_and_know_where_they_stand() {
+    check_links("[a *b* `c`](d%20e.md#f%20g \"down next\")", &["markdown d e.md#f g (a b c) down next"]);
+    check_links(
+        "[a](https://b.c/%20#d) <https://e.f> <g@h.i>",
+        &["markdown https://b.c/%20#d (a)", "url https://e.f (https://e.f)", "url mailto:g@h.i (g@h.i)"],
+    );
+    check_links("[a]() ![b](c) [d](e f)", &[]);
+    check_links("[![b](c)](d)", &["markdown d (b)"]);
+    check_links("[a [[b]] https://c.d](e)", &["markdown e (a b https://c.d)", "wiki b (b)"]);
+    let text = "> [a\n> b][C]\n\n[c]: <d e> 'up'\n";
+    check_links(text, &["markdown d e (a b) up"]);
+    let link = note(text).links.remove(0);
+    assert_eq!(&text[link.span.clone()], "[a\n> b][C]");
+    assert_eq!(&text[link.target_span.clone()], "d e");
+    assert_eq!(link.context, 2..12);
+}
+
+#[test]
+fn bare_urls_end_before_the_punctuation_of_the_sentence() {
+    check_links(
+        "(see https://a.b/c_(d).), http://e.f?g=h&i! **https://j.k**",
+        &[
+            "url https://a.b/c_(d) (https://a.b/c_(d))",
+            "url http://e.f?g=h&i (http://e.f?g=h&i)",
+            "url https://j.k (https://j.k)",
+        ],
+    );
+    check_links("xhttp://a.b http:// ftp://c.d", &[]);
+}
+
+#[test]
+fn the_title_is_the_first_of_the_highest_headings() {
+    for (text, title, body) in [
+        ("## a\n\nb\n\n# *c* `d` [e](f) [[g|h]]\n\ni", "c d e h", "i"),
+        ("### a\nb\n## c\nd", "c", "d"),
+        ("a\n===\n\nb", "a", "b"),
+        ("---\ntitle: ~\n---\n# a\nb", "a", "b"),
+        ("---\nx: y\n---\nb", "", "---\nx: y\n---\nb"),
+        ("---\ntitle: a\n---\n# b\nc", "a", "# b\nc"),
+        ("---\ntitle: 12\n---\nb", "", "---\ntitle: 12\n---\nb"),
+        ("\u{feff}---\r\ntitle: a\r\n---\r\nb\r\n", "a", "b"),
+        ("```\n# a\n```\n\n# b #\nc", "b", "c"),
+        ("# a_b_c \\*d &amp; __e__\n", "a_b_c *d & e", ""),
+    ] {
+        let note = note(text);
+        assert_eq!(note.title, title, "{text:?}");
+        assert_eq!(&text[note.body], body, "{text:?}");
+    }
+}
+
+#[test]
+fn headings_are_found_by_text_and_by_slug() {
+    let note = note("# The *Rules*, v1.2\n\n## Sub_part one\n\n## Same\n\n## Same\n");
+    let found = |anchor: &str| note.heading(anchor).map(|heading| heading.span.start);
+    assert_eq!(found("The Rules, v1.2"), Some(0));
+    assert_eq!(found("the-rules-v12"), Some(0));
+    assert_eq!(found("sub_part-one"), Some(21));
+    assert_eq!(found("same"), Some(38));
+    assert_eq!(found("same-1"), Some(47));
+    assert_eq!(found("same-2"), None);
+}
+
+#[test]
+fn dates_are_read_as_utc() {
+    for (date, expected) in [
+        ("2026-01-04 08:00:00", Some(1_767_513_600_000_000_000)),
+        ("2026-01-06T10:30:00Z", Some(1_767_695_400_000_000_000)),
+        ("2026-01-06T11:30:00.5+01:00", Some(1_767_695_400_500_000_000)),
+        ("2026-01-04 08:00", Some(1_767_513_600_000_000_000)),
+        ("2026-01-04", Some(1_767_484_800_000_000_000)),
+        ("1950-01-01", Some(0)),
+        ("2026-13-01", None),
+        ("yesterday", None),
+        ("", None),
+    ] {
+        assert_eq!(parse_date(date), expected, "{date:?}");
+    }
+    let note = note("---\ndate: 2026-01-04\n---\n");
+    assert_eq!(note.date(), Some("2026-01-04"));
+    assert_eq!(note.created(), Some(1_767_484_800_000_000_000));
+}
+
+/// Every range is within the text, on boundaries of characters, and in order.
+fn check_ranges(text: &str) {
+    let note = note(text);
+    let slice = |range: &core::ops::Range<usize>| text.get(range.clone()).expect("a range of the text");
+    slice(&note.frontmatter.span);
+    slice(&note.lead);
+    assert!(note.lead.start == note.body.start && note.lead.end <= note.body.end);
+    assert_eq!(slice(&note.body), slice(&note.body).trim());
+    assert_eq!(note.word_count as usize, text.split_whitespace().count());
+    let mut end = 0;
+    for heading in &note.headings {
+        assert!(heading.span.start >= end && (1..=6).contains(&heading.level));
+        assert!(heading.span.start <= heading.content.start && heading.content.end <= heading.span.end);
+        slice(&heading.span);
+        slice(&heading.content);
+        end = heading.span.end;
+    }
+    let mut start = 0;
+    for link in &note.links {
+        assert!(link.span.start >= start && !link.span.is_empty());
+        assert!(link.context.start <= link.span.start && link.span.end <= link.context.end);
+        slice(&link.span);
+        slice(&link.target_span);
+        slice(&link.context);
+        start = link.span.start;
+    }
+    let mut tags = note.tags.clone();
+    tags.sort();
+    tags.dedup();
+    assert_eq!(tags.len(), note.tags.len());
+}
+
+/// Pieces of Markdown, so that random texts have structure.
+fn markdown() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "---\n",
+        "title: a\n",
+        "tags: [b, c]\n",
+        "\n",
+        "\n\n",
+        "\r\n",
+        " ",
+        "    ",
+        "\t",
+        "# ",
+        "## ",
+        "#",
+        "===\n",
+        "- ",
+        "* ",
+        "1. ",
+        "> ",
+        "```",
+        "~~~",
+        "`",
+        "``",
+        "[",
+        "]",
+        "[[",
+        "]]",
+        "(",
+        ")",
+        "](",
+        "]: ",
+        "<",
+        ">",
+        "<!--",
+        "-->",
+        "!",
+        "\\",
+        "|",
+        ":",
+        "://",
+        "https://a.b",
+        "*",
+        "**",
+        "_",
+        "&amp;",
+        "\"",
+        "'",
+        "a",
+        "b c",
+        "é",
+        "記",
+        "\u{3000}",
+        "%20",
+        "<a b='c'>",
+        "</div>",
+        "<script>",
+        "\u{feff}",
+        "0",
+        "@",
+        "~",
+        "\0",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_note(text in any::<String>()) {
+        check_ranges(&text);
+    }
+
+    #[test]
+    fn any_markdown_is_a_note(text in markdown()) {
+        check_ranges(&text);
+    }
+}
+
+/// The time that a text of `size` bytes takes, the best of three.
+fn time(piece: &str, size: usize) -> Duration {
+    let text = piece.repeat(size / piece.len());
+    let run = || {
+        let start = Instant::now();
+        assert!(note(&text).body.end <= text.len());
+        start.elapsed()
+    };
+    (0..3).map(|_| run()).min().unwrap_or_default()
+}
+
+#[test]
+fn the_time_is_linear_in_the_size() {
+    for piece in [
+        "[[",
+        "[",
+        "*",
+        "`",
+        "``a`",
+        "#a ",
+        "> ",
+        "- ",
+        "[a](",
+        "[a](b \"",
+        "[a](<b",
+        "![",
+        "]",
+        "]]",
+        "<",
+        "<!--",
+        "<a b=\"",
+        "<a ",
+        ":a",
+        ":",
+        "\\",
+        "&",
+        "[a][b]",
+        "[a]: b\n",
+        "[[a]]",
+        "[[[",
+        "#[[",
+        "_a",
+        "*a_",
+        "**a *b",
+        "http://(",
+        "http://a)",
+        "- a\n",
+        ">> a\n",
+        "1. a\n\n",
+        "    a\n",
+        "\n",
+        " ",
+        "\t",
+        "---\n",
+        "# a #b\n",
+        "a\n===\n",
+        "#a\\ ",
+        "#a b",
+        "<?",
+        "<!A",
+        "<![CDATA[",
+        "a: [",
+        "[x]\n",
+        "<a@",
+        "(",
+        "``` ",
+        "~~~\n",
+        "|a",
+        "é",
+        "\u{3000}",
+        "[a]",
+        "[[a|",
+        "[![a](b)](c)",
+    ] {
+        let small = time(piece, 100_000);
+        let large = time(piece, 400_000);
+        // A quadratic scan takes 16 times as long; small times are noise.
+        let bound = small.max(Duration::from_millis(1)) * 10;
+        assert!(large < bound, "{piece:?}: {small:?} for 100 kB, {large:?} for 400 kB");
+    }
+}
