@@ -20,7 +20,7 @@ use support::{Kind, path};
 
 /// What recall reaches, less a little for changes of the collection. A change of ranking that falls below
 /// needs a reason; one that rises above raises them.
-const LEAST: Figures = Figures { at_1: 0.80, at_5: 0.95, reciprocal_rank: 0.87 };
+const LEAST: Figures = Figures { at_1: 0.91, at_5: 0.97, reciprocal_rank: 0.94 };
 
 #[derive(Deserialize)]
 struct Questions {

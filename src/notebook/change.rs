@@ -49,3 +49,12 @@ pub(super) async fn remember(
     let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
     create::remember(call, &config, request, &links, &known).await
 }
+
+// PLACEHOLDER
+pub(super) async fn init(_: &Call) -> Result<super::InitReply, Error> { todo() }
+pub(super) async fn link(_: &Call, _: &Rc<Notebook>, _: &str, _: &str, _: Option<&str>) -> Result<super::LinkReply, Error> { todo() }
+pub(super) async fn rename(_: &Call, _: &Rc<Notebook>, _: &str, _: &str) -> Result<super::RenameReply, Error> { todo() }
+pub(super) async fn forget(_: &Call, _: &Rc<Notebook>, _: &str) -> Result<super::ForgetReply, Error> { todo() }
+pub(super) async fn remember_error(_: &Call, _: &str, _: &str) -> Result<RememberReply, Error> { todo() }
+pub(super) async fn remember_summary(_: &Call, _: &str, _: &str) -> Result<RememberReply, Error> { todo() }
+fn todo<T>() -> Result<T, Error> { Err(Error::new(crate::protocol::ErrorCode::Internal, "soon", "")) }

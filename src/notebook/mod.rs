@@ -10,6 +10,7 @@ mod daily;
 mod dates;
 mod files;
 mod glob;
+mod lifecycle;
 mod links;
 mod queries;
 mod recall;

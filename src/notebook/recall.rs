@@ -108,11 +108,12 @@ fn reply(
     total: u32,
 ) -> RecallReply {
     let corpus = notebook.corpus.borrow();
+    let mut passages = Passages::new(corpus.ranked(), query);
     let hits: Vec<RecallHit> = page
         .iter()
         .filter_map(|ranked| {
             let document = corpus.files.doc(ranked.doc)?;
-            Some(hit(call, &corpus, query, ranked, document, request.explain))
+            Some(hit(call, &corpus, &mut passages, ranked, document, request.explain))
         })
         .collect();
     RecallReply {
@@ -127,7 +128,7 @@ fn reply(
 fn hit(
     call: &Call,
     corpus: &Corpus,
-    query: &Query,
+    passages: &mut Passages,
     ranked: &Ranked,
     document: &Document,
     explain: bool,
@@ -135,7 +136,7 @@ fn hit(
     let note = document.note.as_deref();
     let path = document.path.as_str();
     let passage = match (document.text.as_deref(), note) {
-        (Some(text), Some(note)) => Passages::best(text, note, query, PASSAGE_BYTES),
+        (Some(text), Some(note)) => passages.best(text, note, PASSAGE_BYTES),
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));
