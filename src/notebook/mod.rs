@@ -9,7 +9,10 @@ mod daily;
 mod dates;
 mod files;
 mod glob;
+mod init;
+mod link;
 mod links;
+mod rename;
 mod slug;
 mod stand_in;
 mod template;
@@ -24,6 +27,9 @@ pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, MAX_CONFIG_BYTES, NoteC
 pub use create::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES, RememberReply, RememberState};
 pub use daily::{JournalEntryReply, TodayReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
+pub use init::InitReply;
+pub use link::{LinkReply, MAX_LINK_TEXT_BYTES};
+pub use rename::{ForgetReply, RenameReply};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 
