@@ -174,6 +174,11 @@ impl Fences {
     }
 }
 
+/// Where the Markdown of a file starts.
+pub(super) fn markdown_start(text: &str) -> usize {
+    Fences::find(text).map_or_else(|| start(text), |fences| fences.span.end)
+}
+
 /// Where the text starts, behind a byte order mark.
 fn start(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
