@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 use super::config::NotebookConfig;
 use super::files::{below_notebook, text_of};
 use super::links::{LinkTarget, format_link};
-use super::stand_in::append_block;
-use crate::document::{Link, Note};
+use crate::document::{Link, Note, append_block};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
@@ -61,16 +60,7 @@ pub(crate) async fn link(
         if Note::parse(old, config.tags).links.iter().any(&leads_to) {
             return Ok(Change::Keep(true));
         }
-        let new = append_block(old, &link);
-        if !has_link_at_end(&new, config, &link) {
-            let message = format!("{from} ends inside of a block of code, where a link is none");
-            return Err(Error::new(
-                ErrorCode::InvalidArgument,
-                message,
-                "close the block with its fence, then link again",
-            ));
-        }
-        Ok(Change::Write(new.into_bytes(), false))
+        Ok(Change::Write(append_block(old, &link).into_bytes(), false))
     })
     .await?;
     let (from, to) = (call.scope.shown(from), call.scope.shown(to));
@@ -81,15 +71,6 @@ pub(crate) async fn link(
         (link, message)
     };
     Ok(LinkReply { from, to, link, already_linked, message })
-}
-
-/// Whether what was added is a link, and not code. A format of the user's own need not be one.
-fn has_link_at_end(text: &str, config: &NotebookConfig, link: &str) -> bool {
-    if Note::parse(link, config.tags).links.is_empty() {
-        return true;
-    }
-    let start = text.rfind(link).unwrap_or(text.len());
-    Note::parse(text, config.tags).links.iter().any(|link| link.span.start >= start)
 }
 
 fn checked_text(text: &str) -> Result<&str, Error> {
@@ -146,10 +127,15 @@ mod tests {
     }
 
     #[test]
+    fn a_link_is_never_code() {
+        let mut store = Store::with(&[("daily/day.md", "```\ncode")]);
+        add(&mut store, WIKI, None).expect("linked");
+        assert!(add(&mut store, WIKI, None).expect("linked").already_linked, "{}", store.text("daily/day.md"));
+    }
+
+    #[test]
     fn what_cannot_be_linked_is_refused() {
-        let mut store = Store::with(&[("daily/day.md", "```\ncode"), ("facts/port.md", "x")]);
-        let error = add(&mut store, "", None).expect_err("code");
-        assert!(error.message.contains("block of code"));
+        let mut store = Store::with(&[("daily/day.md", "text"), ("facts/port.md", "x")]);
         assert!(add(&mut store, "", Some("a\nb")).is_err());
         assert!(add(&mut store, "[", None).is_err());
         let own = store.run(|fs| async move {

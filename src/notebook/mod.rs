@@ -10,11 +10,11 @@ mod dates;
 mod files;
 mod glob;
 mod init;
+mod lifecycle;
 mod link;
 mod links;
 mod rename;
 mod slug;
-mod stand_in;
 mod template;
 mod template_syntax;
 #[cfg(test)]
@@ -28,6 +28,10 @@ pub use create::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES, RememberReply, Rememb
 pub use daily::{JournalEntryReply, TodayReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use init::InitReply;
+pub use lifecycle::{
+    ErrorNote, ErrorReply, ErrorState, INITIAL_MEMORIES, MAX_ERROR_NOTES, MAX_MEMORY_BYTES, MAX_SUMMARY_CHARS, Memory,
+    MemoryContext, error_note, format_memory_context, tool_summary_note,
+};
 pub use link::{LinkReply, MAX_LINK_TEXT_BYTES};
 pub use rename::{ForgetReply, RenameReply};
 pub use slug::{MAX_SLUG_BYTES, slug};
