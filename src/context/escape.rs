@@ -12,7 +12,7 @@ const TAG: &str = "memory";
 ///
 /// Tags are found whatever their case, and with white space or invisible characters inside. A `<` that
 /// begins one becomes `&lt;`; a line that reads like one of our titles or markers gets a `\`.
-pub(super) fn escape(body: &str) -> String {
+pub(crate) fn escape(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
     let mut begins_line = true;
     for (at, c) in body.char_indices() {
@@ -92,7 +92,7 @@ fn is_forged(text: &str) -> bool {
 }
 
 /// Titles and markers of the block, in lower case and without white space.
-const TITLES: [&str; 2] = ["long-termmemory(memory.md)", "scratchpad(openitems)"];
+const TITLES: [&str; 3] = ["long-termmemory(memory.md)", "scratchpad(openitems)", "relevantmemories"];
 const LOG_TITLE: &str = "dailylog";
 const MARKERS: [&str; 3] = ["[sectiontruncated", "[sectionomitted", "[memorytruncated"];
 /// More characters than any of them has.

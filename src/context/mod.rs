@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 pub use overflow::{Section, SectionContent, SectionKind, block};
 pub use tokens::{effective_reserve, estimate_tokens};
 
+pub(crate) use escape::escape;
 pub(crate) use gather::context;
 
 /// How large the block may be unless told otherwise, in bytes.

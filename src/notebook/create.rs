@@ -13,10 +13,9 @@ use super::files::{
 };
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
-use super::stand_in::{append_block, set_field, yaml_string};
 use super::template::{Template, Variable, Variables};
 use super::{RememberRequest, files};
-use crate::document::{Note, Value};
+use crate::document::{Note, Value, append_block, set_field, yaml_string};
 use crate::engine::{Call, Loaded, create, load};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{EntryKind, Error, ErrorCode};
@@ -319,26 +318,18 @@ impl Draft<'_> {
     /// links, as none of it may be lost.
     fn render(&self, path: &RelPath, number: u32, supersedes: Option<&str>) -> Result<String, Error> {
         let below = below_notebook(self.call, path);
-        let mut variables = self.variables(Some(below), number);
+        let mut text = self.with_fields(&self.variables(Some(below), number), supersedes)?;
         let mut links: Vec<String> = Vec::new();
         if let Some(old) = supersedes {
             let target = LinkTarget { path: old, title: self.title };
             links.push(format!("- Supersedes: {}", format_link(self.config, below, target)));
         }
         links.extend(self.links.iter().map(|&target| format!("- {}", format_link(self.config, below, target))));
-        let links = links.join("\n");
-        let text = self.with_fields(&variables, supersedes)?;
-        if links.is_empty() {
-            return Ok(ended(&text));
+        if !links.is_empty() {
+            text = append_block(&text, &links.join("\n"));
         }
-        let linked = append_block(&text, &links);
-        let count = |text: &str| Note::parse(text, self.config.tags).links.len();
-        if count(&linked) > count(&text) {
-            return Ok(ended(&linked));
-        }
-        // The content ends inside of a code block: links behind it would be code.
-        variables.set_text("content", &format!("{links}\n\n{}", self.content));
-        Ok(ended(&self.with_fields(&variables, supersedes)?))
+        // Exactly one newline at the end.
+        Ok(format!("{}\n", text.trim_end_matches('\n')))
     }
 
     fn with_fields(&self, variables: &Variables, supersedes: Option<&str>) -> Result<String, Error> {
@@ -347,26 +338,28 @@ impl Draft<'_> {
         if !template.uses("content") && !self.content.trim().is_empty() {
             text = append_block(&text, self.content.trim_end());
         }
-        let note = Note::parse(&text, self.config.tags);
+        let parse = |text: &str| Note::parse(text, self.config.tags);
+        let mut note = parse(&text);
         if note.title != self.title {
-            text = set_field(&text, "title", &yaml_string(self.title));
+            text = set_field(&text, &note, "title", &yaml_string(self.title));
+            note = parse(&text);
         }
         if self.tags.iter().any(|tag| !note.tags.contains(tag)) {
             let mut tags = note.frontmatter.tags();
-            tags.extend(self.tags.iter().filter(|tag| !tags.contains(tag)).cloned().collect::<Vec<_>>());
+            for tag in self.tags {
+                if !tags.contains(tag) {
+                    tags.push(tag.clone());
+                }
+            }
             let list = tags.iter().map(|tag| yaml_string(tag)).collect::<Vec<_>>().join(", ");
-            text = set_field(&text, "tags", &format!("[{list}]"));
+            text = set_field(&text, &note, "tags", &format!("[{list}]"));
+            note = parse(&text);
         }
         if let Some(old) = supersedes {
-            text = set_field(&text, SUPERSEDES, &yaml_string(old));
+            text = set_field(&text, &note, SUPERSEDES, &yaml_string(old));
         }
         Ok(text)
     }
-}
-
-/// Exactly one newline at the end.
-fn ended(text: &str) -> String {
-    format!("{}\n", text.trim_end_matches('\n'))
 }
 
 /// An id that the title and the number of the try give: there is no chance here.
@@ -625,7 +618,8 @@ mod tests {
         store.run(links(fact("a", "text"))).expect("made");
         assert!(store.text("facts/a.md").ends_with("text\n\n- [[decisions/db|DB]]\n"));
         store.run(links(fact("b", "```\ncode"))).expect("made");
-        assert!(store.text("facts/b.md").ends_with("---\n\n- [[decisions/db|DB]]\n\n```\ncode\n"));
+        let text = store.text("facts/b.md");
+        assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).links.len(), 1, "{text}");
     }
 
     #[test]

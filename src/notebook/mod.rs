@@ -10,17 +10,19 @@ mod daily;
 mod dates;
 mod files;
 mod glob;
+mod init;
 mod lifecycle;
+mod link;
 mod links;
 mod queries;
 mod recall;
+mod rename;
 mod reply;
 mod run;
 mod select;
 mod session;
 mod slug;
 mod snapshot;
-mod stand_in;
 mod template;
 mod template_syntax;
 #[cfg(test)]
@@ -34,10 +36,17 @@ pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, MAX_CONFIG_BYTES, NoteC
 pub use create::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES, RememberReply, RememberState};
 pub use daily::{JournalEntryReply, TodayReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
+pub use init::InitReply;
+pub use lifecycle::{
+    ErrorNote, ErrorReply, ErrorState, INITIAL_MEMORIES, MAX_ERROR_NOTES, MAX_MEMORY_BYTES, MAX_SUMMARY_CHARS, Memory,
+    MemoryContext, error_note, format_memory_context, tool_summary_note,
+};
+pub use link::{LinkReply, MAX_LINK_TEXT_BYTES};
 pub use recall::MAX_RECALL_BYTES;
+pub use rename::{ForgetReply, RenameReply};
 pub use reply::{
-    DeadLink, ForgetReply, GraphLink, GraphReply, InitReply, LinkReply, ListNotesReply, Mention, NoteInfo, RecallHit,
-    RecallReply, RelatedNote, RenameReply, ScorePart, TagCount,
+    DeadLink, GraphLink, GraphReply, ListNotesReply, Mention, NoteInfo, RecallHit, RecallReply, RelatedNote, ScorePart,
+    TagCount,
 };
 pub use select::is_query_syntax_error;
 pub use slug::{MAX_SLUG_BYTES, slug};

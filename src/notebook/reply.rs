@@ -176,52 +176,6 @@ pub struct Mention {
     pub lines: Vec<u32>,
 }
 
-/// What an initialisation made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InitReply {
-    /// The files that were missing and are there now.
-    pub made: Vec<String>,
-    /// All of this for a person.
-    pub message: String,
-}
 
-/// What a link did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LinkReply {
-    /// The file that has the link.
-    pub from: String,
-    /// The file that it leads to.
-    pub to: String,
-    /// Whether this command wrote it; it was there otherwise.
-    pub added: bool,
-    /// All of this for a person or a model.
-    pub message: String,
-}
 
-/// What a renaming did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RenameReply {
-    /// The file that was.
-    pub from: String,
-    /// The file that is.
-    pub to: String,
-    /// How many links were rewritten.
-    pub links: u32,
-    /// In how many files.
-    pub files: u32,
-    /// All of this for a person or a model.
-    pub message: String,
-}
 
-/// What was forgotten.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ForgetReply {
-    /// The file that was.
-    pub path: String,
-    /// The file that keeps its text.
-    pub backup: Option<String>,
-    /// The files that link to it, whose links lead nowhere from here on.
-    pub links_from: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
-}

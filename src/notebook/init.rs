@@ -1,0 +1,206 @@
+//! `init`: the folders, the configuration and the templates that a notebook lacks.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::config::{CONFIG_FILE, config_path, load_config};
+use super::create::NOTE_TEMPLATE;
+use super::daily::DAILY_TEMPLATE;
+use super::files::{folders_above, list_folder, notebook_file, template_folders};
+use crate::engine::{Call, create};
+use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
+use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
+
+/// What `init` did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InitReply {
+    /// The files and folders that were made; a folder ends in `/`.
+    pub made: Vec<String>,
+    /// Those that were there, and were left as they are.
+    pub kept: Vec<String>,
+    /// All of this for a person or a model.
+    pub message: String,
+}
+
+/// Makes what is missing, and overwrites nothing.
+pub(crate) async fn init(call: &Call) -> Result<InitReply, Error> {
+    let root = call.scope.layout.project_folder();
+    refuse_nested(call, root).await?;
+    let there = list_folder(call, root).await?;
+    let mut reply = InitReply::default();
+    for name in [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, TEMPLATES_FOLDER] {
+        let folder = notebook_file(call, name)?;
+        match there.iter().find(|entry| entry.path == folder) {
+            Some(entry) if entry.kind == EntryKind::Directory => {}
+            Some(_) => return Err(Error::storage(Some(&folder), &FsError::NotDirectory)),
+            None => {
+                let made = call.fs.make_directory(&folder).await;
+                made.map_err(|error| Error::storage(Some(&folder), &error))?;
+                reply.made.push(format!("{}/", call.scope.shown(&folder)));
+                continue;
+            }
+        }
+        reply.kept.push(format!("{}/", call.scope.shown(&folder)));
+    }
+    let config = config_path(call)?;
+    make(call, &config, &config_text(root.is_none()), &mut reply).await?;
+    // In a notebook of zk, what is in a visible folder is a note.
+    let config = load_config(call).await?.config;
+    let [ours, of_zk] = template_folders();
+    let is_note = config.is_indexed(&format!("{ours}/fact.md"));
+    let (folder, other) = if is_note { (&of_zk, &ours) } else { (&ours, &of_zk) };
+    for (name, text) in [("fact.md", NOTE_TEMPLATE), ("decision.md", NOTE_TEMPLATE), ("daily.md", DAILY_TEMPLATE)] {
+        let elsewhere = notebook_file(call, &format!("{other}/{name}"))?;
+        if call.fs.read(&elsewhere, 0, 0).await.is_ok_and(|read| read != crate::protocol::ReadOutcome::Absent) {
+            reply.kept.push(call.scope.shown(&elsewhere));
+            continue;
+        }
+        let file = notebook_file(call, &format!("{folder}/{name}"))?;
+        make(call, &file, text, &mut reply).await?;
+    }
+    let place = root.map_or("the root of the store".to_string(), |root| call.scope.shown(root));
+    reply.message = if reply.made.is_empty() {
+        format!("The notebook in {place} is complete; nothing was made")
+    } else {
+        format!("Made the notebook in {place}: {}", reply.made.join(", "))
+    };
+    Ok(reply)
+}
+
+async fn make(call: &Call, file: &RelPath, text: &str, reply: &mut InitReply) -> Result<(), Error> {
+    let is_new = create(&call.fs, file, text.as_bytes()).await?;
+    let list = if is_new { &mut reply.made } else { &mut reply.kept };
+    list.push(call.scope.shown(file));
+    Ok(())
+}
+
+/// A notebook in a notebook would have its notes counted twice, by zk too.
+async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error> {
+    let Some(root) = root else { return Ok(()) };
+    for folder in folders_above(root).into_iter().map(Some).chain([None]) {
+        let zk = match &folder {
+            Some(folder) => folder.join(ZK_FOLDER),
+            None => RelPath::parse(ZK_FOLDER),
+        };
+        let Ok(zk) = zk else { continue };
+        if !list_folder(call, Some(&zk)).await?.is_empty() {
+            let message = format!(
+                "{} would be a notebook inside of another: there is {}",
+                call.scope.shown(root),
+                call.scope.shown(&zk)
+            );
+            let help = "use the outer notebook without a project, or move its .zk folder away; nothing was made";
+            return Err(Error::new(ErrorCode::InvalidArgument, message, help));
+        }
+    }
+    Ok(())
+}
+
+/// A configuration that zk reads too.
+fn config_text(is_root: bool) -> String {
+    let folders = if is_root { &SCOPE_FOLDERS[..] } else { &[] };
+    let exclude: Vec<String> =
+        [TEMPLATES_FOLDER].iter().chain(folders).map(|folder| format!("\"{folder}/**\"")).collect();
+    format!(
+        "# A notebook of saddlebag, which zk reads too: {CONFIG_FILE}\n\
+         \n\
+         [note]\n\
+         filename = \"{{{{slug title}}}}\"\n\
+         exclude = [{}]\n\
+         \n\
+         [group.{FACTS_FOLDER}]\n\
+         \n\
+         [group.{DECISIONS_FOLDER}]\n\
+         \n\
+         [group.{DAILY_FOLDER}.note]\n\
+         filename = \"{{{{format-date now '%Y-%m-%d'}}}}\"\n\
+         \n\
+         [format.markdown]\n\
+         link-format = \"wiki\"\n",
+        exclude.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::{LinkFormat, NotebookConfig};
+    use super::super::template::Template;
+    use super::super::testing::{Store, call_at, call_in, day};
+    use super::*;
+
+    fn run(store: &mut Store) -> Result<InitReply, Error> {
+        store.run(|fs| async move { init(&call_at(fs, day())).await })
+    }
+
+    #[test]
+    fn a_new_notebook_is_made_once() {
+        let mut store = Store::default();
+        let reply = run(&mut store).expect("made");
+        assert_eq!(
+            reply.made,
+            [
+                "facts/",
+                "decisions/",
+                "daily/",
+                "templates/",
+                ".zk/config.toml",
+                "templates/fact.md",
+                "templates/decision.md",
+                "templates/daily.md"
+            ]
+        );
+        let before = store.writes.len();
+        store.put("facts/a.md", b"x".to_vec());
+        let again = run(&mut store).expect("kept");
+        assert!(again.kept.contains(&".zk/config.toml".to_string()) && again.kept.contains(&"facts/".to_string()));
+        // A folder without files is not in a store that has no folders.
+        assert!(store.writes.iter().skip(before).all(|write| write.starts_with("make ")));
+    }
+
+    #[test]
+    fn what_it_writes_is_understood() {
+        let (config, warnings) = NotebookConfig::parse(&config_text(true));
+        assert_eq!((config.link_format.clone(), warnings), (LinkFormat::Wiki, Vec::new()));
+        assert!(!config.is_indexed("templates/fact.md") && !config.is_indexed("projects/a/facts/b.md"));
+        assert!(config.is_indexed("facts/a.md"));
+        for template in [NOTE_TEMPLATE, DAILY_TEMPLATE] {
+            assert!(Template::parse(template).is_ok());
+        }
+    }
+
+    #[test]
+    fn nothing_of_an_existing_notebook_is_overwritten() {
+        let mut store = Store::with(&[
+            (".zk/config.toml", "# mine\n"),
+            (".zk/templates/fact.md", "mine"),
+            ("daily/2026-01-05.md", "x"),
+        ]);
+        let reply = run(&mut store).expect("completed");
+        assert_eq!(store.text(".zk/config.toml"), "# mine\n");
+        assert_eq!(store.text(".zk/templates/fact.md"), "mine");
+        assert!(reply.made.contains(&".zk/templates/daily.md".to_string()), "{reply:?}");
+        assert!(!store.has("templates/daily.md"));
+    }
+
+    #[test]
+    fn a_notebook_inside_a_notebook_is_refused() {
+        let mut store = Store::with(&[(".zk/config.toml", "")]);
+        let error = store.run(|fs| async move { init(&call_in(fs, day(), Some("api"))).await }).expect_err("refused");
+        assert_eq!(error.message, "projects/api would be a notebook inside of another: there is .zk");
+        assert!(store.writes.is_empty());
+        let mut store = Store::default();
+        let reply = store.run(|fs| async move { init(&call_in(fs, day(), Some("api"))).await }).expect("made");
+        assert!(reply.made.contains(&"projects/api/.zk/config.toml".to_string()));
+    }
+
+    #[test]
+    fn callers_that_race_make_one_notebook() {
+        for seed in 0..50 {
+            let mut store = Store::default();
+            let replies = store.race(4, seed, |fs, _| async move { init(&call_at(fs, day())).await });
+            let made = replies.into_iter().flat_map(|reply| reply.expect("no error").made);
+            assert_eq!(made.filter(|name| name == CONFIG_FILE).count(), 1, "seed {seed}");
+        }
+    }
+}

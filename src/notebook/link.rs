@@ -1,0 +1,172 @@
+//! `link`: a link from one note to another, written once.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::config::NotebookConfig;
+use super::files::{below_notebook, text_of};
+use super::links::{LinkTarget, format_link};
+use crate::document::{Link, Note, append_block};
+use crate::engine::{Backups, Call, Change, update};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::RelPath;
+
+/// How long the text of a link may be, in bytes.
+pub const MAX_LINK_TEXT_BYTES: usize = 1_000;
+
+/// What came of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkReply {
+    /// The note that has the link.
+    pub from: String,
+    /// The note that it goes to.
+    pub to: String,
+    /// The link as it was written; empty where there was one.
+    pub link: String,
+    /// Whether the note linked there before, and nothing was written.
+    pub already_linked: bool,
+    /// All of this for a person or a model.
+    pub message: String,
+}
+
+/// Writes a link to `to` at the end of `from`, on a line of its own, unless `from` links there.
+///
+/// `text` is what the link shows, `title` the title of the target, which it shows else. `leads_to` says
+/// of a link of `from` whether it leads to the target.
+pub(crate) async fn link(
+    call: &Call,
+    config: &NotebookConfig,
+    from: &RelPath,
+    to: &RelPath,
+    title: &str,
+    text: Option<&str>,
+    leads_to: impl Fn(&Link) -> bool,
+) -> Result<LinkReply, Error> {
+    let config = config.for_writing()?;
+    if from == to {
+        let message = format!("{from} would link to itself");
+        return Err(Error::invalid_argument(message, "name two notes"));
+    }
+    let text = match text.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => checked_text(text)?,
+        None => title,
+    };
+    let link =
+        format_link(config, below_notebook(call, from), LinkTarget { path: below_notebook(call, to), title: text });
+    let limit = call.scope.limits.max_file_bytes;
+    let (already_linked, _) = update(&call.fs, from, limit, Backups::Off, |bytes| {
+        let old = text_of(from, bytes)?;
+        if Note::parse(old, config.tags).links.iter().any(&leads_to) {
+            return Ok(Change::Keep(true));
+        }
+        Ok(Change::Write(append_block(old, &link).into_bytes(), false))
+    })
+    .await?;
+    let (from, to) = (call.scope.shown(from), call.scope.shown(to));
+    let (link, message) = if already_linked {
+        (String::new(), format!("{from} links to {to} already; nothing was written"))
+    } else {
+        let message = format!("Linked {from} to {to}: {link}");
+        (link, message)
+    };
+    Ok(LinkReply { from, to, link, already_linked, message })
+}
+
+fn checked_text(text: &str) -> Result<&str, Error> {
+    if text.len() > MAX_LINK_TEXT_BYTES {
+        let message = format!("text of {} bytes, the limit is {MAX_LINK_TEXT_BYTES}", text.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "say in a few words where the link goes"));
+    }
+    let bad: Vec<char> = text.chars().filter(|c| c.is_control()).take(1).collect();
+    match bad.first() {
+        Some(bad) => {
+            let message = format!("text has the control character U+{:04X}", u32::from(*bad));
+            Err(Error::invalid_argument(message, "the text of a link is one line"))
+        }
+        None => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, call_at, day, path};
+    use super::*;
+
+    fn add(store: &mut Store, config: &str, text: Option<&'static str>) -> Result<LinkReply, Error> {
+        let config = NotebookConfig::parse(config).0;
+        store.run(|fs| async move {
+            let leads_to = |link: &Link| link.target.ends_with("facts/port") || link.target == "facts/port.md";
+            let (from, to) = (path("daily/day.md"), path("facts/port.md"));
+            link(&call_at(fs, day()), &config, &from, &to, "Port [db]", text, leads_to).await
+        })
+    }
+
+    const WIKI: &str = "[format.markdown]\nlink-format='wiki'";
+
+    #[test]
+    fn a_link_is_written_once() {
+        let mut store = Store::with(&[("daily/day.md", "# Day\n\ntext\n")]);
+        let reply = add(&mut store, WIKI, None).expect("linked");
+        assert_eq!(reply.link, "[[facts/port|Port \\[db\\]]]");
+        assert_eq!(store.text("daily/day.md"), "# Day\n\ntext\n\n[[facts/port|Port \\[db\\]]]\n");
+        let again = add(&mut store, "", Some("other text")).expect("linked");
+        assert!(again.already_linked);
+        assert_eq!(store.writes.len(), 1);
+    }
+
+    #[test]
+    fn line_ends_and_frontmatter_stay() {
+        let text = "---\r\nTitle:  'a'\r\nb: [1,2]\r\n---\r\n\r\ntext";
+        let mut store = Store::with(&[("daily/day.md", text)]);
+        add(&mut store, "", Some("the port")).expect("linked");
+        let new = store.text("daily/day.md");
+        assert!(new.starts_with(text), "{new:?}");
+        assert!(new.contains("\r\n[the port](../facts/port)"), "{new:?}");
+        assert!(!new.replace("\r\n", "").contains('\n'), "{new:?}");
+    }
+
+    #[test]
+    fn a_link_is_never_code() {
+        let mut store = Store::with(&[("daily/day.md", "```\ncode")]);
+        add(&mut store, WIKI, None).expect("linked");
+        assert!(add(&mut store, WIKI, None).expect("linked").already_linked, "{}", store.text("daily/day.md"));
+    }
+
+    #[test]
+    fn what_cannot_be_linked_is_refused() {
+        let mut store = Store::with(&[("daily/day.md", "text"), ("facts/port.md", "x")]);
+        assert!(add(&mut store, "", Some("a\nb")).is_err());
+        assert!(add(&mut store, "[", None).is_err());
+        let own = store.run(|fs| async move {
+            let a = path("facts/port.md");
+            link(&call_at(fs, day()), &NotebookConfig::default(), &a, &a, "", None, |_| false).await
+        });
+        assert!(own.is_err());
+        let mut empty = Store::default();
+        assert_eq!(add(&mut empty, "", None).expect_err("missing").code, ErrorCode::NotFound);
+        assert!(store.writes.is_empty() && empty.writes.is_empty());
+    }
+
+    #[test]
+    fn an_editor_that_saves_in_between_loses_nothing() {
+        let mut store = Store::with(&[("daily/day.md", "old\n")]);
+        store.editor = Some((0, "daily/day.md", "saved\n"));
+        add(&mut store, WIKI, Some("p")).expect("linked");
+        assert_eq!(store.text("daily/day.md"), "saved\n\n[[facts/port|p]]\n");
+    }
+
+    #[test]
+    fn callers_that_race_link_once() {
+        for seed in 0..50 {
+            let mut store = Store::with(&[("daily/day.md", "a\n")]);
+            let replies = store.race(8, seed, |fs, _| async move {
+                let leads_to = |link: &Link| link.target == "facts/port";
+                let (from, to) = (path("daily/day.md"), path("facts/port.md"));
+                link(&call_at(fs, day()), &NotebookConfig::default(), &from, &to, "", None, leads_to).await
+            });
+            assert_eq!(replies.iter().filter(|reply| reply.as_ref().is_ok_and(|r| !r.already_linked)).count(), 1);
+            assert_eq!(store.text("daily/day.md"), "a\n\n[[facts/port]]\n", "seed {seed}");
+        }
+    }
+}
