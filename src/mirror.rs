@@ -205,7 +205,7 @@ macro_rules! mirror_contract {
                 created_before, created_after, modified, modified_before, modified_after
             }
             notebook::SortKey => own_notebook::SortKey { by, ascending }
-            notebook::InitReply => own_notebook::InitReply { made, message }
+            notebook::InitReply => own_notebook::InitReply { made, kept, message }
             notebook::Warning => own_notebook::Warning { path, message }
             notebook::RememberReply => own_notebook::RememberReply { path, title, state, message, warnings }
             notebook::JournalEntryReply => own_notebook::JournalEntryReply {
@@ -229,9 +229,11 @@ macro_rules! mirror_contract {
             notebook::TagCount => own_notebook::TagCount { name, notes }
             notebook::DeadLink => own_notebook::DeadLink { path, line, target, candidates }
             notebook::Mention => own_notebook::Mention { path, title, lines }
-            notebook::LinkReply => own_notebook::LinkReply { from, to, added, message }
-            notebook::RenameReply => own_notebook::RenameReply { from, to, links, files, message }
-            notebook::ForgetReply => own_notebook::ForgetReply { path, backup, links_from, message }
+            notebook::LinkReply => own_notebook::LinkReply { from, to, link, already_linked, message }
+            notebook::RenameReply => own_notebook::RenameReply { old_path, path, title, links, files, message }
+            notebook::ForgetReply => own_notebook::ForgetReply { path, backup, message }
+            notebook::ErrorReply => own_notebook::ErrorReply { path, title, count, state, message }
+            notebook::MemoryContext => own_notebook::MemoryContext { text, included, left_out }
 
             engine::Config => own::Config { epoch, project, path_prefix, limits, index_file }
             engine::Limits => own::Limits {
@@ -327,13 +329,14 @@ macro_rules! mirror_contract {
                 RememberSummary { tool, summary } = notebook::RememberSummaryArgs,
             }
             notebook::Reply => own_notebook::NotebookReply {
-                Initialised(reply), Remembered(reply), Recalled(reply), Journaled(reply), Today(reply), Listed(reply),
+                Initialised(reply), Remembered(reply), ErrorKept(reply), Recalled(reply), Journaled(reply), Today(reply), Listed(reply),
                 Related(notes),
                 Linked(reply), Renamed(reply), Forgotten(reply), Tags(tags), Graph(reply), DeadLinks(links),
                 Mentions(notes), Loaded(count), Section(section),
             }
             notebook::MatchStrategy => own_notebook::MatchStrategy { FullText, Exact, Regex }
             notebook::SortBy => own_notebook::SortBy { Created, Modified, Path, Title, WordCount }
+            notebook::ErrorState => own_notebook::ErrorState { Created, Counted, Full }
             notebook::RememberState => own_notebook::RememberState { Created, AlreadyThere, Superseded(path) }
 
             engine::Command => own::Command { Journal(command), Context(request), Notebook(command) }

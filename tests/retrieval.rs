@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
-use saddlebag::notebook::{NotebookCommand, NotebookReply, NoteFilter, RecallRequest};
+use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, RecallRequest};
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use serde::Deserialize;

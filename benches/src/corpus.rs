@@ -111,7 +111,8 @@ fn planted(i: usize) -> Vec<&'static str> {
 pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Result<u64> {
     let mut random = Random(42);
     let vocabulary = Vocabulary::new(&mut random);
-    let config = "[note]\nfilename = \"{{slug title}}\"\n\n[format.markdown]\nlink-format = \"wiki\"\nhashtags = true\n";
+    let config =
+        "[note]\nfilename = \"{{slug title}}\"\n\n[format.markdown]\nlink-format = \"wiki\"\nhashtags = true\n";
     let folders = ["facts", "decisions", "daily"];
     for folder in [".zk", "facts", "decisions", "daily"] {
         fs::create_dir_all(root.join(folder))?;

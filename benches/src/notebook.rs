@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use saddlebag::notebook::{NotebookCommand, NoteFilter, RecallRequest};
+use saddlebag::notebook::{NoteFilter, NotebookCommand, RecallRequest};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, NativeEngine};
 
@@ -66,13 +66,7 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, notes: us
 }
 
 /// Gives the time of indexing.
-fn at_size(
-    report: &mut Report,
-    runtime: &ComponentRuntime,
-    root: &Path,
-    notes: usize,
-    bytes: u64,
-) -> Result<Duration> {
+fn at_size(report: &mut Report, runtime: &ComponentRuntime, root: &Path, notes: usize, bytes: u64) -> Result<Duration> {
     let what = |work: &str| format!("notebook, {notes} notes with {LINKS} links: {work}");
     let runs = if notes > 10_000 { 1 } else { 5 };
     let index = median(runs, || Ok(open(Some(runtime), root, 1, false)?.run(NOW, recall(false))?))?;
@@ -92,7 +86,11 @@ fn at_size(
     open(Some(runtime), root, 2, true)?.run(NOW, recall(false))?;
     let first = median(5, || Ok(open(Some(runtime), root, 3, true)?.run(NOW, recall(false))?))?;
     let bars = [
-        Bar { baseline: "60 ms for 10000", time: Some(Duration::from_secs_f64(0.06 * notes as f64 / 10_000.0)), at_most: 1.0 },
+        Bar {
+            baseline: "60 ms for 10000",
+            time: Some(Duration::from_secs_f64(0.06 * notes as f64 / 10_000.0)),
+            at_most: 1.0,
+        },
         Bar { baseline: "rg", time: ripgrep, at_most: 1.0 },
     ];
     report.add(&what("first recall of a new engine"), first, &bars);

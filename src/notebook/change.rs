@@ -5,13 +5,17 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::config::load_config;
-use super::create;
-use super::daily;
 use super::files::notebook_file;
 use super::links::LinkTarget;
+use super::rename::RenameSources;
 use super::run::{Notebook, catch_up, look};
+use super::select::{Graph, LinkTable, Resolution, Resolver};
 use super::snapshot::Snapshot;
-use super::{JournalEntryReply, RememberReply, RememberRequest, TodayReply};
+use super::{
+    ErrorReply, ForgetReply, InitReply, JournalEntryReply, LinkReply, NoteView, RememberReply, RememberRequest,
+    RenameReply, TodayReply, create, daily, init, lifecycle, link, rename, tool_summary_note,
+};
+use crate::document::{Link, Note};
 use crate::engine::Call;
 use crate::protocol::Error;
 
@@ -50,11 +54,107 @@ pub(super) async fn remember(
     create::remember(call, &config, request, &links, &known).await
 }
 
-// PLACEHOLDER
-pub(super) async fn init(_: &Call) -> Result<super::InitReply, Error> { todo() }
-pub(super) async fn link(_: &Call, _: &Rc<Notebook>, _: &str, _: &str, _: Option<&str>) -> Result<super::LinkReply, Error> { todo() }
-pub(super) async fn rename(_: &Call, _: &Rc<Notebook>, _: &str, _: &str) -> Result<super::RenameReply, Error> { todo() }
-pub(super) async fn forget(_: &Call, _: &Rc<Notebook>, _: &str) -> Result<super::ForgetReply, Error> { todo() }
-pub(super) async fn remember_error(_: &Call, _: &str, _: &str) -> Result<RememberReply, Error> { todo() }
-pub(super) async fn remember_summary(_: &Call, _: &str, _: &str) -> Result<RememberReply, Error> { todo() }
-fn todo<T>() -> Result<T, Error> { Err(Error::new(crate::protocol::ErrorCode::Internal, "soon", "")) }
+/// Makes what a notebook needs and has not.
+pub(super) async fn init(call: &Call) -> Result<InitReply, Error> {
+    init::init(call).await
+}
+
+/// Writes a link at the end of a note, unless it links there.
+pub(super) async fn link(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    from: &str,
+    to: &str,
+    text: Option<&str>,
+) -> Result<LinkReply, Error> {
+    let config = catch_up(call, notebook).await?;
+    let (from, to, title) = look(notebook, call, |snapshot| {
+        let (from, to) = (snapshot.find(from)?, snapshot.find(to)?);
+        let file = |note: usize| notebook_file(call, snapshot.path(note));
+        Ok((file(from)?, file(to)?, snapshot.title(to).to_string()))
+    })?;
+    // The text of the note is read by then, and may have other links than the index knows.
+    let leads_to = |link: &Link| {
+        let corpus = notebook.corpus.borrow();
+        let snapshot = Snapshot::of(&corpus.files, &call.scope);
+        let place =
+            |path| snapshot.views.iter().position(|view| call.scope.layout.below_notebook(path) == Some(view.path));
+        let resolver = Resolver::new(&snapshot.views);
+        place(&from).zip(place(&to)).is_some_and(|(from, to)| resolver.resolve(from, link) == Resolution::To(to))
+    };
+    link::link(call, &config, &from, &to, &title, text, leads_to).await
+}
+
+/// Gives a note another title and name.
+pub(super) async fn rename(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    note: &str,
+    title: &str,
+) -> Result<RenameReply, Error> {
+    let config = catch_up(call, notebook).await?;
+    let (old, linking) = look(notebook, call, |snapshot| {
+        let note = snapshot.find(note)?;
+        let paths = backlinks(snapshot, note).into_iter().map(|from| notebook_file(call, snapshot.path(from)));
+        Ok((notebook_file(call, snapshot.path(note))?, paths.collect::<Result<Vec<_>, Error>>()?))
+    })?;
+    // What links meant before the change decides, whatever is written meanwhile.
+    let before: Vec<(String, Note, u64)> = look(notebook, call, |snapshot| {
+        let views = snapshot.views.iter();
+        Ok(views.map(|view| (view.path.to_string(), names_alone(view.note), view.modified)).collect())
+    })?;
+    let views: Vec<NoteView<'_>> = before
+        .iter()
+        .map(|(path, note, modified)| NoteView { path, text: "", note, modified: *modified, created: *modified })
+        .collect();
+    let resolver = Resolver::new(&views);
+    let old_place = views.iter().position(|view| call.scope.layout.below_notebook(&old) == Some(view.path));
+    let leads_to_old = |from: &str, link: &Link| {
+        let from = views.iter().position(|view| view.path == from);
+        from.zip(old_place).is_some_and(|(from, old)| resolver.resolve(from, link) == Resolution::To(old))
+    };
+    let is_unambiguous = |name: &str| match resolver.find(name) {
+        Resolution::To(note) => Some(note) == old_place,
+        Resolution::Dead => true,
+        Resolution::Ambiguous(_) | Resolution::External => false,
+    };
+    let sources = RenameSources { linking: &linking, leads_to_old: &leads_to_old, is_unambiguous: &is_unambiguous };
+    rename::rename(call, &config, &old, title, &sources).await
+}
+
+/// Removes a note.
+pub(super) async fn forget(call: &Call, notebook: &Rc<Notebook>, note: &str) -> Result<ForgetReply, Error> {
+    catch_up(call, notebook).await?;
+    let (path, backlinks) = look(notebook, call, |snapshot| {
+        let note = snapshot.find(note)?;
+        Ok((notebook_file(call, snapshot.path(note))?, backlinks(snapshot, note).len()))
+    })?;
+    rename::forget(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
+}
+
+/// Keeps an error of a tool.
+pub(super) async fn remember_error(call: &Call, tool: &str, error: &str) -> Result<ErrorReply, Error> {
+    let found = load_config(call).await?;
+    lifecycle::remember_error(call, &found.config, tool, error).await
+}
+
+/// Keeps the summary of a tool's output.
+pub(super) async fn remember_summary(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    tool: &str,
+    summary: &str,
+) -> Result<RememberReply, Error> {
+    remember(call, notebook, &tool_summary_note(tool, summary)).await
+}
+
+/// The notes that link to a note.
+fn backlinks(snapshot: &Snapshot<'_>, note: usize) -> Vec<usize> {
+    let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
+    graph.backlinks(note).to_vec()
+}
+
+/// What links can go by.
+fn names_alone(note: &Note) -> Note {
+    Note { title: note.title.clone(), aliases: note.aliases.clone(), ..Note::default() }
+}

@@ -161,8 +161,10 @@ pub enum NotebookCommand {
 pub enum NotebookReply {
     /// Of `Init`.
     Initialised(InitReply),
-    /// Of `Remember`, `RememberError` and `RememberSummary`.
+    /// Of `Remember` and `RememberSummary`.
     Remembered(RememberReply),
+    /// Of `RememberError`.
+    ErrorKept(ErrorReply),
     /// Of `Recall`.
     Recalled(RecallReply),
     /// Of `Journal`.
@@ -189,8 +191,8 @@ pub enum NotebookReply {
     Mentions(Vec<Mention>),
     /// Of `LoadMemories` and `RecallForTurn`: how many memories there are for the prompt.
     Loaded(u32),
-    /// Of `MemoryContext`: the section; `None` where there is nothing to show.
-    Section(Option<String>),
+    /// Of `MemoryContext`.
+    Section(MemoryContext),
 }
 
 impl NotebookCommand {

@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 use super::config::NotebookConfig;
 use super::links::{LinkTarget, format_link};
 use super::select::{
-    Edge, Graph, LinkTable, RelatedReason, Resolver, dead_links, edges, related, select, tag_counts,
-    unlinked_mentions,
+    Edge, Graph, LinkTable, RelatedReason, Resolver, dead_links, edges, related, select, tag_counts, unlinked_mentions,
 };
 use super::snapshot::{Snapshot, line_of};
 use super::{
@@ -207,8 +206,10 @@ pub(super) fn info(
 fn json_object(entries: &[(String, Value)]) -> String {
     let mut sorted: Vec<&(String, Value)> = entries.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
-    let fields: Vec<String> =
-        sorted.into_iter().map(|(key, value)| format!("{}:{}", super::template::json_string(key), json(value))).collect();
+    let fields: Vec<String> = sorted
+        .into_iter()
+        .map(|(key, value)| format!("{}:{}", super::template::json_string(key), json(value)))
+        .collect();
     format!("{{{}}}", fields.join(","))
 }
 

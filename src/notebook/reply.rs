@@ -175,7 +175,3 @@ pub struct Mention {
     /// The lines that name it, counted from 1.
     pub lines: Vec<u32>,
 }
-
-
-
-

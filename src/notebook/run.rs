@@ -118,10 +118,10 @@ pub(crate) async fn run(
             NotebookReply::Section(notebook.session.borrow().section(turn, max_bytes as usize))
         }
         NotebookCommand::RememberError { tool, error } => {
-            NotebookReply::Remembered(change::remember_error(call, &tool, &error).await?)
+            NotebookReply::ErrorKept(change::remember_error(call, &tool, &error).await?)
         }
         NotebookCommand::RememberSummary { tool, summary } => {
-            NotebookReply::Remembered(change::remember_summary(call, &tool, &summary).await?)
+            NotebookReply::Remembered(change::remember_summary(call, notebook, &tool, &summary).await?)
         }
     })
 }

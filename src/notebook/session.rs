@@ -4,12 +4,11 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::lifecycle::{MemoryEntry, format_memory_context};
 use super::queries;
 use super::recall::recall;
 use super::run::{Notebook, catch_up, look, read_texts};
 use super::snapshot::{Snapshot, title_or_stem};
-use super::{ListRequest, NoteFilter, RecallRequest, SortBy, SortKey};
+use super::{ListRequest, Memory, MemoryContext, NoteFilter, RecallRequest, SortBy, SortKey, format_memory_context};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::store::FACTS_FOLDER;
@@ -25,23 +24,12 @@ pub(crate) struct Session {
     recalled: Vec<Memory>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Memory {
-    path: String,
-    title: String,
-    text: String,
-}
-
 impl Session {
     /// The memories for the prompt of a turn: what was recalled for it, then the first ones.
-    pub(super) fn section(&self, turn: u64, max_bytes: usize) -> Option<String> {
+    pub(super) fn section(&self, turn: u64, max_bytes: usize) -> MemoryContext {
         let recalled: &[Memory] = if turn == self.turn { &self.recalled } else { &[] };
         let others = self.first.iter().filter(|memory| recalled.iter().all(|recalled| recalled.path != memory.path));
-        let memories: Vec<MemoryEntry<'_>> = recalled
-            .iter()
-            .chain(others)
-            .map(|memory| MemoryEntry { path: &memory.path, title: &memory.title, text: &memory.text })
-            .collect();
+        let memories: Vec<Memory> = recalled.iter().chain(others).cloned().collect();
         format_memory_context(&memories, max_bytes)
     }
 }
@@ -103,8 +91,7 @@ pub(super) async fn recall_for_turn(
     let mut session = notebook.session.borrow_mut();
     if session.turn == turn {
         let memories = found.hits.into_iter();
-        session.recalled =
-            memories.map(|hit| Memory { path: hit.path, title: hit.title, text: hit.passage }).collect();
+        session.recalled = memories.map(|hit| Memory { path: hit.path, title: hit.title, text: hit.passage }).collect();
     }
     Ok(u32::try_from(session.recalled.len()).unwrap_or(u32::MAX))
 }

@@ -321,11 +321,7 @@ impl Corpus {
 }
 
 /// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
-pub(crate) async fn refresh(
-    call: &Call,
-    corpus: &Rc<RefCell<Corpus>>,
-    scopes: Vec<FolderScope>,
-) -> Result<(), Error> {
+pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: Vec<FolderScope>) -> Result<(), Error> {
     let (fs, limits) = (&call.fs, &call.scope.limits);
     let mut changed = Vec::new();
     let mut listed = Vec::new();

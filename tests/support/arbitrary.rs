@@ -5,7 +5,7 @@ use saddlebag::Command;
 use saddlebag::context::{ContextRequest, Overflow};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{
-    ListRequest, MatchStrategy, NotebookCommand, NoteFilter, RecallRequest, RememberRequest, SortBy, SortKey,
+    ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
 };
 use saddlebag::protocol::FsError;
 
@@ -102,7 +102,8 @@ fn slash() -> impl Strategy<Value = String> {
 
 /// What a person calls a note, or what is none.
 fn note() -> impl Strategy<Value = String> {
-    let names = ["a", "notes/a.md", "two words", "記憶", "facts/fact-one", "Fact one", "daily", "", "../x", "nope", "README"];
+    let names =
+        ["a", "notes/a.md", "two words", "記憶", "facts/fact-one", "Fact one", "daily", "", "../x", "nope", "README"];
     prop::sample::select(names.to_vec()).prop_map(str::to_string)
 }
 
@@ -119,43 +120,49 @@ fn filter() -> impl Strategy<Value = NoteFilter> {
     let strategies = vec![MatchStrategy::FullText, MatchStrategy::Exact, MatchStrategy::Regex];
     let matches = vec!["", "fact", "port OR fact", "\"two words\"", "*", "title:fact", "(fact", "f[a-c]t"];
     let dates = vec!["2026-05-25", "2026", "yesterday", "3 days ago", "nonsense", "2026-05-25T10:00:00Z"];
-    let (tags, paths) = (vec!["x", "a OR b", "NOT x", "lang/*", "NOT a OR b"], vec!["notes", "notes/a.md", "daily/2026", "nope"]);
-    let some = |words: Vec<&'static str>| {
-        prop::collection::vec(prop::sample::select(words).prop_map(str::to_string), 0..2)
-    };
+    let (tags, paths) =
+        (vec!["x", "a OR b", "NOT x", "lang/*", "NOT a OR b"], vec!["notes", "notes/a.md", "daily/2026", "nope"]);
+    let some =
+        |words: Vec<&'static str>| prop::collection::vec(prop::sample::select(words).prop_map(str::to_string), 0..2);
     (
         (some(matches), prop::sample::select(strategies), some(paths.clone()), some(tags), any::<bool>()),
         (some(paths.clone()), some(paths.clone()), some(paths.clone()), some(paths), any::<bool>()),
         (prop::option::of(prop::sample::select(dates.clone())), prop::option::of(prop::sample::select(dates))),
         (any::<bool>(), any::<bool>()),
     )
-        .prop_map(|((matches, strategy, paths, tags, rare), (by, to, related, mention, recursive), dates, (orphan, missing))| {
-            NoteFilter {
-                matches,
-                strategy,
-                paths,
-                tags,
-                tagless: rare && orphan,
-                linked_by: if rare { by } else { Vec::new() },
-                link_to: if rare { Vec::new() } else { to },
-                related: if rare && recursive { related } else { Vec::new() },
-                mention: if rare && !recursive { mention } else { Vec::new() },
-                recursive,
-                orphan: orphan && !rare,
-                missing_backlink: missing && rare,
-                created_after: dates.0.map(str::to_string),
-                modified_before: dates.1.map(str::to_string),
-                ..NoteFilter::default()
-            }
-        })
+        .prop_map(
+            |(
+                (matches, strategy, paths, tags, rare),
+                (by, to, related, mention, recursive),
+                dates,
+                (orphan, missing),
+            )| {
+                NoteFilter {
+                    matches,
+                    strategy,
+                    paths,
+                    tags,
+                    tagless: rare && orphan,
+                    linked_by: if rare { by } else { Vec::new() },
+                    link_to: if rare { Vec::new() } else { to },
+                    related: if rare && recursive { related } else { Vec::new() },
+                    mention: if rare && !recursive { mention } else { Vec::new() },
+                    recursive,
+                    orphan: orphan && !rare,
+                    missing_backlink: missing && rare,
+                    created_after: dates.0.map(str::to_string),
+                    modified_before: dates.1.map(str::to_string),
+                    ..NoteFilter::default()
+                }
+            },
+        )
 }
 
 fn list() -> impl Strategy<Value = ListRequest> {
     let keys = vec![SortBy::Created, SortBy::Modified, SortBy::Path, SortBy::Title, SortBy::WordCount];
     let key = (prop::sample::select(keys), any::<bool>()).prop_map(|(by, ascending)| SortKey { by, ascending });
-    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), any::<bool>(), any::<bool>()).prop_map(
-        |(filter, sort, limit, zk_links, with_text)| ListRequest { filter, sort, limit, zk_links, with_text },
-    )
+    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), any::<bool>(), any::<bool>())
+        .prop_map(|(filter, sort, limit, zk_links, with_text)| ListRequest { filter, sort, limit, zk_links, with_text })
 }
 
 fn notebook() -> impl Strategy<Value = NotebookCommand> {
