@@ -1,0 +1,305 @@
+//! Notes, tags and the graph as zk prints them.
+
+use serde_json::Value;
+
+use super::args::{BadUse, FrameArgs, TagKey};
+use super::json::{self, Object};
+use super::template::{Item, Template, unescape};
+use super::time;
+
+/// What the output depends on beside the notes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) now: u64,
+    /// What local time adds to UTC.
+    pub(crate) utc_offset_seconds: i32,
+}
+
+/// A note with everything that zk prints of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ListedNote {
+    pub(crate) filename: String,
+    pub(crate) filename_stem: String,
+    /// Relative to the working folder.
+    pub(crate) path: String,
+    pub(crate) abs_path: String,
+    pub(crate) title: String,
+    /// A link to the note, in the style of the notebook.
+    pub(crate) link: String,
+    pub(crate) lead: String,
+    pub(crate) body: String,
+    pub(crate) snippets: Vec<String>,
+    pub(crate) raw_content: String,
+    pub(crate) word_count: u32,
+    /// In the order of their numbers.
+    pub(crate) tags: Vec<String>,
+    /// The frontmatter as an object.
+    pub(crate) metadata: Value,
+    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) created: u64,
+    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) modified: u64,
+    /// The SHA-256 of the file, in lower-case hexadecimal digits.
+    pub(crate) checksum: String,
+}
+
+/// A tag with the number of its notes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListedTag {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) note_count: u32,
+}
+
+/// A link between two notes of a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListedLink {
+    pub(crate) title: String,
+    /// The target as it is written, with its anchor; of a Markdown link relative to the notebook.
+    pub(crate) href: String,
+    /// `wiki-link`, `markdown` or `implicit`.
+    pub(crate) kind: &'static str,
+    pub(crate) is_external: bool,
+    pub(crate) rels: Vec<String>,
+    pub(crate) snippet: String,
+    /// In bytes of the file.
+    pub(crate) snippet_start: u64,
+    pub(crate) snippet_end: u64,
+    /// The number of the note, from 1, in the order of the index.
+    pub(crate) source_id: u64,
+    pub(crate) source_path: String,
+    pub(crate) target_id: u64,
+    pub(crate) target_path: String,
+}
+
+impl ListedNote {
+    pub(super) fn push_json(&self, out: &mut String) {
+        let no_metadata = self.metadata.is_null();
+        Object::begin(out)
+            .text("filename", &self.filename)
+            .text("filenameStem", &self.filename_stem)
+            .text("path", &self.path)
+            .text("absPath", &self.abs_path)
+            .text("title", &self.title)
+            .text("link", &self.link)
+            .text("lead", &self.lead)
+            .text("body", &self.body)
+            .texts("snippets", &self.snippets)
+            .text("rawContent", &self.raw_content)
+            .number("wordCount", self.word_count.into())
+            .texts("tags", &self.tags)
+            .field(
+                "metadata",
+                |out| if no_metadata { out.push_str("{}") } else { json::push_value(out, &self.metadata) },
+            )
+            .text("created", &time::rfc3339(self.created))
+            .text("modified", &time::rfc3339(self.modified))
+            .text("checksum", &self.checksum)
+            .end();
+    }
+}
+
+impl ListedTag {
+    pub(super) fn push_json(&self, out: &mut String) {
+        Object::begin(out)
+            .number("id", self.id)
+            .text("kind", "tag")
+            .text("name", &self.name)
+            .number("noteCount", self.note_count.into())
+            .end();
+    }
+}
+
+impl ListedLink {
+    fn push_json(&self, out: &mut String) {
+        Object::begin(out)
+            .text("title", &self.title)
+            .text("href", &self.href)
+            .text("type", self.kind)
+            .field("isExternal", |out| out.push_str(if self.is_external { "true" } else { "false" }))
+            .texts("rels", &self.rels)
+            .text("snippet", &self.snippet)
+            .number("snippetStart", self.snippet_start)
+            .number("snippetEnd", self.snippet_end)
+            .number("sourceId", self.source_id)
+            .text("sourcePath", &self.source_path)
+            .number("targetId", self.target_id)
+            .text("targetPath", &self.target_path)
+            .end();
+    }
+}
+
+/// What `zk list` prints. Of no notes nothing at all, in every format.
+pub(crate) fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Result<String, BadUse> {
+    let items: Vec<Item<'_>> = notes.iter().map(Item::Note).collect();
+    match frame.format.as_deref().unwrap_or("short") {
+        "oneline" => text(notes, frame, |out, note| push_head(out, note, context)),
+        "short" => text(notes, frame, |out, note| {
+            push_head(out, note, context);
+            out.push('\n');
+            push_snippets(out, note);
+        }),
+        "medium" => text(notes, frame, |out, note| {
+            push_facts(out, note, context, false);
+            push_snippets(out, note);
+        }),
+        "long" => text(notes, frame, |out, note| {
+            push_facts(out, note, context, true);
+            push_snippets(out, note);
+        }),
+        "full" => text(notes, frame, |out, note| {
+            push_facts(out, note, context, true);
+            out.push('\n');
+            push_indented(out, &note.body);
+        }),
+        "path" => text(notes, frame, |out, note| out.push_str(&note.path)),
+        "link" => text(notes, frame, |out, note| out.push_str(&note.link)),
+        format => structured(&items, format, frame, context),
+    }
+}
+
+/// What `zk tag list` prints, sorted by the keys.
+pub(crate) fn tags(
+    mut tags: Vec<ListedTag>,
+    keys: &[(TagKey, bool)],
+    frame: &FrameArgs,
+    context: &Context,
+) -> Result<String, BadUse> {
+    tags.sort_by(|a, b| {
+        let by_key = keys.iter().map(|(key, ascending)| {
+            let ordering = match key {
+                TagKey::Name => a.name.cmp(&b.name),
+                TagKey::NoteCount => a.note_count.cmp(&b.note_count),
+            };
+            if *ascending { ordering } else { ordering.reverse() }
+        });
+        by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.name.cmp(&b.name))
+    });
+    let items: Vec<Item<'_>> = tags.iter().map(Item::Tag).collect();
+    match frame.format.as_deref().unwrap_or("name") {
+        "name" => text(&tags, frame, |out, tag| out.push_str(&tag.name)),
+        "full" => text(&tags, frame, |out, tag| out.push_str(&format!("{} ({})", tag.name, tag.note_count))),
+        format => structured(&items, format, frame, context),
+    }
+}
+
+/// What `zk graph --format json` prints.
+pub(crate) fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
+    let mut out = String::new();
+    Object::begin(&mut out)
+        .field("notes", |out| json::push_list(out, notes, |out, note| note.push_json(out)))
+        .field("links", |out| json::push_list(out, links, |out, link| link.push_json(out)))
+        .end();
+    out.push('\n');
+    out
+}
+
+/// What goes to standard error without `--quiet`.
+pub(crate) fn found(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("\nFound {count} {what}{plural}\n")
+}
+
+/// Items between header and footer.
+fn text<T>(items: &[T], frame: &FrameArgs, push: impl Fn(&mut String, &T)) -> Result<String, BadUse> {
+    try_text(items, frame, |out, item| {
+        push(out, item);
+        Ok(())
+    })
+}
+
+fn try_text<T>(
+    items: &[T],
+    frame: &FrameArgs,
+    push: impl Fn(&mut String, &T) -> Result<(), String>,
+) -> Result<String, BadUse> {
+    let given = |text: &Option<String>, default: &str| text.as_deref().map_or_else(|| default.into(), unescape);
+    let delimiter = if frame.delimiter0 { "\0".into() } else { given(&frame.delimiter, "\n") };
+    let mut out = String::new();
+    if items.is_empty() {
+        return Ok(out);
+    }
+    out.push_str(&given(&frame.header, ""));
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            out.push_str(&delimiter);
+        }
+        push(&mut out, item).map_err(BadUse)?;
+    }
+    out.push_str(&given(&frame.footer, "\n"));
+    Ok(out)
+}
+
+/// JSON, or a template.
+fn structured(items: &[Item<'_>], format: &str, frame: &FrameArgs, context: &Context) -> Result<String, BadUse> {
+    let (begin, between, end) = match format {
+        "json" => ("[", ",", "]\n"),
+        "jsonl" => ("", "\n", "\n"),
+        template => {
+            let template = Template::parse(template).map_err(BadUse)?;
+            return try_text(items, frame, |out, item| template.fill(out, *item, context));
+        }
+    };
+    let framed = [("--header", &frame.header), ("--footer", &frame.footer), ("--delimiter", &frame.delimiter)];
+    if let Some((flag, _)) = framed.iter().find(|(_, text)| text.is_some()) {
+        return Err(BadUse(format!("{flag} can't be used with JSON format")));
+    }
+    let mut out = String::new();
+    if items.is_empty() {
+        return Ok(out);
+    }
+    out.push_str(begin);
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            out.push_str(between);
+        }
+        item.push_json(&mut out);
+    }
+    out.push_str(end);
+    Ok(out)
+}
+
+/// Title, path and age.
+fn push_head(out: &mut String, note: &ListedNote, context: &Context) {
+    let age = time::format(note.created, "elapsed", context.now, context.utc_offset_seconds);
+    if !note.title.is_empty() {
+        out.push_str(&note.title);
+        out.push(' ');
+    }
+    out.push_str(&format!("{} ({age})", note.path));
+}
+
+/// Title and path, then a line for each fact.
+fn push_facts(out: &mut String, note: &ListedNote, context: &Context, is_long: bool) {
+    let date = |time| time::format(time, "medium", context.now, context.utc_offset_seconds);
+    if !note.title.is_empty() {
+        out.push_str(&note.title);
+        out.push(' ');
+    }
+    out.push_str(&format!("{}\nCreated: {}\n", note.path, date(note.created)));
+    if is_long {
+        out.push_str(&format!("Modified: {}\n", date(note.modified)));
+        if !note.tags.is_empty() {
+            out.push_str(&format!("Tags: {}\n", note.tags.join(", ")));
+        }
+    }
+}
+
+fn push_snippets(out: &mut String, note: &ListedNote) {
+    for snippet in &note.snippets {
+        out.push('\n');
+        push_indented(out, snippet);
+    }
+}
+
+fn push_indented(out: &mut String, text: &str) {
+    for line in text.lines() {
+        out.push_str(if line.is_empty() { "" } else { "  " });
+        out.push_str(line);
+        out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests;

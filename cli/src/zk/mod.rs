@@ -1,0 +1,19 @@
+//! `saddlebag zk …`: the arguments that scripts give zk, and what zk prints for them.
+//!
+//! [`args`] reads the arguments as zk's parser does, traps included; [`format`] prints notes, tags and the
+//! graph; [`template`] fills what `--format` spells out; [`time`] writes dates. Nothing here runs a
+//! command or opens a file.
+
+pub(crate) mod args;
+pub(crate) mod format;
+mod json;
+mod template;
+mod time;
+
+/// A message as zk shows it on standard error, further lines below the first.
+pub(crate) fn error_text(message: &str) -> String {
+    format!("zk: error: {}\n", message.replace('\n', "\n           "))
+}
+
+/// What the exit code is wherever zk fails.
+pub(crate) const EXIT_FAILED: u8 = 1;
