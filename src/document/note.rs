@@ -3,7 +3,6 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -12,6 +11,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use super::frontmatter::{Frontmatter, Value};
 use super::inline::Found;
 use super::scanner::Blocks;
+use super::tags::Names;
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,9 @@ impl Note {
     pub fn parse(text: &str, syntax: TagSyntax) -> Self {
         let frontmatter = Frontmatter::parse(text);
         let blocks = Blocks::scan(text, frontmatter.span.end);
-        let mut found = Found::new(text, syntax);
+        let mut tags = Names::default();
+        frontmatter.tags().into_iter().for_each(|tag| tags.push(tag));
+        let mut found = Found::new(text, syntax, tags);
         let mut headings = Vec::new();
         for block in &blocks.list {
             let content = blocks.content(text, block);
@@ -130,8 +132,6 @@ impl Note {
         let Found { mut links, tags, .. } = found;
         // A link is found at its end, behind those in its text.
         links.sort_by_key(|link| link.span.start);
-        let mut all_tags = frontmatter.tags();
-        all_tags.extend(tags);
         let (title, body_start) = match (frontmatter.title(), title_heading(&headings)) {
             (Some(title), _) => (String::from(title), frontmatter.span.end),
             (None, Some(heading)) => (heading.text.clone(), heading.span.end),
@@ -143,7 +143,7 @@ impl Note {
             lead: lead(text, body.clone()),
             body,
             aliases: frontmatter.aliases(),
-            tags: without_repetition(all_tags),
+            tags: tags.into_list(),
             headings,
             links,
             word_count: word_count(text),
@@ -238,25 +238,6 @@ fn lead(text: &str, body: Range<usize>) -> Range<usize> {
         line == Some(&b'\n')
     });
     trim(text, body.start..end.map_or(body.end, |end| body.start + end))
-}
-
-/// Keeps the first of equal texts.
-pub(super) fn without_repetition(tags: Vec<String>) -> Vec<String> {
-    if tags.len() < 2 {
-        return tags;
-    }
-    let mut order: Vec<usize> = (0..tags.len()).collect();
-    order.sort_by_key(|&index| tags.get(index));
-    let mut first = vec![true; tags.len()];
-    for pair in order.windows(2) {
-        if let [a, b] = *pair
-            && tags.get(a) == tags.get(b)
-            && let Some(first) = first.get_mut(b)
-        {
-            *first = false;
-        }
-    }
-    tags.into_iter().zip(first).filter_map(|(tag, first)| first.then_some(tag)).collect()
 }
 
 fn word_count(text: &str) -> u32 {
