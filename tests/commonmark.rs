@@ -8,6 +8,9 @@
 
 use std::collections::BTreeSet;
 
+use proptest::collection::vec;
+use proptest::sample::select;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use saddlebag::document::{LinkKind, Note, TagSyntax};
 
@@ -41,6 +44,82 @@ fn the_examples_read_as_pulldown_cmark_reads_them() {
         assert!(examples.iter().any(|(name, _)| name == exception), "no example {exception:?}");
     }
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), examples.len(), wrong.join("\n\n"));
+}
+
+/// Texts of random pieces, the same in every run. Two brackets are a wiki link, and `pulldown-cmark` does
+/// not take a tab for white space behind a heading: neither occurs.
+#[test]
+fn random_texts_read_as_pulldown_cmark_reads_them() {
+    let pieces = [
+        "\n",
+        "\n\n",
+        "\na",
+        "\n    ",
+        "\n  ",
+        " ",
+        "  ",
+        "    ",
+        "# ",
+        "## ",
+        "===\n",
+        "---\n",
+        "***\n",
+        "- ",
+        "+ ",
+        "1. ",
+        "2) ",
+        "> ",
+        "```\n",
+        "~~~\n",
+        "`",
+        "``",
+        "[a]",
+        "[",
+        "]",
+        "(b)",
+        "(<d e>)",
+        "[a]: /b\n",
+        "<c>",
+        "<!--",
+        "-->",
+        "!",
+        "\\",
+        "*",
+        "**",
+        "_",
+        "&amp;",
+        "\"t\"",
+        "x",
+        "y z",
+        " #w1 ",
+        " #w2 ",
+        " #w3\n",
+        "<a b='c'>",
+        "</div>\n",
+        "<div>\n",
+        "<https://e.f>",
+    ];
+    let config = Config { cases: 20_000, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let read = runner.run(&vec(select(pieces.to_vec()), 1..14), |pieces| {
+        // No frontmatter.
+        let text = format!("x\n\n{}", pieces.concat());
+        let (ours, theirs) = (folded(ours(&text)), folded(theirs(&text)));
+        if text.contains("[[") || ours == theirs {
+            return Ok(());
+        }
+        Err(TestCaseError::fail(format!("{text}\n  ours:   {ours:?}\n  theirs: {theirs:?}")))
+    });
+    assert!(read.is_ok(), "{read:?}");
+}
+
+/// With white space folded: where lines join, theirs keeps what is left of cut markup.
+fn folded(mut reading: Reading) -> Reading {
+    let headings = reading.headings.iter_mut().map(|(_, text)| text);
+    for text in headings.chain(reading.links.iter_mut().map(|(text, _)| text)) {
+        *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    reading
 }
 
 /// Name and text of each example: `%% name`, then lines in which `→` is a tab, `·` a space at the end of
