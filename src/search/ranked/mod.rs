@@ -15,6 +15,8 @@ mod query;
 mod score;
 mod segment;
 mod stem;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub(crate) use index::{Fields, RankedIndex};
