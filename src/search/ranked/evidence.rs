@@ -86,12 +86,13 @@ impl Judge<'_> {
             if has_place && places.len() < MAX_POSITIONS {
                 posting.positions(concept.field, &mut places);
             }
+            let found = posting.counts();
             for field in Field::ALL.into_iter().filter(|field| concept.field.is_none_or(|only| only == *field)) {
                 let place = field as usize;
                 if let (Some(sum), Some(count), Some(&more)) =
-                    (sums.get_mut(place), counts.get_mut(place), posting.counts.get(place))
+                    (sums.get_mut(place), counts.get_mut(place), found.get(place))
                 {
-                    *sum += form_weight * self.lengths.field(self.index, posting, field);
+                    *sum += form_weight * self.lengths.weigh(self.index, slot, field, more);
                     *count = count.saturating_add(more);
                 }
             }
