@@ -283,6 +283,8 @@ fn newlines(text: &str, range: Range<usize>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::super::{Fields, Joining};
     use super::*;
     use crate::document::Heading;

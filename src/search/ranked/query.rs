@@ -405,6 +405,8 @@ const STOP_WORDS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
     use proptest::prelude::*;
 

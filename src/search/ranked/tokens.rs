@@ -417,6 +417,9 @@ fn push_folded(out: &mut Vec<u8>, c: char) {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
     use super::*;
     use proptest::prelude::*;
 
