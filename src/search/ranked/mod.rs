@@ -8,6 +8,7 @@
 mod evidence;
 mod index;
 mod matching;
+mod order;
 mod passage;
 mod plan;
 mod postings;

@@ -56,7 +56,7 @@ impl Posting<'_> {
     }
 
     /// Adds where the term occurs, ascending; in one field alone if that is given.
-    pub(super) fn positions(&self, only: Option<Field>, out: &mut Vec<u32>) {
+    pub(super) fn positions(&self, only: Option<Field>, out: &mut Vec<u64>) {
         let (counts, mut reader) = self.read_counts();
         let mut position = 0_u32;
         for (field, count) in Field::ALL.into_iter().zip(counts) {
@@ -64,7 +64,7 @@ impl Posting<'_> {
                 let Some(distance) = reader.varint() else { return };
                 position = position.saturating_add(distance);
                 if only.is_none_or(|only| only == field) {
-                    out.push(position);
+                    out.push(u64::from(position));
                 }
             }
         }
@@ -288,7 +288,7 @@ mod tests {
                 let mut positions = Vec::new();
                 read.positions(None, &mut positions);
                 prop_assert_eq!(positions.len(), distances.len());
-                prop_assert_eq!(positions.last().copied().unwrap_or(0), distances.iter().sum::<u32>());
+                prop_assert_eq!(positions.last().copied().unwrap_or(0), u64::from(distances.iter().sum::<u32>()));
             }
         }
 

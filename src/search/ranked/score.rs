@@ -16,7 +16,7 @@ use super::matching::{Bits, Matcher, Walk};
 use super::plan::{Concept, Plan};
 use super::postings::Posting;
 use super::query::Query;
-use super::{FIELDS, Field, FieldSet};
+use super::{FIELDS, Field, FieldSet, order};
 
 /// How soon more occurrences add little.
 const K1: f32 = 1.2;
@@ -117,9 +117,13 @@ impl RankedIndex {
         let judge =
             Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
         let mut hits = judge.judge_all(&best.slots(), weight);
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
-        hits.truncate(limit);
-        Ranking { hits, total, is_relaxed }
+        // The hits are in the order of the documents, so that of equal ones the first comes first.
+        let places = (0_u32..).zip(&hits);
+        let places = places.filter_map(|(place, hit)| Some(order::pair(order::descending(hit.as_ref()?.score), place)));
+        let mut places: Vec<u64> = places.collect();
+        order::sort(&mut places, &mut Vec::new());
+        let hits = places.into_iter().take(limit).filter_map(|place| hits.get_mut(place as u32 as usize)?.take());
+        Ranking { hits: hits.collect(), total, is_relaxed }
     }
 }
 
@@ -309,9 +313,9 @@ impl Best {
     }
 
     /// In ascending order.
-    fn slots(self) -> Vec<u32> {
-        let mut slots: Vec<u32> = self.heap.into_iter().map(|candidate| candidate.0.slot).collect();
-        slots.sort_unstable();
+    fn slots(self) -> Vec<u64> {
+        let mut slots: Vec<u64> = self.heap.into_iter().map(|candidate| u64::from(candidate.0.slot)).collect();
+        order::sort(&mut slots, &mut Vec::new());
         slots
     }
 }
