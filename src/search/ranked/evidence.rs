@@ -8,7 +8,7 @@ use super::matching::{Cursor, Walk};
 use super::plan::Plan;
 use super::query::Query;
 use super::score::{COVERAGE, Lengths, Ranked, ScorePart, saturate};
-use super::{FIELDS, Field, FieldSet};
+use super::{FIELDS, Field, FieldSet, order};
 
 /// What two words side by side add, as a part of what the rarer one could not add less than.
 const PHRASE: f32 = 0.6;
@@ -39,15 +39,15 @@ struct Evidence {
     is_found: bool,
     /// What the concept says.
     mass: f32,
-    positions: Vec<u32>,
+    positions: Vec<u64>,
 }
 
 impl Judge<'_> {
     /// Explains the scores of documents, which ascend.
-    pub(super) fn judge_all(&self, slots: &[u32], weight: &dyn Fn(u32) -> f32) -> Vec<Ranked> {
-        let mut cursors: Cursors<'_> =
-            self.walks.iter().map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
-        slots.iter().filter_map(|&slot| self.judge(slot, &mut cursors, weight)).collect()
+    pub(super) fn judge_all(&self, slots: &[u64], weight: &dyn Fn(u32) -> f32) -> Vec<Option<Ranked>> {
+        let walks = self.walks.iter();
+        let mut cursors: Cursors<'_> = walks.map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
+        slots.iter().map(|&slot| self.judge(slot as u32, &mut cursors, weight)).collect()
     }
 
     fn judge(&self, slot: u32, cursors: &mut Cursors<'_>, weight: &dyn Fn(u32) -> f32) -> Option<Ranked> {
@@ -86,12 +86,13 @@ impl Judge<'_> {
             if has_place && places.len() < MAX_POSITIONS {
                 posting.positions(concept.field, &mut places);
             }
+            let found = posting.counts();
             for field in Field::ALL.into_iter().filter(|field| concept.field.is_none_or(|only| only == *field)) {
                 let place = field as usize;
                 if let (Some(sum), Some(count), Some(&more)) =
-                    (sums.get_mut(place), counts.get_mut(place), posting.counts.get(place))
+                    (sums.get_mut(place), counts.get_mut(place), found.get(place))
                 {
-                    *sum += form_weight * self.lengths.field(self.index, posting, field);
+                    *sum += form_weight * self.lengths.weigh(self.index, slot, field, more);
                     *count = count.saturating_add(more);
                 }
             }
@@ -109,7 +110,7 @@ impl Judge<'_> {
             }
         }
         places.truncate(MAX_POSITIONS);
-        places.sort_unstable();
+        order::sort(&mut places, &mut Vec::new());
         Some(Evidence { is_found: true, mass, positions: places })
     }
 
@@ -135,30 +136,30 @@ impl Judge<'_> {
     /// The smallest part of the document that has all the words that it has.
     fn proximity(&self, evidence: &[Evidence]) -> f32 {
         let with_positions = evidence.iter().filter(|found| !found.positions.is_empty());
-        let mut all: Vec<(u32, usize)> = Vec::new();
+        let mut all: Vec<u64> = Vec::new();
         let mut mass = 0.0;
         let mut words = 0;
-        for (number, found) in with_positions.enumerate() {
-            all.extend(found.positions.iter().map(|position| (*position, number)));
+        for (number, found) in (0_u32..).zip(with_positions) {
+            all.extend(found.positions.iter().map(|position| position << 32 | u64::from(number)));
             mass += found.mass;
-            words = number + 1;
+            words = number as usize + 1;
         }
         if words < 2 {
             return 0.0;
         }
-        all.sort_unstable();
+        order::sort(&mut all, &mut Vec::new());
         let mut counts = alloc::vec![0_u32; words];
-        let (mut missing, mut first, mut smallest) = (words, 0, u32::MAX);
-        for &(end, word) in &all {
-            if let Some(count) = counts.get_mut(word) {
+        let (mut missing, mut first, mut smallest) = (words, 0, u64::MAX);
+        for &end in &all {
+            if let Some(count) = counts.get_mut(end as u32 as usize) {
                 missing -= usize::from(*count == 0);
                 *count += 1;
             }
             while missing == 0 {
-                let Some(&(start, word)) = all.get(first) else { break };
-                smallest = smallest.min(end - start);
+                let Some(&start) = all.get(first) else { break };
+                smallest = smallest.min((end >> 32) - (start >> 32));
                 first += 1;
-                if let Some(count) = counts.get_mut(word) {
+                if let Some(count) = counts.get_mut(start as u32 as usize) {
                     *count -= 1;
                     missing += usize::from(*count == 0);
                 }
@@ -196,10 +197,10 @@ impl Judge<'_> {
 }
 
 /// Whether a position of `b` is so far behind one of `a`; both ascend.
-fn follows(a: &[u32], b: &[u32], distance: u32) -> bool {
+fn follows(a: &[u64], b: &[u64], distance: u32) -> bool {
     let mut b = b.iter().peekable();
     a.iter().any(|position| {
-        let wanted = position.saturating_add(distance);
+        let wanted = position + u64::from(distance);
         while b.next_if(|position| **position < wanted).is_some() {}
         b.peek() == Some(&&wanted)
     })

@@ -16,7 +16,7 @@ use super::postings::{self, Postings};
 use super::segment::{DOC_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
-use super::{FIELDS, Field};
+use super::{FIELDS, Field, order};
 
 /// How many positions lie between the texts of two fields, or two headings: more than a phrase bridges.
 const GAP: u32 = 32;
@@ -91,6 +91,7 @@ struct Scratch {
     tokens: Tokens,
     /// Term and position of each token, in one number to be sorted.
     occurrences: Vec<u64>,
+    spare: Vec<u64>,
     stem: Vec<u8>,
 }
 
@@ -116,7 +117,8 @@ impl RankedIndex {
         let mut reading = Reading { recent: &mut self.recent, scratch: &mut scratch, position: 0, starts: [0; FIELDS] };
         let lengths = reading.read(fields);
         let starts = reading.starts;
-        self.recent.add(slot, &mut scratch.occurrences, &starts);
+        order::sort(&mut scratch.occurrences, &mut scratch.spare);
+        self.recent.add(slot, &scratch.occurrences, &starts);
         self.scratch = scratch;
         let doc = Doc { id: doc, is_live: true, lengths };
         self.count(&doc, true);
@@ -180,7 +182,7 @@ impl RankedIndex {
             Some(doc.is_live.then_some(slot))
         });
         let slots: Vec<Option<u32>> = slots.collect();
-        let mut recent = self.recent.sorted().into_iter().peekable();
+        let mut recent = self.recent.sorted(self.recent.numbers().collect()).into_iter().peekable();
         for base in 0..self.base.term_count() {
             let name = self.base.name(base);
             while let Some(term) = recent.next_if(|term| self.recent.name(*term) < name) {
@@ -261,28 +263,34 @@ impl RankedIndex {
         let hash = hash(&stem);
         let base: Vec<u32> = self.base.with_stem(hash).filter(|term| has_stem(self.base.name(*term))).collect();
         let recent = self.recent.with_stem(hash).filter(|term| has_stem(self.recent.name(*term))).collect();
-        self.unite(base, recent)
+        self.unite(base, self.recent.sorted(recent))
     }
 
     /// The terms that start so, by name; at most so many of each segment.
     pub(super) fn starting_with(&self, prefix: &[u8], limit: usize) -> Vec<Form> {
         let base = self.base.starting_with(prefix).take(limit).collect();
-        let recent = self.recent.sorted().into_iter();
-        let recent = recent.filter(|term| self.recent.name(*term).starts_with(prefix)).take(limit).collect();
+        let recent = self.recent.numbers().filter(|term| self.recent.name(*term).starts_with(prefix)).collect();
+        let mut recent = self.recent.sorted(recent);
+        recent.truncate(limit);
         self.unite(base, recent)
     }
 
+    /// Terms of both segments, each sorted by name, as one list.
     fn unite(&self, base: Vec<u32>, recent: Vec<u32>) -> Vec<Form> {
-        let base = base.into_iter().map(|term| (self.base.name(term), Some(term), None));
-        let recent = recent.into_iter().map(|term| (self.recent.name(term), None, Some(term)));
-        let mut all: Vec<(&[u8], Option<u32>, Option<u32>)> = base.chain(recent).collect();
-        all.sort_unstable();
-        let forms = all.chunk_by(|a, b| a.0 == b.0).filter_map(|same| {
-            let name = same.first()?.0.into();
-            let in_base = same.iter().find_map(|(_, term, _)| *term);
-            Some(Form { name, in_base, in_recent: same.iter().find_map(|(_, _, term)| *term) })
-        });
-        forms.collect()
+        let mut forms = Vec::with_capacity(base.len() + recent.len());
+        let mut recent = recent.into_iter().peekable();
+        for term in base {
+            let name = self.base.name(term);
+            while let Some(earlier) = recent.next_if(|earlier| self.recent.name(*earlier) < name) {
+                forms.push(Form { name: self.recent.name(earlier).into(), in_base: None, in_recent: Some(earlier) });
+            }
+            let in_recent = recent.next_if(|same| self.recent.name(*same) == name);
+            forms.push(Form { name: name.into(), in_base: Some(term), in_recent });
+        }
+        for term in recent {
+            forms.push(Form { name: self.recent.name(term).into(), in_base: None, in_recent: Some(term) });
+        }
+        forms
     }
 
     /// What the two segments have of a term, in the order of the slots.
@@ -360,9 +368,12 @@ impl Recent {
         core::iter::successors(last, |term| self.terms.get(*term as usize)?.same_stem)
     }
 
-    /// The terms, by name.
-    fn sorted(&self) -> Vec<u32> {
-        let mut terms: Vec<u32> = (0..u32::try_from(self.terms.len()).unwrap_or(u32::MAX)).collect();
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        0..u32::try_from(self.terms.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Terms, sorted by name.
+    fn sorted(&self, mut terms: Vec<u32>) -> Vec<u32> {
         terms.sort_unstable_by(|a, b| self.name(*a).cmp(self.name(*b)));
         terms
     }
@@ -396,10 +407,8 @@ impl Recent {
         Some(term)
     }
 
-    /// Adds the postings of a document. `starts` says at which position each field starts.
-    fn add(&mut self, slot: u32, occurrences: &mut Vec<u64>, starts: &[u32; FIELDS]) {
-        occurrences.sort_unstable();
-        occurrences.dedup();
+    /// Adds the postings of a document, whose occurrences are sorted. `starts` says at which position each field starts.
+    fn add(&mut self, slot: u32, occurrences: &[u64], starts: &[u32; FIELDS]) {
         for same in occurrences.chunk_by(|a, b| a >> 32 == b >> 32) {
             let number = same.first().map_or(0, |first| first >> 32);
             let Some(term) = usize::try_from(number).ok().and_then(|term| self.terms.get_mut(term)) else { continue };
@@ -449,12 +458,12 @@ impl Reading<'_> {
 
     fn words(&mut self, text: &str) -> u32 {
         let before = self.position;
-        let Scratch { tokens, occurrences, stem } = &mut *self.scratch;
+        let Scratch { tokens, occurrences, stem, .. } = &mut *self.scratch;
         for piece in pieces(text) {
             self.position = tokens.read(piece, self.position);
             for token in tokens.iter() {
                 if let Some(term) = self.recent.intern(token.text, stem) {
-                    occurrences.push(u64::from(term) << 32 | u64::from(token.position));
+                    occurrences.push(order::pair(term, token.position));
                 }
             }
         }

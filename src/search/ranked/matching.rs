@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::Field;
 use super::plan::Plan;
 use super::postings::{Posting, Postings};
 use super::query::{Joining, Node, Query};
+use super::{Field, order};
 
 /// How many postings lie between two places that are remembered.
 const STRIDE: usize = 64;
@@ -101,7 +101,7 @@ impl<'a> Cursor<'_, 'a> {
 }
 
 /// Where a document has a concept: the positions of all of its forms, ascending.
-fn positions(cursors: &mut [Cursor<'_, '_>], slot: u32, field: Option<Field>, out: &mut Vec<u32>) {
+fn positions(cursors: &mut [Cursor<'_, '_>], slot: u32, field: Option<Field>, out: &mut Vec<u64>) {
     out.clear();
     let mut forms = 0;
     for cursor in cursors {
@@ -111,7 +111,7 @@ fn positions(cursors: &mut [Cursor<'_, '_>], slot: u32, field: Option<Field>, ou
         }
     }
     if forms > 1 {
-        out.sort_unstable();
+        order::sort(out, &mut Vec::new());
     }
 }
 

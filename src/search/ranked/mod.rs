@@ -8,6 +8,7 @@
 mod evidence;
 mod index;
 mod matching;
+mod order;
 mod passage;
 mod plan;
 mod postings;
@@ -15,6 +16,8 @@ mod query;
 mod score;
 mod segment;
 mod stem;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub(crate) use index::{Fields, RankedIndex};

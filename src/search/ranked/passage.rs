@@ -115,7 +115,7 @@ impl Passages {
 
     /// The occurrences of the query's words, by where they start.
     fn hits(&mut self, text: &str, body: &Range<usize>) -> Vec<Hit> {
-        let mut hits = Vec::new();
+        let mut hits: Vec<Hit> = Vec::new();
         let mut start = body.start;
         for piece in pieces(text.get(body.clone()).unwrap_or_default()) {
             self.tokens.read(piece, 0);
@@ -126,7 +126,14 @@ impl Passages {
             }
             start += piece.len();
         }
-        hits.sort_by_key(|hit| hit.span.start);
+        // Only a whole comes behind its parts, so this takes few steps.
+        for end in 1..hits.len() {
+            let mut at = end;
+            while at > 0 && hits.get(at - 1).zip(hits.get(at)).is_some_and(|(a, b)| a.span.start > b.span.start) {
+                hits.swap(at - 1, at);
+                at -= 1;
+            }
+        }
         hits
     }
 
@@ -283,6 +290,8 @@ fn newlines(text: &str, range: Range<usize>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::super::{Fields, Joining};
     use super::*;
     use crate::document::Heading;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::index::{Form, RankedIndex};
 use super::query::{Node, Query};
 use super::score::idf;
-use super::{Field, RankedIndex as Index};
+use super::{Field, order};
 
 /// What another form of the same stem counts, against the word itself.
 const OTHER_FORM: f32 = 0.6;
@@ -49,7 +49,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(index: &Index, query: &Query) -> Self {
+    pub(super) fn new(index: &RankedIndex, query: &Query) -> Self {
         let mut known = BTreeMap::new();
         let mut concepts: Vec<Concept> = Vec::new();
         let mut of_unit = Vec::new();
@@ -113,14 +113,14 @@ fn drop_common(concepts: &mut [Concept]) {
     if concepts.len() <= MAX_SCORED {
         return;
     }
-    let mut by_worth: Vec<(usize, f32)> = Vec::new();
-    for (number, concept) in concepts.iter().enumerate() {
+    let mut by_worth: Vec<u64> = Vec::new();
+    for (number, concept) in (0_u32..).zip(concepts.iter()) {
         let worth = if concept.forms.is_empty() { 0.0 } else { concept.rough_idf * concept.weight };
-        by_worth.push((number, worth));
+        by_worth.push(order::pair(order::descending(worth), number));
     }
-    by_worth.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (number, _) in by_worth.into_iter().skip(MAX_SCORED) {
-        if let Some(concept) = concepts.get_mut(number) {
+    order::sort(&mut by_worth, &mut Vec::new());
+    for worth in by_worth.into_iter().skip(MAX_SCORED) {
+        if let Some(concept) = concepts.get_mut(worth as u32 as usize) {
             concept.forms.clear();
         }
     }

@@ -1,9 +1,10 @@
 //! [`Postings`]: where a term occurs, as bytes.
 //!
 //! A posting is, as variable-length integers: the distance from the document before, with the shape in
-//! the low two bits; the number of occurrences, field by field if they are not in the body alone; from
-//! three occurrences on, the number of bytes that follow; and the distances between the positions. The
-//! positions of a document are counted over all of its fields, in their order, with gaps between them.
+//! the low two bits; from three occurrences on their number, or, if they are not in the body alone, which
+//! fields have the term; then the number of bytes that follow, the number of occurrences in each of these
+//! fields, and the distances between the positions. The positions of a document are counted over all of
+//! its fields, in their order, with gaps between them.
 //!
 //! Postings may come from a damaged file: whatever the bytes, reading ends and never leaves them.
 
@@ -27,23 +28,43 @@ const BODY: usize = Field::Body as usize;
 pub(super) struct Posting<'a> {
     /// The document, by its place among those of the index.
     pub(super) slot: u32,
-    /// How often, for each field.
-    pub(super) counts: [u32; FIELDS],
-    /// The positions, as they are coded.
-    positions: &'a [u8],
+    /// How often the body has the term; 0 if other fields do.
+    pub(super) only_body: u32,
+    /// Which fields have it, if not the body alone.
+    fields: u32,
+    /// The numbers for these fields, and the positions.
+    rest: &'a [u8],
 }
 
 impl Posting<'_> {
+    /// How often each field has the term.
+    pub(super) fn counts(&self) -> [u32; FIELDS] {
+        self.read_counts().0
+    }
+
+    /// The counts, and a reader of the positions.
+    fn read_counts(&self) -> ([u32; FIELDS], Reader<'_>) {
+        let mut counts = [0; FIELDS];
+        let mut reader = Reader(self.rest);
+        counts[BODY] = self.only_body;
+        for (field, count) in counts.iter_mut().enumerate() {
+            if self.fields & 1 << field != 0 {
+                *count = reader.varint().unwrap_or(0);
+            }
+        }
+        (counts, reader)
+    }
+
     /// Adds where the term occurs, ascending; in one field alone if that is given.
-    pub(super) fn positions(&self, only: Option<Field>, out: &mut Vec<u32>) {
-        let mut reader = Reader(self.positions);
+    pub(super) fn positions(&self, only: Option<Field>, out: &mut Vec<u64>) {
+        let (counts, mut reader) = self.read_counts();
         let mut position = 0_u32;
-        for (field, count) in Field::ALL.into_iter().zip(self.counts) {
+        for (field, count) in Field::ALL.into_iter().zip(counts) {
             for _ in 0..count {
                 let Some(distance) = reader.varint() else { return };
                 position = position.saturating_add(distance);
                 if only.is_none_or(|only| only == field) {
-                    out.push(position);
+                    out.push(u64::from(position));
                 }
             }
         }
@@ -66,39 +87,13 @@ impl<'a> Postings<'a> {
         Self { reader: Reader(bytes), next: first, end }
     }
 
-    /// The next posting, with what stands behind its first number, to be copied as it is.
+    /// The next posting, with what it is coded as behind its first number, and its shape.
     pub(super) fn next_raw(&mut self) -> Option<(Posting<'a>, u32, &'a [u8])> {
-        let first = self.reader.varint()?;
-        let shape = first & 3;
-        let behind = self.reader.0;
-        let slot = self.next.checked_add(first >> 2).filter(|slot| *slot < self.end)?;
-        self.next = slot + 1;
-        let mut counts = [0; FIELDS];
-        let positions = match shape {
-            ONCE | TWICE => {
-                counts[BODY] = shape + 1;
-                let start = self.reader.0;
-                for _ in ONCE..=shape {
-                    self.reader.varint()?;
-                }
-                start.get(..start.len() - self.reader.0.len())?
-            }
-            OFTEN => {
-                counts[BODY] = self.reader.varint()?;
-                self.reader.block()?
-            }
-            _ => {
-                let fields = self.reader.varint()?;
-                for (field, count) in counts.iter_mut().enumerate() {
-                    if fields & (1 << field) != 0 {
-                        *count = self.reader.varint()?;
-                    }
-                }
-                self.reader.block()?
-            }
-        };
-        let raw = behind.get(..behind.len() - self.reader.0.len())?;
-        Some((Posting { slot, counts, positions }, shape, raw))
+        let mut before = self.reader;
+        let posting = self.next()?;
+        let shape = before.varint()? & 3;
+        let raw = before.0.get(..before.0.len() - self.reader.0.len())?;
+        Some((posting, shape, raw))
     }
 
     /// How many bytes are left: where it is to go on later, with [`Self::at`].
@@ -118,7 +113,29 @@ impl<'a> Iterator for Postings<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Posting<'a>> {
-        self.next_raw().map(|(posting, _, _)| posting)
+        let first = self.reader.varint()?;
+        let slot = self.next.checked_add(first >> 2).filter(|slot| *slot < self.end)?;
+        self.next = slot + 1;
+        let shape = first & 3;
+        let start = self.reader.0;
+        Some(match shape {
+            ONCE | TWICE => {
+                self.reader.varint()?;
+                if shape == TWICE {
+                    self.reader.varint()?;
+                }
+                let rest = start.get(..start.len() - self.reader.0.len())?;
+                Posting { slot, only_body: shape + 1, fields: 0, rest }
+            }
+            OFTEN => {
+                let only_body = self.reader.varint()?;
+                Posting { slot, only_body, fields: 0, rest: self.reader.block()? }
+            }
+            _ => {
+                let fields = self.reader.varint()?;
+                Posting { slot, only_body: 0, fields, rest: self.reader.block()? }
+            }
+        })
     }
 }
 
@@ -139,15 +156,6 @@ pub(super) fn push(
         _ => OFTEN,
     };
     push_head(out, skipped, shape);
-    if shape == FIELDED {
-        let present = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        push_varint(out, present.clone().fold(0, |fields, (field, _)| fields | 1 << field));
-        for (_, &count) in present {
-            push_varint(out, count);
-        }
-    } else if shape == OFTEN {
-        push_varint(out, total);
-    }
     let distances = || {
         positions.clone().scan(0, |before, position| {
             let distance = position - *before;
@@ -155,9 +163,19 @@ pub(super) fn push(
             Some(distance)
         })
     };
+    let present = counts.iter().enumerate().filter(|(_, count)| shape == FIELDED && **count > 0);
+    if shape == FIELDED {
+        push_varint(out, present.clone().fold(0, |fields, (field, _)| fields | 1 << field));
+    } else if shape == OFTEN {
+        push_varint(out, total);
+    }
     if matches!(shape, OFTEN | FIELDED) {
-        let bytes: usize = distances().map(varint_length).sum();
+        let counts = present.clone().map(|(_, count)| *count);
+        let bytes: usize = counts.chain(distances()).map(varint_length).sum();
         push_varint(out, u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+    for (_, &count) in present {
+        push_varint(out, count);
     }
     for distance in distances() {
         push_varint(out, distance);
@@ -266,11 +284,11 @@ mod tests {
             for (read, (skipped, counts, distances)) in read.iter().zip(&postings) {
                 prop_assert_eq!(read.slot, next + skipped);
                 next = read.slot + 1;
-                prop_assert_eq!(&read.counts, counts);
+                prop_assert_eq!(&read.counts(), counts);
                 let mut positions = Vec::new();
                 read.positions(None, &mut positions);
                 prop_assert_eq!(positions.len(), distances.len());
-                prop_assert_eq!(positions.last().copied().unwrap_or(0), distances.iter().sum::<u32>());
+                prop_assert_eq!(positions.last().copied().unwrap_or(0), u64::from(distances.iter().sum::<u32>()));
             }
         }
 

@@ -12,13 +12,14 @@
 //! only directly before a letter or a quote, so that `exit code -1` and `--json` are text.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Field;
 use super::tokens::{TokenKind, Tokens};
 
-/// How many words of a query count; a whole message may be asked for.
+/// How many different words of a query count; a whole message may be asked for.
 const MAX_WORDS: usize = 400;
 /// How many tokens of a query count.
 const MAX_UNITS: usize = 1000;
@@ -118,6 +119,7 @@ impl Query {
             query: Self { words: Vec::new(), units: Vec::new(), root: Node::Any(Vec::new()), joining },
             tokens: Tokens::default(),
             position: 0,
+            known: BTreeMap::new(),
         };
         let mut alternatives = Vec::new();
         while !parser.rest.is_empty() {
@@ -166,6 +168,8 @@ struct Parser<'a> {
     query: Query,
     tokens: Tokens,
     position: u32,
+    /// The words outside quotes: one that comes again is the same.
+    known: BTreeMap<(&'a str, Option<Field>, bool), usize>,
 }
 
 /// What stands between operands.
@@ -245,7 +249,17 @@ impl<'a> Parser<'a> {
             let (word, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
             self.rest = behind;
             self.is_behind_word = !word.is_empty();
-            self.word(word, context).map(|word| self.combine(word, context))
+            let key = (word, context.field, context.is_excluded);
+            let number = match self.known.get(&key) {
+                Some(&number) => {
+                    let parts = self.query.words.get(number).map_or(0, |word| word.parts.len());
+                    self.position = self.position.saturating_add(u32::try_from(parts).unwrap_or(0));
+                    Some(number)
+                }
+                None => self.word(word, context),
+            };
+            self.known.extend(number.map(|number| (key, number)));
+            number.map(|word| self.combine(word, context))
         };
         if filter.is_some() { node.map(|node| Node::InField(Box::new(node))) } else { node }
     }
@@ -391,6 +405,8 @@ const STOP_WORDS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
     use proptest::prelude::*;
 

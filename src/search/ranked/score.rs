@@ -13,10 +13,10 @@ use core::cmp::{Ordering, Reverse};
 use super::evidence::Judge;
 use super::index::RankedIndex;
 use super::matching::{Bits, Matcher, Walk};
-use super::plan::Plan;
+use super::plan::{Concept, Plan};
 use super::postings::Posting;
 use super::query::Query;
-use super::{FIELDS, Field, FieldSet};
+use super::{FIELDS, Field, FieldSet, order};
 
 /// How soon more occurrences add little.
 const K1: f32 = 1.2;
@@ -28,8 +28,6 @@ const FIELD_WEIGHTS: [f32; FIELDS] = [6.0, 4.0, 2.5, 3.0, 2.0, 1.0];
 pub(super) const COVERAGE: f32 = 0.5;
 /// How many documents are looked at closely, at least.
 const MIN_CANDIDATES: usize = 64;
-
-const BODY: usize = Field::Body as usize;
 
 /// The documents that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,23 +88,23 @@ impl RankedIndex {
         let lengths = Lengths::new(self);
         let mut sums = Sums::new(self, &plan, &lengths);
         sums.add_all();
-        let Sums { scores, masses, idfs, walks, found, .. } = sums;
+        let Sums { slots, idfs, walks, found, .. } = sums;
         let total_mass: f32 = plan.concepts.iter().zip(&idfs).map(|(concept, idf)| concept.weight * idf).sum();
         let is_accepted = |slot: u32| self.docs().get(slot as usize).is_some_and(|doc| doc.is_live && accept(doc.id));
-        let at = |values: &[f32], slot: u32| values.get(slot as usize).copied().unwrap_or(0.0);
         let rate = |slot: u32| {
-            let coverage = if total_mass > 0.0 { at(&masses, slot) / total_mass } else { 0.0 };
-            let weight = self.docs().get(slot as usize).map_or(1.0, |doc| weight(doc.id));
-            at(&scores, slot) * (1.0 + COVERAGE * coverage) * weight
+            let Some((sum, doc)) = slots.get(slot as usize).zip(self.docs().get(slot as usize)) else { return 0.0 };
+            let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
+            sum.score * (1.0 + COVERAGE * coverage) * weight(doc.id)
         };
         let mut best = Best::new(limit.saturating_mul(4).max(MIN_CANDIDATES).min(self.docs().len()));
         let mut is_relaxed = false;
         if plan.is_plain {
-            let slots = (0_u32..).zip(&scores).filter(|(_, score)| **score > 0.0).map(|(slot, _)| slot);
-            slots.filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
+            let touched = (0_u32..).zip(&slots).filter(|(_, sum)| sum.score > 0.0).map(|(slot, _)| slot);
+            touched.filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
         } else {
-            let live = &lengths.live(self);
-            let mut matcher = Matcher { query, plan: &plan, walks: &walks, found: &found, live, is_relaxed };
+            let mut live = Bits::new(slots.len());
+            (0_u32..).zip(&slots).filter(|(_, sum)| sum.body > 0.0).for_each(|(slot, _)| live.insert(slot));
+            let mut matcher = Matcher { query, plan: &plan, walks: &walks, found: &found, live: &live, is_relaxed };
             matcher.matches().slots().filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
             if best.total == 0 && matcher.can_relax() {
                 matcher.is_relaxed = true;
@@ -119,65 +117,41 @@ impl RankedIndex {
         let judge =
             Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
         let mut hits = judge.judge_all(&best.slots(), weight);
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
-        hits.truncate(limit);
-        Ranking { hits, total, is_relaxed }
+        // The hits are in the order of the documents, so that of equal ones the first comes first.
+        let places = (0_u32..).zip(&hits);
+        let places = places.filter_map(|(place, hit)| Some(order::pair(order::descending(hit.as_ref()?.score), place)));
+        let mut places: Vec<u64> = places.collect();
+        order::sort(&mut places, &mut Vec::new());
+        let hits = places.into_iter().take(limit).filter_map(|place| hits.get_mut(place as u32 as usize)?.take());
+        Ranking { hits: hits.collect(), total, is_relaxed }
     }
 }
 
 /// What the length of a field makes of an occurrence in it.
 pub(super) struct Lengths {
-    /// For each document, what an occurrence in the body counts; nothing if it is dead.
-    body: Vec<f32>,
     means: [f32; FIELDS],
 }
 
 impl Lengths {
     fn new(index: &RankedIndex) -> Self {
-        let means = Field::ALL.map(|field| index.mean_length(field));
-        let body = index.docs().iter().map(|doc| match doc.lengths {
-            [.., body] if doc.is_live => FIELD_WEIGHTS[BODY] / (1.0 - B + B * body as f32 / means[BODY]),
-            _ => 0.0,
-        });
-        Self { body: body.collect(), means }
+        Self { means: Field::ALL.map(|field| index.mean_length(field)) }
     }
 
-    fn live(&self, index: &RankedIndex) -> Bits {
-        let mut live = Bits::new(index.docs().len());
-        (0_u32..).zip(&self.body).filter(|(_, body)| **body > 0.0).for_each(|(slot, _)| live.insert(slot));
-        live
-    }
-
-    /// What the occurrences in a field count.
-    pub(super) fn field(&self, index: &RankedIndex, posting: &Posting<'_>, field: Field) -> f32 {
-        let number = field as usize;
-        let count = posting.counts.get(number).copied().unwrap_or(0) as f32;
-        if field == Field::Body {
-            return count * self.body.get(posting.slot as usize).copied().unwrap_or(0.0);
-        }
-        let length = index.docs().get(posting.slot as usize).and_then(|doc| doc.lengths.get(number).copied());
-        let (mean, weight) = (self.means.get(number), FIELD_WEIGHTS.get(number));
-        match (length, mean, weight) {
-            (Some(length), Some(mean), Some(weight)) if count > 0.0 => {
-                count * weight / (1.0 - B + B * length as f32 / mean)
-            }
+    /// What so many occurrences in a field count.
+    pub(super) fn weigh(&self, index: &RankedIndex, slot: u32, field: Field, count: u32) -> f32 {
+        let place = field as usize;
+        let length = index.docs().get(slot as usize).and_then(|doc| doc.lengths.get(place).copied());
+        match (length, self.means.get(place), FIELD_WEIGHTS.get(place)) {
+            (Some(length), Some(mean), Some(weight)) => count as f32 * (weight / (1.0 - B + B * length as f32 / mean)),
             _ => 0.0,
         }
     }
 
-    /// What all occurrences count.
-    #[inline]
-    fn all(&self, index: &RankedIndex, posting: &Posting<'_>, field: Option<Field>) -> f32 {
-        if let Some(field) = field {
-            return self.field(index, posting, field);
-        }
-        let [others @ .., body] = &posting.counts;
-        let mut sum = *body as f32 * self.body.get(posting.slot as usize).copied().unwrap_or(0.0);
-        if others.iter().any(|count| *count > 0) {
-            let others = Field::ALL.into_iter().filter(|field| *field != Field::Body);
-            sum += others.map(|field| self.field(index, posting, field)).sum::<f32>();
-        }
-        sum
+    /// What the occurrences in any field count, or those in one.
+    fn weigh_fields(&self, index: &RankedIndex, posting: &Posting<'_>, only: Option<Field>) -> f32 {
+        let counts = Field::ALL.into_iter().zip(posting.counts());
+        let counted = counts.filter(|(field, count)| *count > 0 && only.is_none_or(|only| only == *field));
+        counted.map(|(field, count)| self.weigh(index, posting.slot, field, count)).sum()
     }
 }
 
@@ -186,14 +160,24 @@ pub(super) fn saturate(sum: f32) -> f32 {
     (K1 + 1.0) * sum / (K1 + sum)
 }
 
-/// The scores of all documents, as they grow concept by concept.
+/// A document's score, as it grows concept by concept.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    /// What one occurrence in the body counts; nothing if the document is dead.
+    body: f32,
+    /// The weighted occurrences of the concept under way.
+    occurrences: f32,
+    score: f32,
+    /// How much of the query the document has.
+    mass: f32,
+}
+
+/// The scores of all documents.
 struct Sums<'a> {
     index: &'a RankedIndex,
     plan: &'a Plan,
     lengths: &'a Lengths,
-    scores: Vec<f32>,
-    /// How much of the query each document has.
-    masses: Vec<f32>,
+    slots: Vec<Sum>,
     /// By concept.
     idfs: Vec<f32>,
     walks: Vec<Vec<Walk<'a>>>,
@@ -202,68 +186,84 @@ struct Sums<'a> {
 
 impl<'a> Sums<'a> {
     fn new(index: &'a RankedIndex, plan: &'a Plan, lengths: &'a Lengths) -> Self {
-        let (slots, concepts) = (index.docs().len(), plan.concepts.len());
+        let concepts = plan.concepts.len();
+        let slots = (0_u32..).zip(index.docs()).map(|(slot, doc)| {
+            let body = if doc.is_live { lengths.weigh(index, slot, Field::Body, 1) } else { 0.0 };
+            Sum { body, ..Sum::default() }
+        });
+        let slots: Vec<Sum> = slots.collect();
+        let found = Bits::new(if plan.is_plain { 0 } else { slots.len() });
         Self {
             index,
             plan,
             lengths,
-            scores: alloc::vec![0.0; slots],
-            masses: alloc::vec![0.0; slots],
+            slots,
             idfs: alloc::vec![0.0; concepts],
             walks: core::iter::repeat_with(Vec::new).take(concepts).collect(),
-            found: alloc::vec![Bits::new(if plan.is_plain { 0 } else { slots }); concepts],
+            found: alloc::vec![found; concepts],
         }
     }
 
     fn add_all(&mut self) {
-        let mut occurrences = alloc::vec![0.0_f32; self.scores.len()];
         let mut touched: Vec<u32> = Vec::new();
         // Stop words come last: they add to what was found, and find nothing themselves.
-        let order = [false, true].into_iter().flat_map(|is_stop_word| {
-            let concepts = self.plan.concepts.iter().enumerate();
-            concepts.filter(move |(_, concept)| concept.is_stop_word == is_stop_word)
-        });
-        for (number, concept) in order {
-            let mut walks = Vec::new();
-            for (form, form_weight) in &concept.forms {
-                for postings in self.index.postings(form) {
-                    walks.push(Walk::through(postings, *form_weight, |posting| {
-                        let sum = self.lengths.all(self.index, posting, concept.field);
-                        let is_live = self.lengths.body.get(posting.slot as usize).is_some_and(|body| *body > 0.0);
-                        let Some(place) = occurrences.get_mut(posting.slot as usize) else { return };
-                        if is_live && sum > 0.0 {
-                            if *place == 0.0 {
-                                touched.push(posting.slot);
-                            }
-                            *place += form_weight * sum;
-                        }
-                    }));
+        for is_stop_word in [false, true] {
+            for (number, concept) in self.plan.concepts.iter().enumerate() {
+                if concept.is_stop_word == is_stop_word {
+                    self.count(number, concept, &mut touched);
+                    self.add(number, concept, &mut touched);
                 }
-            }
-            let docs = u32::try_from(touched.len()).unwrap_or(u32::MAX);
-            let idf = if docs > 0 && concept.is_scored { idf(self.index.len(), docs) } else { 0.0 };
-            let mass = idf * concept.weight;
-            for slot in touched.drain(..) {
-                let slot_at = slot as usize;
-                let (Some(sum), Some(score), Some(had)) =
-                    (occurrences.get_mut(slot_at), self.scores.get_mut(slot_at), self.masses.get_mut(slot_at))
-                else {
-                    continue;
-                };
-                if *score > 0.0 || !concept.is_stop_word || !self.plan.is_plain {
-                    *score += mass * saturate(*sum);
-                    *had += mass;
-                }
-                *sum = 0.0;
-                if let (false, Some(found)) = (self.plan.is_plain, self.found.get_mut(number)) {
-                    found.insert(slot);
-                }
-            }
-            if let (Some(all), Some(idfs)) = (self.walks.get_mut(number), self.idfs.get_mut(number)) {
-                *all = walks;
-                *idfs = idf;
             }
         }
+    }
+
+    /// Counts the occurrences of a concept, document by document.
+    fn count(&mut self, number: usize, concept: &Concept, touched: &mut Vec<u32>) {
+        let Some(walks) = self.walks.get_mut(number) else { return };
+        let may_be_body = concept.field.is_none_or(|field| field == Field::Body);
+        for (form, weight) in &concept.forms {
+            for postings in self.index.postings(form) {
+                walks.push(Walk::through(postings, *weight, |posting| {
+                    let Some(sum) = self.slots.get_mut(posting.slot as usize).filter(|sum| sum.body > 0.0) else {
+                        return;
+                    };
+                    let occurrences = if posting.only_body == 0 {
+                        self.lengths.weigh_fields(self.index, posting, concept.field)
+                    } else if may_be_body {
+                        posting.only_body as f32 * sum.body
+                    } else {
+                        return;
+                    };
+                    if sum.occurrences == 0.0 && occurrences > 0.0 {
+                        touched.push(posting.slot);
+                    }
+                    sum.occurrences += weight * occurrences;
+                }));
+            }
+        }
+    }
+
+    /// Adds what a concept says to the scores of the documents that have it.
+    fn add(&mut self, number: usize, concept: &Concept, touched: &mut Vec<u32>) {
+        let docs = u32::try_from(touched.len()).unwrap_or(u32::MAX);
+        let idf = if docs > 0 && concept.is_scored { idf(self.index.len(), docs) } else { 0.0 };
+        let mass = idf * concept.weight;
+        let finds = !concept.is_stop_word || !self.plan.is_plain;
+        for &slot in touched.iter() {
+            let Some(sum) = self.slots.get_mut(slot as usize) else { continue };
+            if finds || sum.score > 0.0 {
+                sum.score += mass * saturate(sum.occurrences);
+                sum.mass += mass;
+            }
+            sum.occurrences = 0.0;
+        }
+        if let (false, Some(found)) = (self.plan.is_plain, self.found.get_mut(number)) {
+            touched.iter().for_each(|slot| found.insert(*slot));
+        }
+        if let Some(known) = self.idfs.get_mut(number) {
+            *known = idf;
+        }
+        touched.clear();
     }
 }
 
@@ -313,9 +313,9 @@ impl Best {
     }
 
     /// In ascending order.
-    fn slots(self) -> Vec<u32> {
-        let mut slots: Vec<u32> = self.heap.into_iter().map(|candidate| candidate.0.slot).collect();
-        slots.sort_unstable();
+    fn slots(self) -> Vec<u64> {
+        let mut slots: Vec<u64> = self.heap.into_iter().map(|candidate| u64::from(candidate.0.slot)).collect();
+        order::sort(&mut slots, &mut Vec::new());
         slots
     }
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::postings::Postings;
-use super::stem;
+use super::{order, stem};
 
 /// "SBR1".
 const MAGIC: u32 = u32::from_le_bytes(*b"SBR1");
@@ -138,7 +138,8 @@ pub(super) struct Writer<'a> {
     docs_end: usize,
     terms: Vec<u8>,
     names: Vec<u8>,
-    stems: Vec<(u32, u32)>,
+    /// Hash of the stem and term.
+    stems: Vec<u64>,
     stem: Vec<u8>,
 }
 
@@ -158,7 +159,7 @@ impl<'a> Writer<'a> {
         }
         if stem::is_stemmable(name) {
             stem::stem(name, &mut self.stem);
-            self.stems.push((hash(&self.stem), count(self.terms.len() / TERM_BYTES)));
+            self.stems.push(order::pair(hash(&self.stem), count(self.terms.len() / TERM_BYTES)));
         }
         self.names.extend_from_slice(name);
         for number in [count(self.names.len()), count(self.out.len() - self.docs_end), doc_frequency] {
@@ -167,14 +168,14 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn finish(mut self) {
-        self.stems.sort_unstable();
+        order::sort(&mut self.stems, &mut Vec::new());
         let docs = self.docs_end - self.start - HEADER * WORD;
         let postings = self.out.len() - self.docs_end;
         let (terms, stems) = (self.terms.len() / TERM_BYTES, self.stems.len());
         let header = [docs / DOC_BYTES, postings, terms, stems, self.names.len()];
         let header = core::iter::once(MAGIC).chain(header.into_iter().map(count));
         self.out.extend_from_slice(&self.terms);
-        self.out.extend(self.stems.iter().flat_map(|&(hash, term)| [hash, term]).flat_map(u32::to_le_bytes));
+        self.out.extend(self.stems.iter().flat_map(|stem| stem.rotate_left(32).to_le_bytes()));
         self.out.extend_from_slice(&self.names);
         let place = self.out.get_mut(self.start..).unwrap_or_default();
         for (byte, value) in place.iter_mut().zip(header.flat_map(u32::to_le_bytes)) {

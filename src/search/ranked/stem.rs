@@ -284,6 +284,9 @@ fn behind_syllable(word: &[u8], from: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+    use alloc::string::{String, ToString};
+
     use super::*;
     use proptest::prelude::*;
     use rust_stemmers::{Algorithm, Stemmer as Reference};

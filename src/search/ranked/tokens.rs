@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::char::canonical_combining_class;
 
 /// How many bytes of a token count; the rest is cut. An identifier that is longer has parts only.
 pub(super) const MAX_TOKEN_BYTES: usize = 64;
@@ -269,6 +269,24 @@ impl Tokens {
         end
     }
 
+    /// One character, in whatever form: as it is commonly written.
+    ///
+    /// Only Hangul and Kana are composed here, so that the tables for all characters are not needed.
+    fn compose(&mut self, character: &str) {
+        let mut before: Option<char> = None;
+        for c in character.nfkd() {
+            before = match before.map(|before| (before, composed(before, c))) {
+                Some((_, Some(both))) => Some(both),
+                Some((before, None)) => {
+                    push_folded(&mut self.text, before);
+                    Some(c)
+                }
+                None => Some(c),
+            };
+        }
+        before.into_iter().for_each(|c| push_folded(&mut self.text, c));
+    }
+
     /// A run of Han, Kana or Hangul.
     fn unspaced(&mut self, text: &str, start: usize) -> usize {
         self.characters.clear();
@@ -287,9 +305,7 @@ impl Tokens {
             {
                 self.text.extend_from_slice(whole.as_bytes());
             } else {
-                for c in whole.nfkc() {
-                    push_folded(&mut self.text, c);
-                }
+                self.compose(whole);
             }
         }
         self.characters.push((self.text.len(), at));
@@ -365,7 +381,7 @@ impl Class {
     fn of(c: char) -> Self {
         if is_unspaced(c) {
             Self::Unspaced
-        } else if c.is_alphanumeric() || !c.is_ascii() && is_combining_mark(c) {
+        } else if c.is_alphanumeric() || !c.is_ascii() && canonical_combining_class(c) != 0 {
             Self::Word
         } else {
             Self::Other
@@ -388,6 +404,22 @@ fn is_unspaced(c: char) -> bool {
 /// What is one character with the one before: voiced sound marks, the later letters of a Hangul syllable.
 fn extends_unspaced(c: char) -> bool {
     matches!(c, '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}' | '\u{1160}'..='\u{11ff}')
+}
+
+/// Two characters as one: a Hangul syllable and its next letter, a Kana and its sound mark.
+fn composed(a: char, b: char) -> Option<char> {
+    let (first, second) = (u32::from(a), u32::from(b));
+    let both = match (first, second) {
+        (0x1100..=0x1112, 0x1161..=0x1175) => 0xac00 + ((first - 0x1100) * 21 + second - 0x1161) * 28,
+        (0xac00..=0xd7a3, 0x11a8..=0x11c2) if (first - 0xac00) % 28 == 0 => first + second - 0x11a7,
+        (0x3046 | 0x30a6, 0x3099) => first + 0x4e,
+        (0x304b..=0x3062 | 0x30ab..=0x30c2 | 0x306f..=0x307b | 0x30cf..=0x30db, 0x3099) => first + 1,
+        (0x3064..=0x3068 | 0x30c4..=0x30c8 | 0x309d | 0x30fd, 0x3099) => first + 1,
+        (0x30ef..=0x30f2, 0x3099) => first + 8,
+        (0x306f..=0x307b | 0x30cf..=0x30db, 0x309a) => first + 2,
+        _ => return None,
+    };
+    char::from_u32(both)
 }
 
 /// Marks that are folded away: accents, Hebrew points, Arabic vowels. Those of other scripts are letters.
@@ -417,6 +449,9 @@ fn push_folded(out: &mut Vec<u8>, c: char) {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -482,6 +517,14 @@ mod tests {
         assert_eq!(words("ﾃﾞｰﾀ"), words("データ"));
         assert_eq!(words("か\u{3099}く"), words("がく"));
         assert_eq!(words("데이터"), words(&"데이터".nfd().collect::<String>()));
+    }
+
+    #[test]
+    fn characters_are_composed_as_unicode_does() {
+        for c in ('\u{3041}'..='\u{30ff}').chain('\u{ac00}'..='\u{d7a3}').chain('\u{ff66}'..='\u{ffdc}') {
+            let form = |form: String| words(&form);
+            assert_eq!(form(c.nfkd().collect()), form(c.nfkc().collect()), "{c}");
+        }
     }
 
     #[test]

@@ -1,0 +1,349 @@
+//! The index, its persistence and the ranking together.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A note for tests.
+#[derive(Clone, Debug, Default)]
+struct Text {
+    title: String,
+    alias: String,
+    heading: String,
+    tag: String,
+    path: String,
+    body: String,
+}
+
+impl Text {
+    fn body(body: &str) -> Self {
+        Self { body: body.to_string(), ..Self::default() }
+    }
+
+    fn insert(&self, index: &mut RankedIndex, doc: u32) -> bool {
+        let Self { title, alias, heading, tag, path, body } = self;
+        let all = |text| if str::is_empty(text) { Vec::new() } else { alloc::vec![text] };
+        let (aliases, headings, tags) = (all(alias), all(heading), all(tag));
+        index.insert(doc, &Fields { title, aliases, headings, tags, path, body })
+    }
+}
+
+fn index_of(bodies: &[&str]) -> RankedIndex {
+    let mut index = RankedIndex::default();
+    for (doc, body) in (0..).zip(bodies) {
+        assert!(Text::body(body).insert(&mut index, doc));
+    }
+    index
+}
+
+fn search(index: &RankedIndex, query: &str) -> Ranking {
+    index.search(&Query::parse(query, Joining::Any).unwrap(), 100, &|_| true, &|_| 1.0)
+}
+
+/// The documents that a query finds, best first.
+fn found(index: &RankedIndex, query: &str) -> Vec<u32> {
+    search(index, query).hits.iter().map(|hit| hit.doc).collect()
+}
+
+fn all_found(index: &RankedIndex, query: &str) -> Vec<u32> {
+    let query = Query::parse(query, Joining::All).unwrap();
+    index.search(&query, 100, &|_| true, &|_| 1.0).hits.iter().map(|hit| hit.doc).collect()
+}
+
+fn encoded(index: &RankedIndex) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    index.encode(&mut bytes);
+    bytes
+}
+
+fn decoded(bytes: Vec<u8>) -> Option<RankedIndex> {
+    let range = 0..bytes.len();
+    RankedIndex::decode(Rc::new(bytes), range)
+}
+
+#[test]
+fn a_question_finds_what_answers_it() {
+    let index = index_of(&[
+        "The production database listens on port 5432.",
+        "The staging database uses port 6543.",
+        "Staging is deployed on Fridays.",
+        "What the team does is the question.",
+    ]);
+    assert_eq!(found(&index, "What port does the staging database use?")[0], 1);
+    assert_eq!(found(&index, "deploying to staging")[0], 2);
+    // Stop words alone find nothing beside others.
+    assert_eq!(search(&index, "what is the zorblax?").total, 0);
+    assert_eq!(found(&index, "what is"), [3, 2]);
+}
+
+#[test]
+fn the_word_itself_is_better_than_another_form() {
+    let index = index_of(&["one deploys here", "one deploy here", "one deployed here", "nothing"]);
+    assert_eq!(found(&index, "deploy")[0], 1);
+    assert_eq!(found(&index, "deployed")[0], 2);
+    assert_eq!(search(&index, "deploying").total, 3);
+}
+
+#[test]
+fn a_title_counts_more_than_text() {
+    let mut index = index_of(&["redis once", "nothing", "nothing again"]);
+    let redis = "redis".to_string();
+    Text { title: redis.clone(), body: "text".into(), ..Text::default() }.insert(&mut index, 3);
+    Text { tag: redis.clone(), body: "text".into(), ..Text::default() }.insert(&mut index, 4);
+    Text { path: redis, body: "text".into(), ..Text::default() }.insert(&mut index, 5);
+    assert_eq!(found(&index, "redis")[0], 3);
+    assert_eq!(found(&index, "title:redis"), [3]);
+    assert_eq!(found(&index, "tag:redis text"), [4]);
+    assert_eq!(found(&index, "path:redis OR title:redis").len(), 2);
+    assert_eq!(search(&index, "title:text").total, 0);
+}
+
+#[test]
+fn words_that_stand_together_are_better() {
+    let filler = "one two three four five six seven eight nine ten";
+    let index = index_of(&[
+        &format!("connection {filler} reset"),
+        &format!("{filler} connection reset"),
+        &format!("reset connection {filler}"),
+        "nothing",
+    ]);
+    assert_eq!(found(&index, "connection reset"), [1, 2, 0]);
+    assert_eq!(found(&index, "\"connection reset\""), [1]);
+    let best = &search(&index, "connection reset").hits[0];
+    assert!(best.phrase > 0.0 && best.proximity > 0.0 && best.coverage > 0.0);
+}
+
+#[test]
+fn operators_require_and_exclude() {
+    let index = index_of(&["red apple", "green apple", "red brick", "foo bar", "bar foo", "src/main.rs"]);
+    assert_eq!(found(&index, "apple -green"), [0]);
+    assert_eq!(found(&index, "red AND apple"), [0]);
+    assert_eq!(all_found(&index, "red apple"), [0]);
+    assert_eq!(all_found(&index, "brick | green"), [1, 2]);
+    assert_eq!(all_found(&index, "foo-bar"), [3]);
+    assert_eq!(all_found(&index, "app* NOT red"), [1]);
+    assert_eq!(found(&index, "NOT apple"), [2, 3, 4, 5]);
+    assert_eq!(found(&index, "apple (red OR green) -\"green apple\""), [0, 2]);
+    assert_eq!(found(&index, "main.rs"), [5]);
+}
+
+#[test]
+fn what_finds_nothing_is_relaxed() {
+    let index = index_of(&["reset the connection", "nothing here"]);
+    let ranking = search(&index, "\"connection reset\"");
+    assert!(ranking.is_relaxed && ranking.hits.len() == 1);
+    assert!(search(&index, "connection AND zebra").is_relaxed);
+    assert_eq!(search(&index, "connection -reset").total, 0);
+    assert_eq!(all_found(&index, "\"connection reset\"").len(), 0);
+}
+
+#[test]
+fn identifiers_are_found_whole_and_in_part() {
+    let index = index_of(&[
+        "see parse_http_header",
+        "calls parseHttpHeader()",
+        "http alone",
+        "fails with E0502 at v1.2.3",
+        "ERR_CONN_RESET",
+    ]);
+    assert_eq!(found(&index, "parse_http_header")[0], 0);
+    assert_eq!(found(&index, "parseHttpHeader")[..2], [1, 0]);
+    assert_eq!(found(&index, "header")[..], [0, 1]);
+    assert_eq!(found(&index, "e0502"), [3]);
+    assert_eq!(found(&index, "1.2.3"), [3]);
+    assert_eq!(search(&index, "err_conn_reset").hits[0].terms, ["err_conn_reset"]);
+}
+
+#[test]
+fn scripts_without_spaces_are_found() {
+    let index =
+        index_of(&["データベースの接続設定", "本番の木", "데이터베이스를 배포했다", "nothing", "数据库连接失败"]);
+    assert_eq!(found(&index, "接続")[0], 0);
+    assert_eq!(found(&index, "木"), [1]);
+    assert_eq!(found(&index, "데이터베이스"), [2]);
+    assert_eq!(found(&index, "数据库失败"), [4]);
+    assert_eq!(found(&index, "ﾃﾞｰﾀ"), [0]);
+}
+
+#[test]
+fn every_hit_says_why() {
+    let mut index = index_of(&["nothing", "the port of the deployed service"]);
+    Text { title: "Deploy port".into(), body: "The ports.".into(), ..Text::default() }.insert(&mut index, 2);
+    let ranking = search(&index, "Which PORT deploys?");
+    let hit = &ranking.hits[0];
+    assert_eq!((hit.doc, hit.terms.as_slice()), (2, ["PORT".to_string(), "deploys".to_string()].as_slice()));
+    assert_eq!(hit.fields.iter().map(Field::name).collect::<Vec<_>>(), ["title", "body"]);
+    for hit in &ranking.hits {
+        let parts: f32 = hit.parts.iter().map(|part| part.amount).sum();
+        let sum = (parts + hit.coverage + hit.phrase + hit.proximity) * hit.weight;
+        assert!((sum - hit.score).abs() < 1e-4, "{sum} {}", hit.score);
+    }
+}
+
+#[test]
+fn the_caller_filters_and_weighs() {
+    let index = index_of(&["same words", "same words", "same words"]);
+    let query = Query::parse("same words", Joining::Any).unwrap();
+    let ranking = index.search(&query, 10, &|doc| doc != 1, &|doc| if doc == 0 { 0.5 } else { 1.0 });
+    assert_eq!(ranking.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [2, 0]);
+    assert_eq!(found(&index, "same words"), [0, 1, 2]);
+}
+
+#[test]
+fn a_whole_message_can_be_asked_for() {
+    let index = index_of(&["needle", "haystack straw", "木材"]);
+    let message = format!("{} needle {}", "haystack straw and more ".repeat(2000), "日木材".repeat(3000));
+    assert_eq!(search(&index, &message).total, 3);
+}
+
+#[test]
+fn numbers_only_grow() {
+    let mut index = index_of(&["one"]);
+    assert!(Text::body("two").insert(&mut index, 7));
+    assert!(!Text::body("three").insert(&mut index, 7));
+    index.remove(7);
+    index.remove(7);
+    index.remove(99);
+    assert_eq!(index.len(), 1);
+    assert!(found(&index, "two").is_empty());
+}
+
+#[test]
+fn logarithms_are_exact_enough() {
+    for x in [1e-9, 0.1, 0.5, 1.0, 1.0001, 1.41, 1.42, 2.0, 3.0, 10_001.0, 1e18] {
+        let (ours, theirs) = (score::ln(x), f64::ln(x));
+        assert!((ours - theirs).abs() <= 1e-14 * theirs.abs().max(1.0), "{x}: {ours} {theirs}");
+    }
+}
+
+/// What happens to an index.
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(Text),
+    Remove(u32),
+    Settle,
+    Reload,
+}
+
+fn words() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        4 => "[a-d]{1,2}",
+        2 => proptest::sample::select(alloc::vec!["deploy", "deploys", "deployed", "the", "src/main.rs", "fooBar"])
+            .prop_map(String::from),
+        1 => "[日本語é]{1,3}",
+    ];
+    proptest::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
+}
+
+fn text() -> impl Strategy<Value = Text> {
+    (words(), words(), words(), words(), words(), words()).prop_map(|(title, alias, heading, tag, path, body)| Text {
+        title,
+        alias,
+        heading,
+        tag,
+        path,
+        body,
+    })
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => text().prop_map(Step::Insert),
+        3 => (0_u32..20).prop_map(Step::Remove),
+        1 => Just(Step::Settle),
+        1 => Just(Step::Reload),
+    ];
+    proptest::collection::vec(step, 0..24)
+}
+
+fn queries() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        6 => "[a-d]{1,2}",
+        2 => proptest::sample::select(alloc::vec![
+            "deploying", "the", "main.rs", "foo*", "\"a b\"", "-c", "title:a", "a | b", "AND", "(", ")", "d*", "日本", "語",
+        ]).prop_map(String::from),
+    ];
+    proptest::collection::vec(word, 1..6).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// However it came to be, an index answers like one that was made of the same documents at once,
+    /// to the last bit of a score.
+    #[test]
+    fn history_does_not_matter(steps in steps(), queries in proptest::collection::vec(queries(), 4)) {
+        let mut index = RankedIndex::default();
+        let mut docs: Vec<(u32, Text)> = Vec::new();
+        let mut next = 0;
+        for step in steps {
+            match step {
+                Step::Insert(text) => {
+                    prop_assert!(text.insert(&mut index, next));
+                    docs.push((next, text));
+                    next += 1;
+                }
+                Step::Remove(doc) => {
+                    index.remove(doc);
+                    docs.retain(|(other, _)| *other != doc);
+                }
+                Step::Settle => index.settle(),
+                Step::Reload => index = decoded(encoded(&index)).unwrap(),
+            }
+        }
+        let mut fresh = RankedIndex::default();
+        for (doc, text) in &docs {
+            text.insert(&mut fresh, *doc);
+        }
+        prop_assert_eq!(index.len() as usize, docs.len());
+        prop_assert_eq!(encoded(&index), encoded(&fresh));
+        for query in &queries {
+            for joining in [Joining::Any, Joining::All] {
+                let query = Query::parse(query, joining).unwrap();
+                let [old, new] = [&index, &fresh].map(|index| index.search(&query, 7, &|_| true, &|_| 1.0));
+                prop_assert_eq!(old, new);
+            }
+        }
+    }
+
+    /// A damaged file may give wrong answers, but it does not panic, and each search ends.
+    #[test]
+    fn damaged_files_do_no_harm(
+        texts in proptest::collection::vec(text(), 1..8),
+        damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..12),
+        cut in proptest::option::of(any::<proptest::sample::Index>()),
+        queries in proptest::collection::vec(queries(), 4),
+    ) {
+        let mut index = RankedIndex::default();
+        for (doc, text) in (0..).zip(&texts) {
+            text.insert(&mut index, doc);
+        }
+        let mut bytes = encoded(&index);
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        if let Some(mut damaged) = decoded(bytes) {
+            for query in &queries {
+                search(&damaged, query);
+            }
+            texts[0].insert(&mut damaged, u32::MAX);
+            damaged.remove(0);
+            for query in &queries {
+                search(&damaged, query);
+            }
+            let again = decoded(encoded(&damaged));
+            for query in &queries {
+                again.as_ref().map(|again| search(again, query));
+            }
+        }
+    }
+}
