@@ -6,7 +6,8 @@
 mod config;
 mod create;
 mod daily;
-mod dates;
+mod date_words;
+mod draft;
 mod files;
 mod glob;
 mod init;
