@@ -150,10 +150,11 @@ pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &[u8]) -> Result<bo
             WriteOutcome::Written(_) => return Ok(true),
             WriteOutcome::Stale(_) => return Ok(false),
             // Others may have added to it since, so it need not be these bytes alone.
-            WriteOutcome::Unknown => match read_back(fs, path, 0, content.len()).await? {
-                Some(found) => return Ok(found.bytes == content),
-                None => {}
-            },
+            WriteOutcome::Unknown => {
+                if let Some(found) = read_back(fs, path, 0, content.len()).await? {
+                    return Ok(found.bytes == content);
+                }
+            }
         }
     }
     Err(contention(path))

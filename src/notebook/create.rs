@@ -5,48 +5,28 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-use super::config::{IdCase, NoteConfig, NotebookConfig, Warning};
-use super::files::{
-    FoundTemplate, below_notebook, find_template, list_folder, normalized_lines, notebook_file, one_line,
-};
-use super::links::{LinkTarget, format_link};
+use super::RememberRequest;
+use super::config::{NotebookConfig, Warning};
+use super::draft::{Draft, Kind, SUPERSEDES, built_in_template};
+use super::files::{below_notebook, find_template, normalized_lines, one_line};
+use super::links::LinkTarget;
 use super::slug::slug;
-use super::template::{Template, Variable, Variables};
-use super::{RememberRequest, files};
-use crate::document::{Note, Value, append_block, set_field, yaml_string};
+use crate::document::{Note, Value};
 use crate::engine::{Call, Loaded, create, load};
 use crate::journal::MAX_WRITE_BYTES;
-use crate::protocol::{EntryKind, Error, ErrorCode};
-use crate::store::{
-    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,
-};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::RelPath;
 
 /// How long a title may be, in bytes.
 pub const MAX_TITLE_BYTES: usize = 1_000;
 
-/// How many tags a new note may have, and how long one may be, in bytes.
+/// How many tags a new note may have.
 pub const MAX_TAGS: usize = 100;
 /// How long a tag may be, in bytes.
 pub const MAX_TAG_BYTES: usize = 200;
 
 /// How many notes may want one name.
 const MAX_NAMES: u32 = 10_000;
-
-/// How many folders the template of a file name may go down.
-const MAX_NAME_FOLDERS: usize = 8;
-
-/// The template of a note, where the notebook has none. Titles are quoted, as `Error: x` is no YAML.
-pub(super) const NOTE_TEMPLATE: &str = "---\n\
-    title: {{json title}}\n\
-    date: {{format-date now '%Y-%m-%d %H:%M:%S'}}\n\
-    tags: {{json tags}}\n\
-    ---\n\n\
-    {{content}}\n";
-
-/// The field that names the note which a note stands in for.
-pub(super) const SUPERSEDES: &str = "supersedes";
 
 /// What came of remembering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,14 +72,19 @@ pub(crate) async fn remember(
     let kind = Kind::of(call, config, &request.template).await?;
     let mut warnings = Vec::new();
     let sample = format!("{}/{}.md", kind.folder, slug(title));
-    let template = match find_template(call, config, &sample, &kind.name, &mut warnings).await? {
-        Some(found) => found,
-        None => FoundTemplate {
-            path: "the built-in template of a note".to_string(),
-            template: Template::parse(NOTE_TEMPLATE).unwrap_or_default(),
-        },
-    };
-    let draft = Draft { call, config, title, content: &content, tags: &tags, links, kind: &kind, template: &template };
+    let found = find_template(call, config, &sample, &kind.name, &mut warnings).await?;
+    let built_in = built_in_template();
+    let mut template = found.as_ref().unwrap_or(&built_in);
+    let draft = |template| Draft { call, config, title, content: &content, tags: &tags, links, kind: &kind, template };
+    if let Some(problem) = draft(template).problem()? {
+        let message = format!(
+            "gives metadata that is no YAML (line {}: {}); the built-in one is used",
+            problem.line, problem.message
+        );
+        warnings.push(Warning::new(&template.path, message));
+        template = &built_in;
+    }
+    let draft = draft(template);
     let mut others = Others::default();
     for path in known.iter().filter(|path| below_notebook(call, path).starts_with(&format!("{}/", kind.folder))) {
         let text = draft.render(path, 1, None)?;
@@ -193,209 +178,6 @@ fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
         }
     }
     Ok(checked)
-}
-
-/// Where a note belongs.
-struct Kind {
-    /// What its template is called: `fact` for `templates/fact.md`.
-    name: String,
-    /// Below the root of the notebook.
-    folder: String,
-}
-
-impl Kind {
-    /// `fact`, `decision`, or a folder that the notebook has or its configuration names.
-    async fn of(call: &Call, config: &NotebookConfig, word: &str) -> Result<Self, Error> {
-        let word = word.trim().trim_matches('/');
-        let known = |name: &str, folder: &str| Self { name: name.into(), folder: folder.into() };
-        match word {
-            "" | "fact" | "facts" => return Ok(known("fact", FACTS_FOLDER)),
-            "decision" | "decisions" => return Ok(known("decision", DECISIONS_FOLDER)),
-            _ => {}
-        }
-        let file = notebook_file(call, word)?;
-        let first = word.split('/').next().unwrap_or(word);
-        if word.split('/').any(|segment| segment.starts_with('.')) {
-            let message = format!("`{word}` is a hidden folder, and no note in it is found");
-            return Err(Error::invalid_argument(message, "choose a folder that does not begin with a dot"));
-        }
-        if first == DAILY_FOLDER {
-            let message = "notes of the day are not remembered one by one";
-            return Err(Error::invalid_argument(message, "use `journal` to add to today's note"));
-        }
-        let is_foreign = first == TEMPLATES_FOLDER
-            || (SCOPE_FOLDERS.contains(&first) && call.scope.layout.project_folder().is_none());
-        if is_foreign {
-            return Err(Error::invalid_argument(format!("`{first}` holds no notes"), "choose another folder"));
-        }
-        let is_group = config.groups.iter().any(|group| group.paths.iter().any(|path| path == word));
-        if is_group || !list_folder(call, Some(&file)).await?.is_empty() || has_template(call, word).await? {
-            return Ok(known(word.rsplit('/').next().unwrap_or(word), word));
-        }
-        let help = format!("one of fact, decision{}", folders(call).await?);
-        Err(Error::invalid_argument(format!("unknown template: {}", word.escape_debug()), help))
-    }
-}
-
-async fn has_template(call: &Call, word: &str) -> Result<bool, Error> {
-    for folder in files::template_folders() {
-        let file = notebook_file(call, &format!("{folder}/{word}.md"))?;
-        if load(&call.fs, &file, 0).await? != Loaded::Absent {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// The folders of the notebook that notes may go to, for a message.
-async fn folders(call: &Call) -> Result<String, Error> {
-    let entries = list_folder(call, call.scope.layout.project_folder()).await?;
-    let names = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| entry.path.file_name());
-    let others = names.filter(|name| {
-        let known = [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, TEMPLATES_FOLDER];
-        !name.starts_with('.') && !known.contains(name) && !SCOPE_FOLDERS.contains(name)
-    });
-    Ok(others.take(20).map(|name| format!(", {name}")).collect())
-}
-
-/// The note to make.
-struct Draft<'a> {
-    call: &'a Call,
-    config: &'a NotebookConfig,
-    title: &'a str,
-    content: &'a str,
-    tags: &'a [String],
-    links: &'a [LinkTarget<'a>],
-    kind: &'a Kind,
-    template: &'a FoundTemplate,
-}
-
-impl Draft<'_> {
-    fn note_config(&self) -> &NoteConfig {
-        self.config.note_at(&format!("{}/x", self.kind.folder))
-    }
-
-    /// The file for the try of this number, counted from 1.
-    fn path(&self, number: u32) -> Result<RelPath, Error> {
-        let note = self.note_config();
-        let numbered = |stem: String| if number == 1 { stem } else { format!("{stem}-{number}") };
-        let stem = match &note.filename {
-            None => numbered(slug(self.title)),
-            Some(filename) => {
-                let refused = |problem: String| {
-                    let message =
-                        format!("the file name `{}` of the configuration: {problem}", filename.escape_debug());
-                    Error::invalid_argument(message, "mend `filename` in .zk/config.toml; nothing was written")
-                };
-                let template = Template::parse(filename).map_err(refused)?;
-                let name = template.render(&self.variables(None, number)).map_err(refused)?;
-                let name = safe_name(&name);
-                // An id is another one each time.
-                if template.uses("id") { name } else { numbered(name) }
-            }
-        };
-        notebook_file(self.call, &format!("{}/{stem}.{}", self.kind.folder, note.extension))
-    }
-
-    fn variables(&self, path: Option<&str>, number: u32) -> Variables {
-        let group = self.config.group_of(&format!("{}/x", self.kind.folder));
-        let mut variables = Variables::default();
-        variables.set("now", Variable::Moment(self.call.now));
-        variables.set("extra", Variable::Map(group.map_or(&self.config.extra, |group| &group.extra).clone()));
-        variables.set("tags", Variable::List(self.tags.to_vec()));
-        variables.set_text("title", self.title);
-        variables.set_text("content", self.content);
-        variables.set_text("id", &id(self.note_config(), self.title, number));
-        variables.set_text("dir", &self.kind.folder);
-        if let Some(name) = path.and_then(|path| path.rsplit('/').next()) {
-            variables.set_text("filename", name);
-            variables.set_text("filename-stem", name.rsplit_once('.').map_or(name, |(stem, _)| stem));
-        }
-        variables
-    }
-
-    /// The text of the note: what the template gives, and what it leaves out of title, tags, content and
-    /// links, as none of it may be lost.
-    fn render(&self, path: &RelPath, number: u32, supersedes: Option<&str>) -> Result<String, Error> {
-        let below = below_notebook(self.call, path);
-        let mut text = self.with_fields(&self.variables(Some(below), number), supersedes)?;
-        let mut links: Vec<String> = Vec::new();
-        if let Some(old) = supersedes {
-            let target = LinkTarget { path: old, title: self.title };
-            links.push(format!("- Supersedes: {}", format_link(self.config, below, target)));
-        }
-        links.extend(self.links.iter().map(|&target| format!("- {}", format_link(self.config, below, target))));
-        if !links.is_empty() {
-            text = append_block(&text, &links.join("\n"));
-        }
-        // Exactly one newline at the end.
-        Ok(format!("{}\n", text.trim_end_matches('\n')))
-    }
-
-    fn with_fields(&self, variables: &Variables, supersedes: Option<&str>) -> Result<String, Error> {
-        let template = &self.template.template;
-        let mut text = template.render(variables).map_err(|problem| self.template.error(&problem))?;
-        if !template.uses("content") && !self.content.trim().is_empty() {
-            text = append_block(&text, self.content.trim_end());
-        }
-        let parse = |text: &str| Note::parse(text, self.config.tags);
-        let mut note = parse(&text);
-        if note.title != self.title {
-            text = set_field(&text, &note, "title", &yaml_string(self.title));
-            note = parse(&text);
-        }
-        if self.tags.iter().any(|tag| !note.tags.contains(tag)) {
-            let mut tags = note.frontmatter.tags();
-            for tag in self.tags {
-                if !tags.contains(tag) {
-                    tags.push(tag.clone());
-                }
-            }
-            let list = tags.iter().map(|tag| yaml_string(tag)).collect::<Vec<_>>().join(", ");
-            text = set_field(&text, &note, "tags", &format!("[{list}]"));
-            note = parse(&text);
-        }
-        if let Some(old) = supersedes {
-            text = set_field(&text, &note, SUPERSEDES, &yaml_string(old));
-        }
-        Ok(text)
-    }
-}
-
-/// An id that the title and the number of the try give: there is no chance here.
-fn id(note: &NoteConfig, title: &str, number: u32) -> String {
-    let count = note.id_charset.len().max(1);
-    let mut id = String::new();
-    for place in 0..note.id_length {
-        let hash = xxh3_64_with_seed(title.as_bytes(), (u64::from(number) << 32) | u64::from(place));
-        let at = usize::try_from(hash % count as u64).unwrap_or(0);
-        let Some(&c) = note.id_charset.get(at) else { continue };
-        match note.id_case {
-            IdCase::Lower => id.extend(c.to_lowercase()),
-            IdCase::Upper => id.extend(c.to_uppercase()),
-            IdCase::Mixed if hash >> 63 == 1 => id.extend(c.to_uppercase()),
-            IdCase::Mixed => id.extend(c.to_lowercase()),
-        }
-    }
-    id
-}
-
-/// A name, with folders or without, that is visible, fits every file system and can be linked to.
-fn safe_name(name: &str) -> String {
-    let segments: Vec<&str> = name.split('/').map(str::trim).filter(|segment| !segment.is_empty()).collect();
-    if segments.is_empty() || segments.len() > MAX_NAME_FOLDERS {
-        return slug(name);
-    }
-    let safe = |segment: &&str| {
-        let is_plain = segment.len() <= 200
-            && !segment.starts_with('.')
-            && !segment.ends_with('.')
-            && !is_device_name(segment.split('.').next().unwrap_or(segment))
-            && !segment.contains(['\\', ':', '*', '?', '"', '<', '>', '|', '#', '[', ']', '^'])
-            && !segment.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
-        if is_plain { (*segment).to_string() } else { slug(segment) }
-    };
-    segments.iter().map(safe).collect::<Vec<_>>().join("/")
 }
 
 /// The notes of the same title that there are.
@@ -654,6 +436,19 @@ mod tests {
         assert_eq!(again.state, RememberState::AlreadyThere);
         let decision = RememberRequest { template: "decision".into(), ..fact("a [b] ../c", "x") };
         assert_eq!(keep_in(&mut store, config.0, decision).expect("made").path, "decisions/a-b/c.md");
+    }
+
+    #[test]
+    fn a_template_that_forgets_the_quotes_makes_a_readable_note() {
+        let mut store = Store::with(&[("templates/fact.md", "---\ntitle: {{title}}\nkind: x\n---\n\n{{content}}\n")]);
+        let reply = keep(&mut store, fact("Error: it's [broken] #1", "x")).expect("made");
+        assert_eq!(reply.warnings, []);
+        let note = Note::parse(&store.text(&reply.path), crate::document::TagSyntax::default());
+        assert_eq!((note.title.as_str(), note.tags), ("Error: it's [broken] #1", alloc::vec!["infra".to_string()]));
+        store.put("templates/fact.md", b"---\nkind: {{title}}\n---\n{{content}}".to_vec());
+        let reply = keep(&mut store, fact("[", "x")).expect("made");
+        assert_eq!(reply.warnings.len(), 1);
+        assert_eq!(keep(&mut store, fact("[", "x")).expect("known").state, RememberState::AlreadyThere);
     }
 
     #[test]

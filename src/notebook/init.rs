@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::config::{CONFIG_FILE, config_path, load_config};
-use super::create::NOTE_TEMPLATE;
 use super::daily::DAILY_TEMPLATE;
+use super::draft::NOTE_TEMPLATE;
 use super::files::{folders_above, list_folder, notebook_file, template_folders};
 use crate::engine::{Call, create};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};

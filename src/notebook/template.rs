@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::dates::named_date;
+use super::date_words::named_date;
 use super::slug::slug;
 use super::template_syntax::{Expression, Helper, Node, parse};
 use crate::store::LocalTime;
@@ -474,6 +474,30 @@ mod tests {
             "{{ title }}}x{{#if",
         ] {
             assert!(render(template).is_err(), "{template:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_template_panics(pieces in proptest::collection::vec(
+            proptest::sample::select(alloc::vec![
+                "{{", "}}", "{{{", "}}}", "{{#if ", "{{#each tags}}", "{{/if}}", "{{/each}}", "{{else}}", "{{else if ",
+                "{{!--", "--}}", "~", "title", "slug ", "(", ")", "'", "\\", "\n", " ", "日", "this", "{{#prepend ", "{{/prepend}}",
+                "substring ", "-1", "9999999999", "format-date now ", "%", "{{~^~}}", ".", "@index", "\u{301}", "json ",
+            ]),
+            0..24,
+        )) {
+            let _ = render(&pieces.concat());
+        }
+
+        #[test]
+        fn no_name_or_pattern_panics(text in ".{0,60}") {
+            let name = slug(&text);
+            proptest::prop_assert!(!name.is_empty() && name.len() <= 100 && !name.starts_with(['.', '-']));
+            let path = crate::store::RelPath::parse(format!("{name}-999.md"));
+            proptest::prop_assert!(path.is_ok());
+            let _ = super::super::glob::Glob::parse(&text).map(|glob| glob.matches(&text));
+            let _ = super::super::config::NotebookConfig::parse(&text);
         }
     }
 
