@@ -226,7 +226,7 @@ macro_rules! mirror_contract {
                 source, target, title, href, kind, relations, snippet, snippet_start, snippet_end
             }
             notebook::RelatedNote => own_notebook::RelatedNote { path, title, distance, reason }
-            notebook::TagCount => own_notebook::TagCount { name, notes }
+            notebook::TagCount => own_notebook::TagCount { name, notes, number }
             notebook::DeadLink => own_notebook::DeadLink { path, line, target, candidates }
             notebook::Mention => own_notebook::Mention { path, title, lines }
             notebook::LinkReply => own_notebook::LinkReply { from, to, link, already_linked, message }

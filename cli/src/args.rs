@@ -118,6 +118,13 @@ pub(crate) enum Command {
     },
     #[command(flatten)]
     Notebook(crate::notebook::Command),
+    /// Run a command line of zk: list, new, tag list, graph, init
+    #[command(disable_help_flag = true)]
+    Zk {
+        /// What would stand behind `zk`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Show memory at work on a sample store in a fresh folder
     Demo {
         /// Leave the folder, and say where it is

@@ -15,7 +15,7 @@ use crate::args::{
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, input, json, location, notebook};
+use crate::{demo, input, json, location, notebook, zk};
 
 /// How many hits a search lists unless told otherwise.
 const USUAL_HITS: u32 = 50;
@@ -41,6 +41,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::Search(args) => search(args, &global, output),
         args::Command::Context(args) => context(&args, &global, output),
         args::Command::Notebook(command) => notebook::run(command, &global, output),
+        args::Command::Zk { arguments } => Ok(Exit::OfZk(zk::run(arguments, &global))),
     }
 }
 

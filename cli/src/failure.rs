@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Usage,
     /// It was refused, or it failed.
     Failed,
+    /// As zk would have ended.
+    OfZk(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -26,6 +28,7 @@ impl From<Exit> for ExitCode {
             Exit::Nothing => 1,
             Exit::Usage => 2,
             Exit::Failed => 3,
+            Exit::OfZk(code) => code,
         })
     }
 }

@@ -14,6 +14,7 @@ mod notebook;
 mod output;
 mod store;
 mod trace;
+mod zk;
 
 use std::process::ExitCode;
 

@@ -87,7 +87,7 @@ pub(super) fn related_notes(
 /// Every tag.
 pub(super) fn tags(snapshot: &Snapshot<'_>) -> Vec<TagCount> {
     let counts = tag_counts(&snapshot.views).into_iter();
-    counts.map(|tag| TagCount { name: tag.name.to_string(), notes: tag.notes }).collect()
+    counts.map(|tag| TagCount { name: tag.name.to_string(), notes: tag.notes, number: tag.id }).collect()
 }
 
 /// Notes, and the links between them.

@@ -150,6 +150,8 @@ pub struct TagCount {
     pub name: String,
     /// How many notes have it.
     pub notes: u32,
+    /// As zk numbers tags: from 1, in the order in which it meets them.
+    pub number: u64,
 }
 
 /// A link that leads to no note, or to no single one.

@@ -1,6 +1,6 @@
 //! Replies of the notebook as JSON objects.
 
-use saddlebag::notebook::{GraphLink, NoteInfo, NotebookReply, RecallHit, RememberState};
+use saddlebag::notebook::{ErrorState, GraphLink, NoteInfo, NotebookReply, RecallHit, RememberState, Warning};
 use serde_json::{Value, json};
 
 use crate::json::skipped;
@@ -8,34 +8,63 @@ use crate::json::skipped;
 /// Any reply of the notebook.
 pub(crate) fn reply(reply: &NotebookReply) -> Value {
     match reply {
-        NotebookReply::Initialised(reply) => json!({ "made": reply.made, "message": reply.message }),
+        NotebookReply::Initialised(reply) => {
+            json!({ "made": reply.made, "kept": reply.kept, "message": reply.message })
+        }
         NotebookReply::Remembered(reply) => {
-            let state = match reply.state {
-                RememberState::Created => "created",
-                RememberState::Known => "known",
-                RememberState::Superseded => "superseded",
+            let (state, other) = match &reply.state {
+                RememberState::Created => ("created", None),
+                RememberState::AlreadyThere => ("already-there", None),
+                RememberState::Superseded(old) => ("superseded", Some(old)),
             };
             json!({
                 "path": reply.path,
                 "title": reply.title,
                 "state": state,
-                "other": reply.other,
+                "supersedes": other,
+                "message": reply.message,
+                "warnings": warnings(&reply.warnings),
+            })
+        }
+        NotebookReply::ErrorKept(reply) => {
+            let state = match reply.state {
+                ErrorState::Created => "created",
+                ErrorState::Counted => "counted",
+                ErrorState::Full => "full",
+            };
+            json!({
+                "path": reply.path,
+                "title": reply.title,
+                "count": reply.count,
+                "state": state,
                 "message": reply.message,
             })
         }
+        NotebookReply::Journaled(reply) => json!({
+            "path": reply.path,
+            "entry": reply.entry,
+            "created": reply.created,
+            "message": reply.message,
+            "warnings": warnings(&reply.warnings),
+        }),
         NotebookReply::Recalled(reply) => json!({
             "hits": reply.hits.iter().map(hit).collect::<Vec<_>>(),
             "total": reply.total,
             "rendered": reply.rendered,
-            "warnings": reply.warnings,
+            "warnings": warnings(&reply.warnings),
             "skipped": skipped(&reply.skipped),
         }),
         NotebookReply::Today(reply) => {
-            json!({ "path": reply.path, "text": reply.text, "created": reply.created })
+            json!({
+                "path": reply.path,
+                "text": reply.text,
+                "created": reply.created,
+                "warnings": warnings(&reply.warnings),
+            })
         }
         NotebookReply::Listed(reply) => json!({
             "notes": reply.notes.iter().map(note).collect::<Vec<_>>(),
-            "warnings": reply.warnings,
+            "warnings": warnings(&reply.warnings),
             "skipped": skipped(&reply.skipped),
         }),
         NotebookReply::Related(notes) => {
@@ -47,11 +76,18 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             json!({ "notes": notes.collect::<Vec<_>>() })
         }
         NotebookReply::Linked(reply) => {
-            json!({ "from": reply.from, "to": reply.to, "added": reply.added, "message": reply.message })
+            json!({
+                "from": reply.from,
+                "to": reply.to,
+                "link": reply.link,
+                "already_linked": reply.already_linked,
+                "message": reply.message,
+            })
         }
         NotebookReply::Renamed(reply) => json!({
-            "from": reply.from,
-            "to": reply.to,
+            "old_path": reply.old_path,
+            "path": reply.path,
+            "title": reply.title,
             "links": reply.links,
             "files": reply.files,
             "message": reply.message,
@@ -59,11 +95,10 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
         NotebookReply::Forgotten(reply) => json!({
             "path": reply.path,
             "backup": reply.backup,
-            "links_from": reply.links_from,
             "message": reply.message,
         }),
         NotebookReply::Tags(tags) => {
-            let tags = tags.iter().map(|tag| json!({ "name": tag.name, "notes": tag.notes }));
+            let tags = tags.iter().map(|tag| json!({ "name": tag.name, "notes": tag.notes, "number": tag.number }));
             json!({ "tags": tags.collect::<Vec<_>>() })
         }
         NotebookReply::Graph(graph) => json!({
@@ -83,9 +118,17 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             json!({ "notes": notes.collect::<Vec<_>>() })
         }
         NotebookReply::Loaded(count) => json!({ "memories": count }),
-        NotebookReply::Section(section) => json!({ "section": section }),
+        NotebookReply::Section(section) => json!({
+            "text": section.text,
+            "included": section.included,
+            "left_out": section.left_out,
+        }),
         _ => Value::Null,
     }
+}
+
+fn warnings(warnings: &[Warning]) -> Vec<Value> {
+    warnings.iter().map(|warning| json!({ "path": warning.path, "message": warning.message })).collect()
 }
 
 fn hit(hit: &RecallHit) -> Value {

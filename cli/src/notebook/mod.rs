@@ -4,7 +4,8 @@ mod args;
 mod json;
 
 use saddlebag::Reply;
-use saddlebag::notebook::{ListNotesReply, NoteInfo, NotebookReply, RecallHit, RecallReply};
+use saddlebag::notebook::{NoteInfo, NotebookReply, RecallHit, Warning};
+use saddlebag::search::Skipped;
 
 pub(crate) use args::Command;
 pub(crate) use json::reply as json;
@@ -25,12 +26,16 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
     }
     print(notebook, output)?;
     output.flush()?;
-    if let NotebookReply::Recalled(RecallReply { warnings, skipped, .. })
-    | NotebookReply::Listed(ListNotesReply { warnings, skipped, .. }) = notebook
-    {
-        warnings.iter().for_each(|warning| output.warning(warning));
-        warn_of_skipped(skipped, output);
-    }
+    let (warnings, skipped): (&[Warning], &[Skipped]) = match notebook {
+        NotebookReply::Recalled(reply) => (&reply.warnings, &reply.skipped),
+        NotebookReply::Listed(reply) => (&reply.warnings, &reply.skipped),
+        NotebookReply::Remembered(reply) => (&reply.warnings, &[]),
+        NotebookReply::Journaled(reply) => (&reply.warnings, &[]),
+        NotebookReply::Today(reply) => (&reply.warnings, &[]),
+        _ => (&[], &[]),
+    };
+    warnings.iter().for_each(|warning| output.warning(&format!("{}: {}", warning.path, warning.message)));
+    warn_of_skipped(skipped, output);
     Ok(exit)
 }
 
@@ -53,12 +58,11 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
         NotebookReply::Remembered(reply) => output.line(&reply.message)?,
         NotebookReply::Linked(reply) => output.line(&reply.message)?,
         NotebookReply::Renamed(reply) => output.line(&reply.message)?,
-        NotebookReply::Forgotten(reply) => {
-            output.line(&reply.message)?;
-            for path in &reply.links_from {
-                output.warning(&format!("{path} links to it"));
-            }
-        }
+        NotebookReply::Forgotten(reply) => output.line(&reply.message)?,
+        NotebookReply::ErrorKept(reply) => output.line(&reply.message)?,
+        NotebookReply::Journaled(reply) => output.line(&reply.message)?,
+        NotebookReply::Loaded(count) => output.line(&format!("{count} memories"))?,
+        NotebookReply::Section(section) => output.text(&section.text)?,
         NotebookReply::Today(reply) => output.text(&reply.text)?,
         NotebookReply::Recalled(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
         NotebookReply::Recalled(reply) => {

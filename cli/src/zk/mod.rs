@@ -7,8 +7,11 @@
 pub(crate) mod args;
 pub(crate) mod format;
 mod json;
+mod run;
 mod template;
 mod time;
+
+pub(crate) use run::run;
 
 /// A message as zk shows it on standard error, further lines below the first.
 pub(crate) fn error_text(message: &str) -> String {

@@ -1,0 +1,354 @@
+//! Runs a command line of zk against the store.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use saddlebag::Reply;
+use saddlebag::notebook::{
+    ListRequest, NoteInfo, NotebookCommand, NotebookReply, RememberRequest, RememberState, TagCount,
+    is_query_syntax_error,
+};
+use saddlebag_host::{HostError, Options, Project, Saddlebag, now};
+use sha2::{Digest, Sha256};
+
+use super::args::{self, Asked, BadUse, GraphArgs, ListArgs, NewArgs, TagCommand, TagListArgs, Zk, ZkCommand};
+use super::format::{self, Context, ListedLink, ListedNote, ListedTag};
+use super::{EXIT_FAILED, error_text};
+use crate::args::Global;
+use crate::store::options;
+
+/// How an environment names the notebook.
+const NOTEBOOK_VARIABLE: &str = "ZK_NOTEBOOK_DIR";
+
+/// Why a command line was not run to its end.
+enum Stop {
+    /// With this message on standard error.
+    Failed(String),
+    /// Nobody reads what is printed.
+    Closed,
+}
+
+impl From<BadUse> for Stop {
+    fn from(BadUse(message): BadUse) -> Self {
+        Self::Failed(message)
+    }
+}
+
+impl From<HostError> for Stop {
+    fn from(error: HostError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(_: io::Error) -> Self {
+        Self::Closed
+    }
+}
+
+/// Runs what stands behind `saddlebag zk`; gives the exit code, which is zk's.
+pub(crate) fn run(arguments: Vec<OsString>, global: &Global) -> u8 {
+    let ended = match args::parse(arguments) {
+        Ok(Asked::Print(text)) => print(&text).map_err(Stop::from),
+        Ok(Asked::Run(zk)) => run_command(*zk, global),
+        Err(error) => Err(error.into()),
+    };
+    match ended {
+        Ok(()) | Err(Stop::Closed) => 0,
+        Err(Stop::Failed(message)) => {
+            say(&error_text(&message));
+            EXIT_FAILED
+        }
+    }
+}
+
+fn print(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(text.as_bytes())
+}
+
+/// Where standard error is closed, nobody is left to tell.
+fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn run_command(zk: Zk, global: &Global) -> Result<(), Stop> {
+    let here = working_folder(&zk)?;
+    if let ZkCommand::Init { directory } = &zk.command {
+        return init(&here.join(directory.as_deref().unwrap_or_default()), global);
+    }
+    let mut notebook = Notebook::open(&zk, here, global)?;
+    match zk.command {
+        ZkCommand::List(args) => notebook.list(&args),
+        ZkCommand::Tag { command: TagCommand::List(args) } => notebook.tags(&args),
+        ZkCommand::Graph(args) => notebook.graph(&args),
+        ZkCommand::New(args) => notebook.new_note(&args),
+        // The index is brought up to date by whatever asks.
+        ZkCommand::Index(_) | ZkCommand::Init { .. } => Ok(()),
+    }
+}
+
+fn working_folder(zk: &Zk) -> Result<PathBuf, Stop> {
+    let current = std::env::current_dir()
+        .map_err(|error| Stop::Failed(format!("the working folder cannot be told: {}", error.kind())))?;
+    Ok(match &zk.working_dir {
+        Some(folder) => current.join(folder),
+        None => current,
+    })
+}
+
+fn init(folder: &Path, global: &Global) -> Result<(), Stop> {
+    if let Some(root) = folder.ancestors().find(|folder| folder.join(".zk").is_dir()) {
+        return Err(Stop::Failed(format!("init: a notebook already exists in {}", root.display())));
+    }
+    let options = Options { create: true, project: Project::Notebook, ..options(global) };
+    Saddlebag::open(folder, options)?.execute(NotebookCommand::Init)?;
+    Ok(())
+}
+
+/// The notebook that a command line is about.
+struct Notebook {
+    memory: Saddlebag,
+    root: PathBuf,
+    /// Where relative paths begin.
+    here: PathBuf,
+    context: Context,
+}
+
+impl Notebook {
+    fn open(zk: &Zk, here: PathBuf, global: &Global) -> Result<Self, Stop> {
+        let of_environment = || std::env::var_os(NOTEBOOK_VARIABLE).map(PathBuf::from);
+        let above =
+            |folder: &Path| folder.ancestors().find(|folder| folder.join(".zk").is_dir()).map(Path::to_path_buf);
+        let root = match &zk.notebook_dir {
+            Some(folder) => above(&here.join(folder)),
+            None => above(&here).or_else(|| of_environment().and_then(|folder| above(&folder))),
+        };
+        let root = root.ok_or_else(|| {
+            let from = zk.notebook_dir.as_deref().map_or_else(|| here.clone(), PathBuf::from);
+            Stop::Failed(format!("no notebook found in {} or a parent directory", from.display()))
+        })?;
+        let options = Options { project: Project::Notebook, ..options(global) };
+        let memory = Saddlebag::open(&root, options)?;
+        let moment = global.now.unwrap_or_else(now);
+        let seconds = u64::try_from(moment.seconds).unwrap_or_default();
+        let context = Context {
+            now: seconds.saturating_mul(1_000_000_000).saturating_add(moment.nanoseconds.into()),
+            utc_offset_seconds: moment.utc_offset_seconds,
+        };
+        Ok(Self { memory, root, here, context })
+    }
+
+    fn execute(&mut self, command: NotebookCommand) -> Result<NotebookReply, HostError> {
+        match self.memory.execute(command)? {
+            Reply::Notebook(reply) => Ok(reply),
+            _ => Err(saddlebag_host::EngineError::Component("the reply is not of the command's kind".into()).into()),
+        }
+    }
+
+    /// A path given relative to the working folder, below the root.
+    fn below_root(&self, path: &str) -> String {
+        let whole = normal(&self.here.join(path));
+        match whole.strip_prefix(normal(&self.root)) {
+            Ok(below) => slashes(below),
+            Err(_) => path.to_string(),
+        }
+    }
+
+    /// A path below the root, relative to the working folder.
+    fn relative(&self, path: &str) -> String {
+        let (root, here) = (normal(&self.root), normal(&self.here));
+        match here.strip_prefix(&root) {
+            Ok(below) => {
+                let mut from = below.components().map(|part| part.as_os_str().to_string_lossy()).peekable();
+                let mut to = path.split('/').peekable();
+                while from.peek().is_some_and(|folder| to.peek() == Some(&folder.as_ref())) && {
+                    let mut rest = to.clone();
+                    rest.next();
+                    rest.peek().is_some()
+                } {
+                    from.next();
+                    to.next();
+                }
+                let up = from.map(|_| "..".to_string());
+                up.chain(to.map(str::to_string)).collect::<Vec<_>>().join("/")
+            }
+            Err(_) => slashes(&root.join(path)),
+        }
+    }
+
+    fn notes(&mut self, request: ListRequest) -> Result<Vec<NoteInfo>, Stop> {
+        match self.execute(NotebookCommand::List(request)) {
+            Ok(NotebookReply::Listed(reply)) => {
+                for warning in &reply.warnings {
+                    say(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
+                }
+                Ok(reply.notes)
+            }
+            Ok(_) => Ok(Vec::new()),
+            Err(HostError::Command(error)) if is_query_syntax_error(&error) => {
+                // zk prints nothing and succeeds; so does this, and says why.
+                say(&format!("zk: warning: {error}\n"));
+                Ok(Vec::new())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn tag_counts(&mut self) -> Result<Vec<TagCount>, Stop> {
+        match self.execute(NotebookCommand::Tags)? {
+            NotebookReply::Tags(tags) => Ok(tags),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn list(&mut self, args: &ListArgs) -> Result<(), Stop> {
+        let request = args.filter.request(|path| self.below_root(path))?;
+        let notes = self.notes(request)?;
+        let tags = self.tag_counts()?;
+        let listed: Vec<ListedNote> = notes.into_iter().map(|note| self.listed(note, &tags)).collect();
+        print(&format::notes(&listed, &args.frame, &self.context)?)?;
+        if !args.frame.quiet {
+            say(&format::found(listed.len(), "note"));
+        }
+        Ok(())
+    }
+
+    fn tags(&mut self, args: &TagListArgs) -> Result<(), Stop> {
+        let keys = args.keys()?;
+        let tags = self.tag_counts()?.into_iter();
+        let tags: Vec<ListedTag> =
+            tags.map(|tag| ListedTag { id: tag.number, name: tag.name, note_count: tag.notes }).collect();
+        let count = tags.len();
+        print(&format::tags(tags, &keys, &args.frame, &self.context)?)?;
+        if !args.frame.quiet {
+            say(&format::found(count, "tag"));
+        }
+        Ok(())
+    }
+
+    fn graph(&mut self, args: &GraphArgs) -> Result<(), Stop> {
+        if args.format != "json" {
+            return Err(Stop::Failed(format!("{}: unknown format, try json", args.format)));
+        }
+        let mut paths: Vec<String> = self.notes(ListRequest::default())?.into_iter().map(|note| note.path).collect();
+        // zk numbers notes by path, a folder before what only begins like it.
+        paths.sort_by_key(|path| path.replace('/', "\u{1}"));
+        let numbers: HashMap<String, u64> = paths.into_iter().zip(1..).collect();
+        let number = |path: &str| numbers.get(path).copied().unwrap_or_default();
+        let request = args.filter.request(|path| self.below_root(path))?;
+        let graph = match self.execute(NotebookCommand::Graph(request))? {
+            NotebookReply::Graph(graph) => graph,
+            _ => return Ok(()),
+        };
+        let tags = self.tag_counts()?;
+        let links: Vec<ListedLink> = graph
+            .links
+            .iter()
+            .map(|link| ListedLink {
+                title: link.title.clone(),
+                href: link.href.clone(),
+                kind: if link.kind == "wiki-link" { "wiki-link" } else { "markdown" },
+                is_external: false,
+                rels: link.relations.clone(),
+                snippet: link.snippet.clone(),
+                snippet_start: link.snippet_start,
+                snippet_end: link.snippet_end,
+                source_id: number(&link.source),
+                source_path: link.source.clone(),
+                target_id: number(&link.target),
+                target_path: link.target.clone(),
+            })
+            .collect();
+        let notes: Vec<ListedNote> = graph.notes.into_iter().map(|note| self.listed(note, &tags)).collect();
+        print(&format::graph(&notes, &links))?;
+        if !args.quiet {
+            say(&format::found(notes.len(), "note"));
+        }
+        Ok(())
+    }
+
+    /// Makes a note. Unlike zk, a note of the same title loses nothing: the same content is recognised,
+    /// another gets a name of its own.
+    fn new_note(&mut self, args: &NewArgs) -> Result<(), Stop> {
+        args.extra()?;
+        let unsupported = [
+            ("--date", args.date.is_some()),
+            ("--extra", !args.extra()?.is_empty()),
+            ("--template", args.template.is_some()),
+            ("--id", args.id.is_some()),
+            ("--dry-run", args.dry_run),
+        ];
+        if let Some((flag, _)) = unsupported.iter().find(|(_, given)| *given) {
+            return Err(Stop::Failed(format!("{flag} is not supported: the group's own template and names are used")));
+        }
+        let folder = self.below_root(args.directory.as_deref().unwrap_or("."));
+        let mut content = String::new();
+        if args.interactive {
+            io::stdin()
+                .lock()
+                .read_to_string(&mut content)
+                .map_err(|error| Stop::Failed(format!("standard input cannot be read: {}", error.kind())))?;
+        }
+        let request = RememberRequest {
+            title: args.title.clone().unwrap_or_else(|| "Untitled".into()),
+            content,
+            template: args.group.clone().unwrap_or(folder),
+            ..RememberRequest::default()
+        };
+        if let NotebookReply::Remembered(reply) = self.execute(NotebookCommand::Remember(request))? {
+            if reply.state == RememberState::AlreadyThere {
+                say(&format!("zk: warning: {}\n", reply.message));
+            }
+            print(&format!("{}\n", normal(&self.root).join(&reply.path).display()))?;
+        }
+        Ok(())
+    }
+
+    fn listed(&self, note: NoteInfo, tags: &[TagCount]) -> ListedNote {
+        let filename = note.path.rsplit('/').next().unwrap_or(&note.path).to_string();
+        let stem = filename.rsplit_once('.').map_or(filename.as_str(), |(stem, _)| stem).to_string();
+        let number = |name: &String| tags.iter().find(|tag| tag.name == *name).map_or(u64::MAX, |tag| tag.number);
+        let mut numbered = note.tags;
+        numbered.sort_by_key(number);
+        ListedNote {
+            filename_stem: stem,
+            filename,
+            path: self.relative(&note.path),
+            abs_path: normal(&self.root).join(&note.path).display().to_string(),
+            title: note.title,
+            link: note.link,
+            lead: note.lead,
+            body: note.body,
+            snippets: note.snippets,
+            checksum: Sha256::digest(note.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
+            raw_content: note.text,
+            word_count: note.word_count,
+            tags: numbered,
+            metadata: serde_json::from_str(&note.metadata).unwrap_or_default(),
+            created: note.created,
+            modified: note.modified,
+        }
+    }
+}
+
+/// Without `.` and `..`, by name alone.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+fn slashes(path: &Path) -> String {
+    let parts = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    parts.collect::<Vec<_>>().join("/")
+}
