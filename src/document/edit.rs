@@ -65,7 +65,8 @@ pub fn append_block(text: &str, block: &str) -> String {
         }
         let is_item = block.lines().next().is_some_and(|line| list_item(line).is_some());
         let ends_blank = head.lines().next_back().is_some_and(|line| line.trim_matches([' ', '\t']).is_empty());
-        if !ends_blank && !(blocks.ends_in_list && is_item) {
+        let is_separate = ends_blank || blocks.ends_in_list && is_item;
+        if !is_separate {
             appended.push_str(newline);
         }
     }

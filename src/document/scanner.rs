@@ -274,10 +274,10 @@ impl Scanner<'_> {
                         return;
                     }
                 }
-                mark @ (b'=' | b'-') if interrupts && is_underline(rest, mark) => {
-                    if self.setext(if mark == b'=' { 1 } else { 2 }, end) {
-                        return;
-                    }
+                mark @ (b'=' | b'-')
+                    if interrupts && is_underline(rest, mark) && self.setext(if mark == b'=' { 1 } else { 2 }, end) =>
+                {
+                    return;
                 }
                 _ => {}
             }
