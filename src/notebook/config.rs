@@ -199,11 +199,13 @@ impl NotebookConfig {
                 let config = reader.config(&table);
                 (config, reader.warnings)
             }
-            Err(problem) => {
-                let warning = Warning::new(CONFIG_FILE, format!("{problem}; the defaults are used"));
-                (Self { problem: Some(problem), ..Self::default() }, vec![warning])
-            }
+            Err(problem) => Self::broken(problem),
         }
+    }
+
+    fn broken(problem: String) -> (Self, Vec<Warning>) {
+        let warning = Warning::new(CONFIG_FILE, format!("{problem}; the defaults are used"));
+        (Self { problem: Some(problem), ..Self::default() }, vec![warning])
     }
 
     /// Refuses to write by a configuration that could not be read: what is written would stay in the
@@ -282,7 +284,7 @@ impl Group {
 pub(crate) struct FoundConfig {
     pub(crate) config: NotebookConfig,
     pub(crate) warnings: Vec<Warning>,
-    /// `None`: there is no file.
+    /// `None`: there is no file, or it is too large to be read.
     pub(crate) version: Option<Version>,
 }
 
@@ -292,13 +294,23 @@ pub(crate) async fn load_config(call: &Call) -> Result<FoundConfig, Error> {
     let (bytes, version) = match load(&call.fs, &path, MAX_CONFIG_BYTES).await? {
         Loaded::Absent => return Ok(FoundConfig::default()),
         Loaded::TooLarge(size) => {
-            return Err(Error::file_too_large(&path, size, u64::from(MAX_CONFIG_BYTES)));
+            return Ok(FoundConfig::broken(format!("{size} bytes, the limit is {MAX_CONFIG_BYTES}"), None));
         }
-        Loaded::Whole { bytes, version } => (bytes, version),
+        Loaded::Whole { bytes, version } => (bytes, Some(version)),
     };
-    let text = String::from_utf8(bytes).map_err(|_| Error::not_text(&path))?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Ok(FoundConfig::broken("not UTF-8 text".to_string(), version));
+    };
     let (config, warnings) = NotebookConfig::parse(text.strip_prefix('\u{feff}').unwrap_or(&text));
-    Ok(FoundConfig { config, warnings, version: Some(version) })
+    Ok(FoundConfig { config, warnings, version })
+}
+
+impl FoundConfig {
+    /// Readers go on with the defaults, writers stop at the problem.
+    fn broken(problem: String, version: Option<Version>) -> Self {
+        let (config, warnings) = NotebookConfig::broken(problem);
+        Self { config, warnings, version }
+    }
 }
 
 /// The file of the configuration.

@@ -256,6 +256,40 @@ mod tests {
     }
 
     #[test]
+    fn a_link_reads_back_as_it_was_meant() {
+        let configs = [
+            "[format.markdown]\nlink-format='wiki'",
+            "[format.markdown]\nlink-format='wiki'\nlink-drop-extension=false",
+            "",
+            "[format.markdown]\nlink-encode-path=false",
+            "[format.markdown]\nlink-drop-extension=false",
+        ];
+        let paths = [
+            "facts/rotate keys.md",
+            "facts/c#.md",
+            "facts/a(b.md",
+            "facts/日本.md",
+            "facts/50%25.md",
+            "facts/x?[y].md",
+            "facts/it's.md",
+        ];
+        let titles = ["Plain", "It's [broken] #1", "a | b \\ c", "*x* `y` <z>", "]](x)", "日本", "a\nb"];
+        for config in configs.map(|text| NotebookConfig::parse(text).0) {
+            for path in paths {
+                for title in titles {
+                    let link = format_link(&config, "facts/a.md", target(path, title));
+                    let text = format!("before {link} behind");
+                    let note = crate::document::Note::parse(&text, config.tags);
+                    let [found] = note.links.as_slice() else { panic!("{text}: {:?}", note.links) };
+                    let stem = |path: &str| path.trim_start_matches("facts/").trim_end_matches(".md").to_string();
+                    assert_eq!(stem(&found.target), stem(path), "{text}");
+                    assert_eq!(found.text, one_line(title), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_relative_path_climbs_as_far_as_it_must() {
         for (from, to, path) in [
             ("a.md", "b.md", "b.md"),

@@ -39,8 +39,8 @@ pub use daily::{JournalEntryReply, TodayReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use init::InitReply;
 pub use lifecycle::{
-    ErrorNote, ErrorReply, ErrorState, INITIAL_MEMORIES, MAX_ERROR_NOTES, MAX_MEMORY_BYTES, MAX_SUMMARY_CHARS, Memory,
-    MemoryContext, error_note, format_memory_context, tool_summary_note,
+    ErrorNote, ErrorReply, ErrorState, INITIAL_MEMORIES, MAX_ERROR_NOTES, MAX_MEMORY_BYTES, MAX_SUMMARY_CHARS,
+    MemoryContext, RecalledMemory, error_note, format_memory_context, tool_summary_note,
 };
 pub use link::{LinkReply, MAX_LINK_TEXT_BYTES};
 pub use recall::MAX_RECALL_BYTES;

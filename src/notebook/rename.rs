@@ -328,6 +328,22 @@ mod tests {
     }
 
     #[test]
+    fn every_way_to_write_a_link_is_rewritten() {
+        let text = "[p][r], [q][r] <https://a.b/port> ![i](port)\n[s](<../facts/port.md#a b> \"up\")\n[[port|a \\| b]] [[/facts/port]]\n\n[r]: ../facts/port.md#x \"t\"\n";
+        let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", text)]);
+        let reply = store.run(|fs| async move {
+            let linking = [path("daily/log.md")];
+            let leads_to_old: &dyn Fn(&str, &Link) -> bool = &|_, link| !link.is_external;
+            let sources = RenameSources { linking: &linking, leads_to_old, is_unambiguous: &|_| true };
+            rename(&call_at(fs, day()), &NotebookConfig::default(), &path(OLD), "DB port", &sources).await
+        });
+        assert_eq!(reply.expect("renamed").links, 5);
+        let new = text.replace("facts/port", "facts/db-port").replace("[[port", "[[db-port");
+        assert_eq!(store.text("daily/log.md"), new);
+        assert_eq!(store.text("facts/db-port.md"), "# DB port\n");
+    }
+
+    #[test]
     fn a_crash_at_any_point_loses_nothing_and_can_be_finished() {
         for last in 0..4 {
             let mut store = notebook();
