@@ -294,9 +294,8 @@ mod tests {
 
         #[test]
         fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..200), end in 0_u32..100) {
-            let mut postings = Postings::new(&bytes, 0, end);
             let mut last = None;
-            while let Some(posting) = postings.next() {
+            for posting in Postings::new(&bytes, 0, end) {
                 prop_assert!(posting.slot < end && last < Some(posting.slot));
                 last = Some(posting.slot);
                 let mut positions = Vec::new();

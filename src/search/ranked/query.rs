@@ -136,11 +136,6 @@ impl Query {
         }
         Ok(query)
     }
-
-    /// Its words and phrases, as they were typed; not those that are excluded.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().filter(|word| !word.is_excluded).map(|word| word.text.as_str())
-    }
 }
 
 impl Joining {
