@@ -317,8 +317,8 @@ impl<'a> Parser<'a> {
 
     /// Reads `title:` and the like, if what it filters follows at once.
     fn field(&mut self) -> Option<Field> {
-        let (name, rest) = self.rest.split_once(':')?;
-        let field = Field::of_filter(name)?;
+        let (name, rest) = self.rest.split_at_checked(self.rest.find(|c: char| !c.is_ascii_lowercase())?)?;
+        let (field, rest) = (Field::of_filter(name)?, rest.strip_prefix(':')?);
         if rest.is_empty() || rest.starts_with(char::is_whitespace) {
             return None;
         }
