@@ -10,9 +10,9 @@ use super::query::Query;
 use super::score::{COVERAGE, Lengths, Ranked, ScorePart, saturate};
 use super::{FIELDS, Field, FieldSet, order};
 
-/// What two words side by side add, as a part of what the rarer one could not add less than.
+/// What two words side by side add, as a part of what the more common one says.
 const PHRASE: f32 = 0.6;
-/// What all words side by side would add, as a part of what they say.
+/// What all words that were found add if they are side by side, as a part of what they say.
 const PROXIMITY: f32 = 0.4;
 /// How many positions of one word count in one document.
 const MAX_POSITIONS: usize = 1000;

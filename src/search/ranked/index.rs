@@ -374,7 +374,7 @@ impl Recent {
 
     /// Terms, sorted by name.
     fn sorted(&self, mut terms: Vec<u32>) -> Vec<u32> {
-        terms.sort_unstable_by(|a, b| self.name(*a).cmp(self.name(*b)));
+        order::sort_by(&mut terms, &|a, b| self.name(a) < self.name(b));
         terms
     }
 

@@ -37,7 +37,7 @@ impl Bits {
         self.0.iter().all(|bits| *bits == 0)
     }
 
-    fn combine(&mut self, other: &Self, with: impl Fn(u64, u64) -> u64) {
+    fn combine(&mut self, other: &Self, with: fn(u64, u64) -> u64) {
         for (bits, other) in self.0.iter_mut().zip(&other.0) {
             *bits = with(*bits, *other);
         }
@@ -85,6 +85,7 @@ pub(super) struct Cursor<'w, 'a> {
 
 impl<'a> Cursor<'_, 'a> {
     /// The posting of a document, and what the term counts.
+    #[inline(never)]
     pub(super) fn find(&mut self, slot: u32) -> Option<(&Posting<'a>, f32)> {
         let places = self.walk.places.get(self.place + 1..).unwrap_or_default();
         let passed = places.partition_point(|(next, _)| *next <= slot);
@@ -182,6 +183,7 @@ impl Matcher<'_> {
         bits
     }
 
+    #[inline(never)]
     fn any_part(&self, word: usize) -> Bits {
         let mut bits = Bits(alloc::vec![0; self.live.0.len()]);
         if let Some(word) = self.query.words.get(word) {
@@ -200,6 +202,7 @@ impl Matcher<'_> {
     }
 
     /// The documents that have the parts of a word side by side.
+    #[inline(never)]
     fn phrase(&self, word: usize) -> Bits {
         let mut candidates = self.live.clone();
         let parts = self.query.words.get(word).map_or([].as_slice(), |word| &word.parts);

@@ -48,6 +48,31 @@ fn sort_few(numbers: &mut [u64]) {
     }
 }
 
+/// Sorts by merging. Of two that are equal, the first stays first.
+pub(super) fn sort_by(numbers: &mut Vec<u32>, is_before: &dyn Fn(u32, u32) -> bool) {
+    let mut width = 1;
+    let mut merged = Vec::with_capacity(numbers.len());
+    while width < numbers.len() {
+        merged.clear();
+        for both in numbers.chunks(2 * width) {
+            let (mut left, mut right) = both.split_at_checked(width).unwrap_or((both, &[]));
+            while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+                if is_before(*b, *a) {
+                    merged.push(*b);
+                    right = right_rest;
+                } else {
+                    merged.push(*a);
+                    left = left_rest;
+                }
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        core::mem::swap(numbers, &mut merged);
+        width *= 2;
+    }
+}
+
 /// Two numbers as one, in the order of the first, then the second.
 pub(super) fn pair(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
@@ -71,7 +96,11 @@ mod tests {
             let mut expected = numbers.clone();
             expected.sort_unstable();
             sort(&mut numbers, &mut Vec::new());
-            prop_assert_eq!(numbers, expected);
+            prop_assert_eq!(&numbers, &expected);
+            let mut places: Vec<u32> = (0..u32::try_from(numbers.len()).unwrap()).rev().collect();
+            sort_by(&mut places, &|a, b| numbers[a as usize] < numbers[b as usize]);
+            prop_assert!(places.is_sorted_by_key(|place| numbers[*place as usize]));
+            prop_assert_eq!(places.len(), numbers.len());
         }
 
         #[test]

@@ -192,6 +192,7 @@ fn push_head(out: &mut Vec<u8>, skipped: u32, shape: u32) {
     push_varint(out, skipped << 2 | shape);
 }
 
+#[inline(never)]
 fn push_varint(out: &mut Vec<u8>, mut value: u32) {
     while value > 0x7f {
         out.push(value as u8 | 0x80);
@@ -222,6 +223,12 @@ impl<'a> Reader<'a> {
         if first < 0x80 {
             return Some(u32::from(first));
         }
+        self.long_varint(first)
+    }
+
+    // Apart from the common case, which is small enough to be everywhere.
+    #[inline(never)]
+    fn long_varint(&mut self, first: u8) -> Option<u32> {
         let mut value = u32::from(first & 0x7f);
         for shift in [7, 14, 21, 28] {
             let (&byte, rest) = self.0.split_first()?;
@@ -294,9 +301,8 @@ mod tests {
 
         #[test]
         fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..200), end in 0_u32..100) {
-            let mut postings = Postings::new(&bytes, 0, end);
             let mut last = None;
-            while let Some(posting) = postings.next() {
+            for posting in Postings::new(&bytes, 0, end) {
                 prop_assert!(posting.slot < end && last < Some(posting.slot));
                 last = Some(posting.slot);
                 let mut positions = Vec::new();

@@ -136,11 +136,6 @@ impl Query {
         }
         Ok(query)
     }
-
-    /// Its words and phrases, as they were typed; not those that are excluded.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().filter(|word| !word.is_excluded).map(|word| word.text.as_str())
-    }
 }
 
 impl Joining {
@@ -322,8 +317,8 @@ impl<'a> Parser<'a> {
 
     /// Reads `title:` and the like, if what it filters follows at once.
     fn field(&mut self) -> Option<Field> {
-        let (name, rest) = self.rest.split_once(':')?;
-        let field = Field::of_filter(name)?;
+        let (name, rest) = self.rest.split_at_checked(self.rest.find(|c: char| !c.is_ascii_lowercase())?)?;
+        let (field, rest) = (Field::of_filter(name)?, rest.strip_prefix(':')?);
         if rest.is_empty() || rest.starts_with(char::is_whitespace) {
             return None;
         }

@@ -90,26 +90,26 @@ impl RankedIndex {
         sums.add_all();
         let Sums { slots, idfs, walks, found, .. } = sums;
         let total_mass: f32 = plan.concepts.iter().zip(&idfs).map(|(concept, idf)| concept.weight * idf).sum();
-        let is_accepted = |slot: u32| self.docs().get(slot as usize).is_some_and(|doc| doc.is_live && accept(doc.id));
-        let rate = |slot: u32| {
-            let Some((sum, doc)) = slots.get(slot as usize).zip(self.docs().get(slot as usize)) else { return 0.0 };
-            let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
-            sum.score * (1.0 + COVERAGE * coverage) * weight(doc.id)
+        let offer = |best: &mut Best, slot: u32| {
+            let Some((sum, doc)) = slots.get(slot as usize).zip(self.docs().get(slot as usize)) else { return };
+            if doc.is_live && accept(doc.id) {
+                let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
+                best.offer(slot, sum.score * (1.0 + COVERAGE * coverage) * weight(doc.id));
+            }
         };
         let mut best = Best::new(limit.saturating_mul(4).max(MIN_CANDIDATES).min(self.docs().len()));
         let mut is_relaxed = false;
         if plan.is_plain {
             let touched = (0_u32..).zip(&slots).filter(|(_, sum)| sum.score > 0.0).map(|(slot, _)| slot);
-            touched.filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
+            touched.for_each(|slot| offer(&mut best, slot));
         } else {
             let mut live = Bits::new(slots.len());
             (0_u32..).zip(&slots).filter(|(_, sum)| sum.body > 0.0).for_each(|(slot, _)| live.insert(slot));
             let mut matcher = Matcher { query, plan: &plan, walks: &walks, found: &found, live: &live, is_relaxed };
-            matcher.matches().slots().filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
+            matcher.matches().slots().for_each(|slot| offer(&mut best, slot));
             if best.total == 0 && matcher.can_relax() {
                 matcher.is_relaxed = true;
-                let matches = matcher.matches();
-                matches.slots().filter(|slot| is_accepted(*slot)).for_each(|slot| best.offer(slot, rate(slot)));
+                matcher.matches().slots().for_each(|slot| offer(&mut best, slot));
                 is_relaxed = best.total > 0;
             }
         }
@@ -148,6 +148,7 @@ impl Lengths {
     }
 
     /// What the occurrences in any field count, or those in one.
+    #[inline(never)]
     fn weigh_fields(&self, index: &RankedIndex, posting: &Posting<'_>, only: Option<Field>) -> f32 {
         let counts = Field::ALL.into_iter().zip(posting.counts());
         let counted = counts.filter(|(field, count)| *count > 0 && only.is_none_or(|only| only == *field));
@@ -300,6 +301,7 @@ impl Best {
         Self { limit, total: 0, heap: BinaryHeap::with_capacity(limit + 1) }
     }
 
+    #[inline(never)]
     fn offer(&mut self, slot: u32, score: f32) {
         self.total += 1;
         let candidate = Candidate { score, slot };

@@ -118,6 +118,7 @@ impl Segment {
     }
 
     /// The part of `range` that is a term's, which ends where the number at `offset` in its entry says.
+    #[inline(never)]
     fn slice(&self, range: &Range<usize>, term: u32, offset: usize) -> &[u8] {
         let terms = self.part(&self.terms);
         let end_of = |term: usize| number(terms, term * TERM_BYTES + offset);
