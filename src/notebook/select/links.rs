@@ -201,11 +201,8 @@ impl<'a> Resolver<'a> {
         let is_type = (1..=8).contains(&extension.len())
             && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
-        is_type
-            && !self
-                .paths
-                .first()
-                .is_some_and(|path| path.rsplit_once('.').is_some_and(|(_, of_notes)| of_notes == extension))
+        let of_notes = self.paths.first().and_then(|path| path.rsplit_once('.')).map(|(_, extension)| extension);
+        is_type && of_notes != Some(extension)
     }
 }
 
