@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use memchr::memchr;
 
+use super::tags::Names;
 use super::yaml::{self, Document};
 
 /// The mark that editors of Windows put before a text.
@@ -123,15 +124,16 @@ impl Frontmatter {
     /// The other names of the note, of `alias` and `aliases`: the items of a list, or a text as a whole.
     #[must_use]
     pub fn aliases(&self) -> Vec<String> {
-        let mut aliases: Vec<String> = Vec::new();
+        let mut aliases = Names::default();
         for value in ["alias", "aliases"].into_iter().filter_map(|key| self.value(key)) {
             let names = match value {
                 Value::List(items) => items.iter().filter_map(Value::text).collect(),
                 other => Vec::from_iter(other.text()),
             };
-            aliases.extend(names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).map(String::from));
+            let names = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+            names.for_each(|name| aliases.push(name.into()));
         }
-        super::note::without_repetition(aliases)
+        aliases.into_list()
     }
 }
 
@@ -172,6 +174,11 @@ impl Fences {
         })?;
         Some(Self { span: start..closing.end, yaml: opening.end..closing.start })
     }
+}
+
+/// Where the Markdown of a file starts.
+pub(super) fn markdown_start(text: &str) -> usize {
+    Fences::find(text).map_or_else(|| start(text), |fences| fences.span.end)
 }
 
 /// Where the text starts, behind a byte order mark.

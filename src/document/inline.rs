@@ -4,6 +4,7 @@
 //! found, stops at the next thing of its kind, or remembers that there is none, so that the time is
 //! linear in the size of the text.
 
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -15,25 +16,28 @@ use super::note::{Link, LinkKind, TagSyntax};
 use super::plain::Markup;
 use super::references::{self, Definition};
 use super::scanner::{Blocks, Content, at};
-use super::tags;
+use super::tags::{self, Names};
 
 /// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
 /// refer to one long destination thousands of times.
 const MIN_REFERENCE_BUDGET: usize = 100_000;
+/// How many brackets of a block may be open at a time; the first of more are text.
+const MAX_BRACKETS: usize = 1024;
+/// How long a text is whose markup is stripped, in bytes; a longer heading is none that anyone reads.
+const MAX_MARKUP: usize = 64 * 1024;
 
 /// What the blocks of a file have in them.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) links: Vec<Link>,
-    /// As often as they occur.
-    pub(super) tags: Vec<String>,
+    pub(super) tags: Names,
     syntax: TagSyntax,
     reference_budget: usize,
 }
 
 impl Found {
-    pub(super) fn new(text: &str, syntax: TagSyntax) -> Self {
-        Self { links: Vec::new(), tags: Vec::new(), syntax, reference_budget: text.len().max(MIN_REFERENCE_BUDGET) }
+    pub(super) fn new(text: &str, syntax: TagSyntax, tags: Names) -> Self {
+        Self { links: Vec::new(), tags, syntax, reference_budget: text.len().max(MIN_REFERENCE_BUDGET) }
     }
 
     /// Adds the links and tags of a block.
@@ -45,6 +49,10 @@ impl Found {
     /// Adds the links and tags of a heading; its text without markup.
     pub(super) fn read_heading(&mut self, blocks: &Blocks, content: &Content<'_>) -> String {
         let text = content.text.as_ref();
+        if text.len() > MAX_MARKUP {
+            self.read(blocks, content);
+            return text.into();
+        }
         let mut markup = Markup::default();
         Scan::new(text, blocks, Some((content, self)), Some(&mut markup)).run();
         markup.apply(text)
@@ -53,7 +61,7 @@ impl Found {
 
 /// The text without its markup.
 pub(super) fn plain(text: &str, blocks: &Blocks) -> String {
-    if !text.bytes().any(|byte| kind(byte) & MARKUP != 0) {
+    if text.len() > MAX_MARKUP || !text.bytes().any(|byte| kind(byte) & MARKUP != 0) {
         return text.trim().into();
     }
     let mut markup = Markup::default();
@@ -114,11 +122,11 @@ struct Scan<'s> {
     blocks: &'s Blocks,
     found: Option<(&'s Content<'s>, &'s mut Found)>,
     markup: Option<&'s mut Markup>,
-    brackets: Vec<Bracket>,
+    brackets: VecDeque<Bracket>,
     /// Brackets below this index are in front of a link: a link has no link in its text.
     floor: usize,
-    /// The runs of backticks by length and start, once there is one.
-    backticks: Option<Vec<(usize, usize)>>,
+    /// Where the last run of backticks of each length starts, once there is one.
+    backticks: Option<BTreeMap<usize, usize>>,
     missing: Missing,
     /// Behind the last thing that was found.
     consumed: usize,
@@ -137,7 +145,7 @@ impl<'s> Scan<'s> {
             blocks,
             found,
             markup,
-            brackets: Vec::new(),
+            brackets: VecDeque::new(),
             floor: 0,
             backticks: None,
             missing: Missing::default(),
@@ -216,22 +224,11 @@ impl<'s> Scan<'s> {
         let run = |start: usize| self.bytes.iter().skip(start).take_while(|&&byte| byte == b'`').count();
         let length = run(start);
         let bytes = self.bytes;
-        let runs = self.backticks.get_or_insert_with(|| {
-            let mut runs = Vec::new();
-            let mut end = 0;
-            for tick in memchr_iter(b'`', bytes) {
-                if tick >= end {
-                    let length = bytes.iter().skip(tick).take_while(|&&byte| byte == b'`').count();
-                    runs.push((length, tick));
-                    end = tick + length;
-                }
-            }
-            runs.sort_unstable();
-            runs
-        });
         let inner = start + length;
-        let closing = runs.partition_point(|&run| run < (length, inner));
-        let Some(&(_, close)) = runs.get(closing).filter(|(run, _)| *run == length) else {
+        let last = self.backticks.get_or_insert_with(|| backtick_runs(bytes, 0).collect());
+        // The runs are searched only if there is one that closes: what is read then is behind it.
+        let closes = last.get(&length).is_some_and(|&last| last >= inner);
+        let Some((_, close)) = closes.then(|| backtick_runs(bytes, inner).find(|run| run.0 == length)).flatten() else {
             return inner;
         };
         // One space on both sides belongs to the marks.
@@ -274,11 +271,15 @@ impl<'s> Scan<'s> {
         self.mark_nested();
         let links = self.found.as_ref().map_or(0, |(_, found)| found.links.len());
         let marks = self.markup.as_ref().map_or(0, |markup| markup.marks());
-        self.brackets.push(Bracket { inner, image, nested: false, links, marks });
+        if self.brackets.len() == MAX_BRACKETS {
+            self.brackets.pop_front();
+            self.floor = self.floor.saturating_sub(1);
+        }
+        self.brackets.push_back(Bracket { inner, image, nested: false, links, marks });
     }
 
     fn mark_nested(&mut self) {
-        if let Some(bracket) = self.brackets.last_mut() {
+        if let Some(bracket) = self.brackets.back_mut() {
             bracket.nested = true;
         }
     }
@@ -351,7 +352,7 @@ impl<'s> Scan<'s> {
 
     /// Makes a link of the bracket that the `]` at `close` closes, if it is one.
     fn close(&mut self, close: usize) -> Option<usize> {
-        let opener = self.brackets.pop()?;
+        let opener = self.brackets.pop_back()?;
         let active = opener.image || self.brackets.len() >= self.floor;
         self.floor = self.floor.min(self.brackets.len());
         if !active {
@@ -486,7 +487,7 @@ impl<'s> Scan<'s> {
         if !found.syntax.colon_tags || !tags::may_start(self.text, start) {
             return None;
         }
-        tags::colon_tags(self.text, start, &mut found.tags)
+        tags::colon_tags(self.text, start, |tag| found.tags.push(tag))
     }
 
     /// Reads the URL whose `://` is at `colon`.
@@ -536,6 +537,20 @@ impl<'s> Scan<'s> {
             context: content.source_range(0..self.text.len()),
         });
     }
+}
+
+/// The length and the start of each run of backticks from `start` on.
+fn backtick_runs(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut end = start;
+    let ticks = memchr_iter(b'`', bytes.get(start..).unwrap_or_default());
+    ticks.map(move |tick| start + tick).filter_map(move |tick| {
+        if tick < end {
+            return None;
+        }
+        let length = bytes.iter().skip(tick).take_while(|&&byte| byte == b'`').count();
+        end = tick + length;
+        Some((length, tick))
+    })
 }
 
 /// The address in the `<…>` that starts at `start`, and whether it is one of electronic mail.

@@ -1,5 +1,24 @@
-//! One Markdown file: its lines and their structure.
+//! One Markdown file: its lines, its structure, what it says and edits of it.
+//!
+//! * [`Note`] is a file as a notebook sees it: title, body, tags, [`Heading`]s, [`Link`]s, and its
+//!   [`Frontmatter`].
+//! * [`set_title`], [`set_field`], [`append_block`] and [`replace_spans`] change one thing of a file and
+//!   leave the rest as it is.
+//! * [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line, [`head`], [`tail`] and
+//!   [`truncate`] cut text.
+//!
+//! ```
+//! use saddlebag::document::{Note, TagSyntax, set_title};
+//!
+//! let text = "# Port\n\nListens on 5433, see [[runbook|the runbook]]. #infra\n";
+//! let note = Note::parse(text, TagSyntax::default());
+//! assert_eq!(note.title, "Port");
+//! assert_eq!(note.tags, ["infra"]);
+//! assert_eq!(note.links[0].target, "runbook");
+//! assert!(set_title(text, &note, "Staging port").starts_with("# Staging port\n\nListens"));
+//! ```
 
+mod edit;
 mod frontmatter;
 mod html;
 mod inline;
@@ -14,6 +33,7 @@ mod tests;
 mod text;
 mod yaml;
 
+pub use edit::{append_block, replace_spans, set_field, set_title, yaml_string};
 pub use frontmatter::{Frontmatter, FrontmatterProblem, Value};
 pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
 pub use note::{Heading, Link, LinkKind, Note, TagSyntax, parse_date};

@@ -3,7 +3,6 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -12,6 +11,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use super::frontmatter::{Frontmatter, Value};
 use super::inline::Found;
 use super::scanner::Blocks;
+use super::tags::Names;
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,9 @@ impl Note {
     pub fn parse(text: &str, syntax: TagSyntax) -> Self {
         let frontmatter = Frontmatter::parse(text);
         let blocks = Blocks::scan(text, frontmatter.span.end);
-        let mut found = Found::new(text, syntax);
+        let mut tags = Names::default();
+        frontmatter.tags().into_iter().for_each(|tag| tags.push(tag));
+        let mut found = Found::new(text, syntax, tags);
         let mut headings = Vec::new();
         for block in &blocks.list {
             let content = blocks.content(text, block);
@@ -130,8 +132,6 @@ impl Note {
         let Found { mut links, tags, .. } = found;
         // A link is found at its end, behind those in its text.
         links.sort_by_key(|link| link.span.start);
-        let mut all_tags = frontmatter.tags();
-        all_tags.extend(tags);
         let (title, body_start) = match (frontmatter.title(), title_heading(&headings)) {
             (Some(title), _) => (String::from(title), frontmatter.span.end),
             (None, Some(heading)) => (heading.text.clone(), heading.span.end),
@@ -143,7 +143,7 @@ impl Note {
             lead: lead(text, body.clone()),
             body,
             aliases: frontmatter.aliases(),
-            tags: without_repetition(all_tags),
+            tags: tags.into_list(),
             headings,
             links,
             word_count: word_count(text),
@@ -240,46 +240,17 @@ fn lead(text: &str, body: Range<usize>) -> Range<usize> {
     trim(text, body.start..end.map_or(body.end, |end| body.start + end))
 }
 
-/// Keeps the first of equal texts.
-pub(super) fn without_repetition(tags: Vec<String>) -> Vec<String> {
-    if tags.len() < 2 {
-        return tags;
-    }
-    let mut order: Vec<usize> = (0..tags.len()).collect();
-    order.sort_by_key(|&index| tags.get(index));
-    let mut first = vec![true; tags.len()];
-    for pair in order.windows(2) {
-        if let [a, b] = *pair
-            && tags.get(a) == tags.get(b)
-            && let Some(first) = first.get_mut(b)
-        {
-            *first = false;
-        }
-    }
-    tags.into_iter().zip(first).filter_map(|(tag, first)| first.then_some(tag)).collect()
-}
-
 fn word_count(text: &str) -> u32 {
-    let mut count = 0_u32;
-    let mut in_word = false;
-    let mut bytes = text.as_bytes();
-    while let Some((&byte, rest)) = bytes.split_first() {
-        bytes = rest;
-        // White space beyond ASCII starts with one of these bytes.
-        let is_space = match byte {
-            b' ' | b'\t'..=b'\r' => true,
-            0xc2 | 0xe1..=0xe3 => {
-                let start = text.len() - rest.len() - 1;
-                text.get(start..).and_then(|rest| rest.chars().next()).is_some_and(char::is_whitespace)
-            }
-            // What follows is part of the character before.
-            0x80..=0xbf => continue,
-            _ => false,
-        };
-        if !is_space && !in_word {
-            count = count.saturating_add(1);
-        }
-        in_word = !is_space;
+    if !text.is_ascii() {
+        return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
     }
-    count
+    // Without branches: every byte of every note passes here.
+    let mut count = 0_usize;
+    let mut was_space = true;
+    for &byte in text.as_bytes() {
+        let is_space = matches!(byte, b' ' | b'\t'..=b'\r');
+        count += usize::from(was_space & !is_space);
+        was_space = is_space;
+    }
+    u32::try_from(count).unwrap_or(u32::MAX)
 }

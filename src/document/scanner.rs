@@ -266,7 +266,7 @@ impl Scanner<'_> {
                     }
                 }
                 b'<' => {
-                    if let Some(html_end) = html::block(rest, interrupts) {
+                    if let Some(html_end) = html::block(rest, paragraph) {
                         self.start(matched, fresh);
                         if !html_end.is_in(rest) {
                             self.leaf = Leaf::Html { end: html_end, line: start };
@@ -274,10 +274,10 @@ impl Scanner<'_> {
                         return;
                     }
                 }
-                mark @ (b'=' | b'-') if interrupts && is_underline(rest, mark) => {
-                    if self.setext(if mark == b'=' { 1 } else { 2 }, end) {
-                        return;
-                    }
+                mark @ (b'=' | b'-')
+                    if interrupts && is_underline(rest, mark) && self.setext(if mark == b'=' { 1 } else { 2 }, end) =>
+                {
+                    return;
                 }
                 _ => {}
             }
@@ -285,8 +285,6 @@ impl Scanner<'_> {
                 self.start(matched, fresh);
                 return;
             }
-            // A paragraph that was definitions alone is gone by its underline.
-            let interrupts = interrupts && matches!(self.leaf, Leaf::Paragraph { .. });
             if let Some(width) = marker(rest, interrupts)
                 && self.has_room(matched, fresh)
             {

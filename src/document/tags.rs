@@ -2,8 +2,43 @@
 //!
 //! The rules are zk's (`reference/notebook.md`, section 2.2).
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+/// Up to how many names the list itself is searched.
+const FEW: usize = 16;
+
+/// Names in the order of their first occurrence, each once.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    list: Vec<String>,
+    /// All of them, once they are more than a few.
+    set: BTreeSet<String>,
+}
+
+impl Names {
+    pub(super) fn push(&mut self, name: String) {
+        if self.list.len() < FEW {
+            if self.list.contains(&name) {
+                return;
+            }
+        } else {
+            if self.set.is_empty() {
+                self.set.extend(self.list.iter().cloned());
+            }
+            if self.set.contains(&name) {
+                return;
+            }
+            self.set.insert(name.clone());
+        }
+        self.list.push(name);
+    }
+
+    pub(super) fn into_list(self) -> Vec<String> {
+        self.list
+    }
+}
 
 /// Whether tags may have the character.
 fn is_tag_char(character: char) -> bool {
@@ -82,7 +117,7 @@ pub(super) fn hashtag(text: &str, start: usize, multiword: bool) -> Option<(Stri
 }
 
 /// Reads the tags that start with the `:` at `start`; the end of the last one.
-pub(super) fn colon_tags(text: &str, start: usize, tags: &mut Vec<String>) -> Option<usize> {
+pub(super) fn colon_tags(text: &str, start: usize, mut add: impl FnMut(String)) -> Option<usize> {
     let first = start + 1;
     let mut tag = String::new();
     let mut end = None;
@@ -93,7 +128,7 @@ pub(super) fn colon_tags(text: &str, start: usize, tags: &mut Vec<String>) -> Op
                 if tag.chars().all(|character| character == '-') {
                     break;
                 }
-                tags.push(core::mem::take(&mut tag));
+                add(core::mem::take(&mut tag));
                 end = Some(first + offset + 1);
             }
             '\\' => match characters.next() {

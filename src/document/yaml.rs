@@ -41,6 +41,8 @@ pub(super) struct Field {
     pub(super) key_end: Place,
     pub(super) value: Value,
     pub(super) value_start: Place,
+    /// Behind a scalar or an alias; at the closing bracket of a list or mapping, or where the text goes
+    /// on behind one without brackets.
     pub(super) value_end: Place,
 }
 
@@ -72,6 +74,8 @@ pub(super) fn read(yaml: &str) -> Document {
         };
         if let Err(problem) = read {
             reader.document.problem = Some(problem);
+            // What is wrong may be the end of the last value.
+            reader.document.fields.pop();
             break;
         }
     }
@@ -133,6 +137,10 @@ impl Reader {
                 self.keep(anchor, &value, cost)?;
                 self.add(value, cost, span.start.into(), span.end.into())?;
             }
+            Event::SequenceStart(..) if !self.in_top => {
+                self.document.is_other = true;
+                return Err(no_mapping());
+            }
             Event::SequenceStart(anchor, _) => self.start(Items::List(Vec::new()), anchor, span)?,
             Event::MappingStart(anchor, _) => {
                 if !self.in_top && self.frames.is_empty() {
@@ -151,7 +159,7 @@ impl Reader {
                         Items::Map { entries, .. } => Value::Map(entries),
                     };
                     self.keep(frame.anchor, &value, frame.cost)?;
-                    self.add(value, frame.cost, frame.start, span.end.into())?;
+                    self.add(value, frame.cost, frame.start, span.start.into())?;
                 }
             },
             Event::Alias(anchor) => {
@@ -240,7 +248,7 @@ impl Reader {
         }
         if !self.in_top {
             self.document.is_other = value != Value::Null;
-            return if self.document.is_other { Err("the frontmatter is no mapping".into()) } else { Ok(()) };
+            return if self.document.is_other { Err(no_mapping()) } else { Ok(()) };
         }
         if let Some((key, key_start, key_end)) = self.key.take() {
             self.document.fields.push(Field { key, key_start, key_end, value, value_start: start, value_end: end });
@@ -276,6 +284,10 @@ impl Reader {
 
 fn too_deep() -> String {
     format!("the frontmatter nests deeper than {MAX_DEPTH} levels")
+}
+
+fn no_mapping() -> String {
+    "the frontmatter is no mapping of keys to values".into()
 }
 
 fn no_key() -> String {

@@ -9,6 +9,9 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod edits;
+mod frontmatters;
+
 const ALL: TagSyntax = TagSyntax { hashtags: true, colon_tags: true, multiword_tags: true };
 const HASHTAGS: TagSyntax = TagSyntax { hashtags: true, colon_tags: false, multiword_tags: false };
 
@@ -425,15 +428,12 @@ proptest! {
     }
 }
 
-/// The time that a text of `size` bytes takes, the best of three.
+/// The time that a text of `size` bytes takes.
 fn time(piece: &str, size: usize) -> Duration {
     let text = piece.repeat(size / piece.len());
-    let run = || {
-        let start = Instant::now();
-        assert!(note(&text).body.end <= text.len());
-        start.elapsed()
-    };
-    (0..3).map(|_| run()).min().unwrap_or_default()
+    let start = Instant::now();
+    assert!(note(&text).body.end <= text.len());
+    start.elapsed()
 }
 
 #[test]
@@ -499,10 +499,30 @@ fn the_time_is_linear_in_the_size() {
         "[[a|",
         "[![a](b)](c)",
     ] {
-        let small = time(piece, 100_000);
-        let large = time(piece, 400_000);
-        // A quadratic scan takes 16 times as long; small times are noise.
-        let bound = small.max(Duration::from_millis(1)) * 10;
-        assert!(large < bound, "{piece:?}: {small:?} for 100 kB, {large:?} for 400 kB");
+        // For 16 times the text a quadratic scan takes 256 times as long, whatever else the machine does; a
+        // linear one may take far more than 16 times by chance, or where the allocator changes its ways.
+        let is_linear = (0..10).any(|_| {
+            let small = time(piece, 64 << 10).max(Duration::from_micros(100));
+            time(piece, 1 << 20) < small * 80
+        });
+        assert!(is_linear, "{piece:?}");
     }
+}
+
+#[test]
+#[ignore = "a measurement, which needs a quiet machine"]
+fn ten_thousand_notes_take_less_than_300_ms() {
+    let paragraph = "The staging database listens on port 5433 because 5432 was taken by *another* service. Decided in \
+                     [[use-postgres]] and [the runbook](../runbooks/rotate%20keys.md#steps). #ops\n\n";
+    let text = format!(
+        "---\ntitle: \"Postgres port\"\ndate: 2026-01-05 09:00:00\ntags: [infra, db]\n---\n\n## Why\n\n{}- a list\n- of \
+         `code`\n\n```sh\necho hello\n```\n",
+        paragraph.repeat(10)
+    );
+    let start = Instant::now();
+    for _ in 0..10_000 {
+        assert_eq!(Note::parse(core::hint::black_box(&text), HASHTAGS).links.len(), 20);
+    }
+    let taken = start.elapsed();
+    assert!(taken < Duration::from_millis(300), "{taken:?} for notes of {} bytes", text.len());
 }
