@@ -53,8 +53,10 @@ impl LinkTable {
 
 impl Links for LinkTable {
     fn targets(&self, note: usize) -> &[Option<usize>] {
-        let (Some(&start), Some(&end)) = (self.starts.get(note), self.starts.get(note + 1)) else { return &[] };
-        self.targets.get(start..end).unwrap_or_default()
+        match self.starts.get(note..).unwrap_or_default() {
+            [start, end, ..] => self.targets.get(*start..*end).unwrap_or_default(),
+            _ => &[],
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use regex_automata::nfa::thompson::{
 use regex_syntax::ParserBuilder;
 
 /// How large a compiled expression may be, in bytes: the time for each byte of text grows with it.
-const MAX_REGEX_BYTES: usize = 512 * 1024;
+const MAX_REGEX_BYTES: usize = 128 * 1024;
 
 /// How deep an expression may nest.
 const MAX_REGEX_DEPTH: u32 = 50;

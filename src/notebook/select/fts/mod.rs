@@ -9,9 +9,12 @@ mod scan;
 mod snippet;
 mod tokens;
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+
+use hashbrown::HashMap;
 
 use self::query::{Columns, Expr, Phrase};
 use self::scan::Scanner;
@@ -126,25 +129,33 @@ impl FullText {
 
 /// Which of the names, each a text of one's own, stand in a note as phrases.
 pub(super) fn mentions<'a>(note: &NoteView<'_>, names: impl Iterator<Item = &'a str>) -> Vec<bool> {
-    let mut column_tokens: Vec<Vec<Vec<u8>>> = Vec::new();
-    let mut places: hashbrown::HashMap<Vec<u8>, Vec<(usize, usize)>> = hashbrown::HashMap::new();
-    for (column, text) in columns(note).into_iter().enumerate() {
-        let stems = tokens::stems(text);
-        for (at, stem) in stems.iter().enumerate() {
-            places.entry_ref(stem.as_slice()).or_default().push((column, at));
+    let mut stands = Vec::new();
+    let mut phrases: HashMap<Vec<Vec<u8>>, Vec<usize>> = HashMap::new();
+    // By first word the lengths of the phrases, so that each place is looked up once for each length.
+    let mut lengths: HashMap<Vec<u8>, BTreeSet<usize>> = HashMap::new();
+    for (number, name) in names.enumerate() {
+        stands.push(false);
+        if let Expr::Phrase(Phrase { stems, .. }) = Expr::phrase(name)
+            && let Some(first) = stems.first()
+        {
+            lengths.entry_ref(first.as_slice()).or_default().insert(stems.len());
+            phrases.entry(stems).or_default().push(number);
         }
-        column_tokens.push(stems);
     }
-    names
-        .map(|name| {
-            let Expr::Phrase(phrase) = Expr::phrase(name) else { return false };
-            let first = phrase.stems.first().and_then(|stem| places.get(stem));
-            first.into_iter().flatten().any(|&(column, at)| {
-                let stems = column_tokens.get(column).and_then(|stems| stems.get(at..));
-                stems.is_some_and(|stems| stems.starts_with(&phrase.stems))
-            })
-        })
-        .collect()
+    for text in columns(note) {
+        let stems = tokens::stems(text);
+        for (at, first) in stems.iter().enumerate() {
+            for window in lengths.get(first).into_iter().flatten().filter_map(|length| stems.get(at..at + length)) {
+                // What was found once needs no second look.
+                for number in phrases.remove(window).into_iter().flatten() {
+                    if let Some(stands) = stands.get_mut(number) {
+                        *stands = true;
+                    }
+                }
+            }
+        }
+    }
+    stands
 }
 
 fn columns<'a>(note: &NoteView<'a>) -> [&'a str; 3] {
