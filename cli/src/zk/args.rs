@@ -52,7 +52,6 @@ pub(crate) struct Zk {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ZkCommand {
     /// List notes
-    #[command(visible_alias = "ls")]
     List(ListArgs),
     /// Tags
     Tag {

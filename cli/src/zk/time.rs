@@ -132,7 +132,7 @@ fn strftime(nanoseconds: u64, utc_offset_seconds: i32, format: &str) -> String {
             Some('T' | 'X') => write!(out, "{}", nested("%H:%M:%S")),
             Some('R') => write!(out, "{}", nested("%H:%M")),
             Some('D' | 'x') => write!(out, "{}", nested("%m/%d/%y")),
-            Some('n') => write!(out, "\n"),
+            Some('n') => writeln!(out),
             Some('t') => write!(out, "\t"),
             Some('%') => write!(out, "%"),
             Some(other) => write!(out, "%{other}"),

@@ -53,8 +53,10 @@ impl LinkTable {
 
 impl Links for LinkTable {
     fn targets(&self, note: usize) -> &[Option<usize>] {
-        let (Some(&start), Some(&end)) = (self.starts.get(note), self.starts.get(note + 1)) else { return &[] };
-        self.targets.get(start..end).unwrap_or_default()
+        match self.starts.get(note..).unwrap_or_default() {
+            [start, end, ..] => self.targets.get(*start..*end).unwrap_or_default(),
+            _ => &[],
+        }
     }
 }
 
@@ -201,11 +203,8 @@ impl<'a> Resolver<'a> {
         let is_type = (1..=8).contains(&extension.len())
             && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
-        is_type
-            && !self
-                .paths
-                .first()
-                .is_some_and(|path| path.rsplit_once('.').is_some_and(|(_, of_notes)| of_notes == extension))
+        let of_notes = self.paths.first().and_then(|path| path.rsplit_once('.')).map(|(_, extension)| extension);
+        is_type && of_notes != Some(extension)
     }
 }
 

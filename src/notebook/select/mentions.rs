@@ -78,7 +78,11 @@ impl FoldedText {
             for word in line.split_inclusive(char::is_whitespace) {
                 let bare = word.trim_end();
                 if bare.is_ascii() {
-                    self.text.extend(bare.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+                    let start = self.text.len();
+                    self.text.push_str(bare);
+                    if let Some(added) = self.text.get_mut(start..) {
+                        added.make_ascii_lowercase();
+                    }
                 } else {
                     self.text.extend(bare.chars().flat_map(char::to_lowercase).nfc());
                 }

@@ -11,6 +11,7 @@ mod graph;
 mod links;
 mod mentions;
 mod paths;
+mod snippets;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use self::error::is_query_syntax_error;
 pub(crate) use self::graph::{DeadLink, Edge, Graph, Related, RelatedReason, dead_links, edges, related};
 pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, ZkResolver, zk_href};
 pub(crate) use self::mentions::{Mention, unlinked_mentions};
+pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::{TagCount, tag_counts, tags_by_number};
 
 use self::fts::FullText;
@@ -109,7 +111,7 @@ impl Selection {
         let tags = TagFilter::new(&filter.tags)?;
         let dates = Dates::new(filter, now)?;
         let fits = |view: &NoteView<'_>| {
-            tags.matches(&view.note.tags) && !(filter.tagless && !view.note.tags.is_empty()) && dates.fit(view)
+            (view.note.tags.is_empty() || !filter.tagless) && tags.matches(&view.note.tags) && dates.fit(view)
         };
         self.retain(|note| notes.get(note).is_some_and(fits));
         Ok(())
@@ -168,21 +170,14 @@ impl Selection {
 
     /// Queries and mentions. They come last: they read the text.
     fn filter_text(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<(), SelectError> {
-        let queries = || filter.matches.iter().map(String::as_str).filter(|query| !query.trim().is_empty());
-        let mut full_text = FullText::default();
         match filter.strategy {
-            MatchStrategy::FullText => {
-                for query in queries() {
-                    let added = full_text.add_query(query);
-                    added.map_err(|problem| SelectError::Query { query: query.into(), problem })?;
-                }
-            }
+            MatchStrategy::FullText => {}
             MatchStrategy::Exact => {
-                let exact = Exact::new(queries());
+                let exact = Exact::new(queries(filter));
                 self.retain_text(notes, |text| exact.matches(text));
             }
             MatchStrategy::Regex => {
-                for pattern in queries() {
+                for pattern in queries(filter) {
                     let mut regex = Regex::new(pattern)
                         .map_err(|problem| SelectError::Regex { pattern: pattern.into(), problem })?;
                     self.retain_text(notes, |text| regex.matches(text));
@@ -190,15 +185,12 @@ impl Selection {
             }
         }
         if !filter.mention.is_empty() {
-            let mentioned = named(notes, &filter.mention)?;
-            let views = mentioned.iter().filter_map(|&note| notes.get(note));
-            let added = full_text.add_names(views.flat_map(links::names));
-            added.map_err(|problem| SelectError::Query { query: filter.mention.join(", "), problem })?;
-            self.retain_these(&mentioned, false);
+            self.retain_these(&named(notes, &filter.mention)?, false);
         }
         if !filter.mentioned_by.is_empty() {
             self.filter_mentioned_by(notes, &named(notes, &filter.mentioned_by)?);
         }
+        let full_text = full_text(notes, filter)?;
         if !full_text.is_empty() {
             let mut scores = vec![None; notes.len()];
             for found in full_text.run(notes) {
@@ -264,6 +256,28 @@ impl Selection {
             .then_with(|| first.note.title.cmp(&second.note.title))
             .then_with(|| first.path.cmp(second.path))
     }
+}
+
+/// The queries that say something.
+fn queries(filter: &NoteFilter) -> impl Iterator<Item = &str> {
+    filter.matches.iter().map(String::as_str).filter(|query| !query.trim().is_empty())
+}
+
+/// The full-text queries of a filter, mentions among them.
+fn full_text(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<FullText, SelectError> {
+    let mut full_text = FullText::default();
+    if filter.strategy == MatchStrategy::FullText {
+        for query in queries(filter) {
+            let added = full_text.add_query(query);
+            added.map_err(|problem| SelectError::Query { query: query.into(), problem })?;
+        }
+    }
+    if !filter.mention.is_empty() {
+        let mentioned = named(notes, &filter.mention)?;
+        let added = full_text.add_names(mentioned.iter().filter_map(|&note| notes.get(note)).flat_map(links::names));
+        added.map_err(|problem| SelectError::Query { query: filter.mention.join(", "), problem })?;
+    }
+    Ok(full_text)
 }
 
 /// The notes that filters name. One that names none is a mistake.

@@ -171,6 +171,69 @@ fn notes_are_selected_as_zk_selects_them() {
 }
 
 #[test]
+fn snippets_are_those_that_zk_records() {
+    let expected = expected();
+    let notes = Notes::recorded(&expected["json_all"]);
+    let views = notes.views();
+    let links = LinkTable::zk(&views);
+    let shown = |request: &ListRequest| -> Vec<Vec<String>> {
+        let snippets = Snippets::new(&views, request).expect("valid");
+        let selected = select(&views, request, NOW, &links).expect("valid");
+        selected.into_iter().map(|note| snippets.of(&views, &links, note)).collect()
+    };
+    let recorded = |key: &str| -> Vec<Vec<String>> {
+        let strings = |note: &Value| note["snippets"].as_array().expect("a list").iter().map(string).collect();
+        expected[key].as_array().expect("notes").iter().map(strings).collect()
+    };
+    let by_path = SortKey { by: SortBy::Path, ascending: true };
+    assert_eq!(shown(&ListRequest { sort: vec![by_path], ..ListRequest::default() }), recorded("json_all"));
+    let matching = |query: &str| NoteFilter { matches: vec![query.into()], ..NoteFilter::default() };
+    let request = ListRequest { filter: matching("database port"), ..ListRequest::default() };
+    assert_eq!(shown(&request), recorded("json_match"));
+    let filter = NoteFilter { linked_by: vec!["use-rust".into()], ..NoteFilter::default() };
+    assert_eq!(shown(&ListRequest { filter, ..ListRequest::default() }), [["See [[use-postgres]]#"]]);
+}
+
+/// Times of ten thousand notes of two kilobytes; run by hand.
+#[test]
+#[ignore = "measures"]
+fn measure() {
+    let words =
+        ["port", "database", "running", "staging", "rust", "deployment", "of", "the", "and", "notebook", "naïve"];
+    let files: Vec<(String, String)> = (0..10_000_usize)
+        .map(|i| {
+            let text: Vec<&str> = (0..300).map(|w| words[(i * 7 + w * w * 13 + w) % words.len()]).collect();
+            let links = format!("[[note-{}]] [[te-{i}]] [x](note-{}.md)", (i * 7) % 10_000, (i * 3) % 10_000);
+            (format!("folder-{}/note-{i}.md", i % 50), format!("# Note {i}\n\n{links}\n\n{}\n", text.join(" ")))
+        })
+        .collect();
+    let borrowed: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let notes = Notes::of(&borrowed);
+    let views = notes.views();
+    let timed = |name: &str, work: &mut dyn FnMut() -> usize| {
+        let start = std::time::Instant::now();
+        let found = work();
+        std::println!("{name}: {:?} ({found})", start.elapsed());
+    };
+    timed("own links", &mut || LinkTable::new(&views).targets(0).len());
+    timed("zk links", &mut || LinkTable::zk(&views).targets(0).len());
+    let links = LinkTable::new(&views);
+    let listed = |filter: NoteFilter| {
+        select(&views, &ListRequest { filter, ..ListRequest::default() }, NOW, &links).map_or(0, |s| s.len())
+    };
+    let matching =
+        |query: &str, strategy| NoteFilter { matches: vec![query.into()], strategy, ..NoteFilter::default() };
+    timed("all", &mut || listed(NoteFilter::default()));
+    timed("all again", &mut || listed(NoteFilter::default()));
+    timed("fts", &mut || listed(matching("database port -naïve", MatchStrategy::FullText)));
+    timed("exact", &mut || listed(matching("note 77", MatchStrategy::Exact)));
+    timed("regex", &mut || listed(matching(r"(?i)note 7\d{3}\b", MatchStrategy::Regex)));
+    timed("orphan", &mut || listed(NoteFilter { orphan: true, ..NoteFilter::default() }));
+    let graph = Graph::new(views.len(), &links);
+    timed("mentions", &mut || unlinked_mentions(&views, &graph, 5).len());
+}
+
+#[test]
 fn links_resolve_as_zk_resolves_them() {
     let expected = expected();
     let notes = Notes::recorded(&expected["json_all"]);

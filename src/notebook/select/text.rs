@@ -13,7 +13,7 @@ use regex_automata::nfa::thompson::{
 use regex_syntax::ParserBuilder;
 
 /// How large a compiled expression may be, in bytes: the time for each byte of text grows with it.
-const MAX_REGEX_BYTES: usize = 512 * 1024;
+const MAX_REGEX_BYTES: usize = 128 * 1024;
 
 /// How deep an expression may nest.
 const MAX_REGEX_DEPTH: u32 = 50;
@@ -47,17 +47,17 @@ impl Regex {
         if !pattern.contains(|c: char| regex_syntax::is_meta_character(c)) {
             return Ok(Self::Plain(pattern.into()));
         }
-        let hir = ParserBuilder::new().nest_limit(MAX_REGEX_DEPTH).build().parse(pattern).map_err(problem)?;
+        let hir =
+            ParserBuilder::new().nest_limit(MAX_REGEX_DEPTH).build().parse(pattern).map_err(|error| problem(&error))?;
         // Where it matches is of no interest.
         let config =
             thompson::Config::new().nfa_size_limit(Some(MAX_REGEX_BYTES)).which_captures(thompson::WhichCaptures::None);
-        let compiled = thompson::Compiler::new().configure(config).build_from_hir(&hir);
-        let machine = compiled.and_then(|nfa| PikeVM::builder().build_from_nfa(nfa)).map_err(|error| {
-            match error.size_limit() {
-                Some(limit) => format!("it takes more than {limit} bytes: repeat less, or name fewer characters"),
-                None => format!("{error}"),
-            }
-        })?;
+        let failed = |error: thompson::BuildError| match error.size_limit() {
+            Some(limit) => format!("it takes more than {limit} bytes: repeat less, or name fewer characters"),
+            None => format!("{error}"),
+        };
+        let nfa = thompson::Compiler::new().configure(config).build_from_hir(&hir).map_err(failed)?;
+        let machine = PikeVM::builder().build_from_nfa(nfa).map_err(failed)?;
         let cache = machine.create_cache();
         Ok(Self::Compiled(Box::new((machine, cache))))
     }
@@ -75,7 +75,7 @@ impl Regex {
 }
 
 /// What is wrong, without the drawing of where it is.
-fn problem(error: regex_syntax::Error) -> String {
+fn problem(error: &regex_syntax::Error) -> String {
     match error {
         regex_syntax::Error::Parse(error) => format!("{}", error.kind()),
         regex_syntax::Error::Translate(error) => format!("{}", error.kind()),

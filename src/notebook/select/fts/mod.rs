@@ -5,13 +5,19 @@
 
 mod porter;
 mod query;
+mod scan;
+mod snippet;
 mod tokens;
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use hashbrown::HashMap;
+
 use self::query::{Columns, Expr, Phrase};
+use self::scan::Scanner;
 use crate::notebook::NoteView;
 
 /// How many phrases one search may have.
@@ -82,15 +88,10 @@ impl FullText {
         for (note, view) in notes.iter().enumerate() {
             let tokens = scanner.scan(view);
             all_tokens += tokens;
-            let frequencies: Vec<f64> = (0..phrases.len()).map(|phrase| scanner.frequency(phrase)).collect();
-            for (count, frequency) in containing.iter_mut().zip(&frequencies) {
-                *count += u32::from(*frequency > 0.0);
+            for (phrase, count) in containing.iter_mut().enumerate() {
+                *count += u32::from(scanner.occurrences(phrase).next().is_some());
             }
-            let mut counted = vec![0.0; phrases.len()];
-            let mut at = 0;
-            // Every query is evaluated, so that the numbers of the phrases stay in step.
-            let matches =
-                self.all.iter().fold(true, |all, expr| evaluate(expr, &frequencies, &mut counted, &mut at) && all);
+            let (matches, counted) = self.evaluate(&scanner, phrases.len());
             if matches {
                 matched.push((note, counted));
                 note_tokens.push(tokens);
@@ -116,29 +117,45 @@ impl FullText {
             })
             .collect()
     }
+
+    /// Whether the note that was scanned matches, and what each phrase counts for it.
+    fn evaluate(&self, scanner: &Scanner<'_>, phrases: usize) -> (bool, Vec<f64>) {
+        let frequencies: Vec<f64> = (0..phrases).map(|phrase| scanner.frequency(phrase)).collect();
+        let mut counted = vec![0.0; phrases];
+        let matches = all_of(&self.all, &frequencies, &mut counted, &mut 0);
+        (matches, counted)
+    }
 }
 
 /// Which of the names, each a text of one's own, stand in a note as phrases.
 pub(super) fn mentions<'a>(note: &NoteView<'_>, names: impl Iterator<Item = &'a str>) -> Vec<bool> {
-    let mut column_tokens: Vec<Vec<Vec<u8>>> = Vec::new();
-    let mut places: hashbrown::HashMap<Vec<u8>, Vec<(usize, usize)>> = hashbrown::HashMap::new();
-    for (column, text) in columns(note).into_iter().enumerate() {
-        let stems = tokens::stems(text);
-        for (at, stem) in stems.iter().enumerate() {
-            places.entry_ref(stem.as_slice()).or_default().push((column, at));
+    let mut stands = Vec::new();
+    let mut phrases: HashMap<Vec<Vec<u8>>, Vec<usize>> = HashMap::new();
+    // By first word the lengths of the phrases, so that each place is looked up once for each length.
+    let mut lengths: HashMap<Vec<u8>, BTreeSet<usize>> = HashMap::new();
+    for (number, name) in names.enumerate() {
+        stands.push(false);
+        if let Expr::Phrase(Phrase { stems, .. }) = Expr::phrase(name)
+            && let Some(first) = stems.first()
+        {
+            lengths.entry_ref(first.as_slice()).or_default().insert(stems.len());
+            phrases.entry(stems).or_default().push(number);
         }
-        column_tokens.push(stems);
     }
-    names
-        .map(|name| {
-            let Expr::Phrase(phrase) = Expr::phrase(name) else { return false };
-            let first = phrase.stems.first().and_then(|stem| places.get(stem));
-            first.into_iter().flatten().any(|&(column, at)| {
-                let stems = column_tokens.get(column).and_then(|stems| stems.get(at..));
-                stems.is_some_and(|stems| stems.starts_with(&phrase.stems))
-            })
-        })
-        .collect()
+    for text in columns(note) {
+        let stems = tokens::stems(text);
+        for (at, first) in stems.iter().enumerate() {
+            for window in lengths.get(first).into_iter().flatten().filter_map(|length| stems.get(at..at + length)) {
+                // What was found once needs no second look.
+                for number in phrases.remove(window).into_iter().flatten() {
+                    if let Some(stands) = stands.get_mut(number) {
+                        *stands = true;
+                    }
+                }
+            }
+        }
+    }
+    stands
 }
 
 fn columns<'a>(note: &NoteView<'a>) -> [&'a str; 3] {
@@ -170,21 +187,22 @@ fn evaluate(expr: &Expr, frequencies: &[f64], counted: &mut [f64], at: &mut usiz
             *at += 1;
             frequency > 0.0
         }
-        Expr::And(parts) => all_of(parts.iter(), frequencies, counted, at),
-        Expr::Or(parts) => parts.iter().fold(false, |any, part| evaluate(part, frequencies, counted, at) || any),
+        Expr::And(parts) => all_of(parts, frequencies, counted, at),
+        Expr::Or(parts) => any_of(parts, frequencies, counted, at),
         Expr::Not(wanted, unwanted) => {
             let start = *at;
             let is_wanted = evaluate(wanted, frequencies, counted, at);
             let wanted_end = *at;
-            let is_unwanted = unwanted.iter().fold(false, |any, part| evaluate(part, frequencies, counted, at) || any);
-            let matches = is_wanted && !is_unwanted;
+            let matches = !any_of(unwanted, frequencies, counted, at) && is_wanted;
             forget(counted, if matches { wanted_end } else { start }, *at);
             matches
         }
     }
 }
 
-fn all_of<'a>(parts: impl Iterator<Item = &'a Expr>, frequencies: &[f64], counted: &mut [f64], at: &mut usize) -> bool {
+// Both evaluate every part, so that the numbers of the phrases stay in step.
+
+fn all_of(parts: &[Expr], frequencies: &[f64], counted: &mut [f64], at: &mut usize) -> bool {
     let start = *at;
     let mut all = true;
     for part in parts {
@@ -196,118 +214,18 @@ fn all_of<'a>(parts: impl Iterator<Item = &'a Expr>, frequencies: &[f64], counte
     all
 }
 
+fn any_of(parts: &[Expr], frequencies: &[f64], counted: &mut [f64], at: &mut usize) -> bool {
+    let mut any = false;
+    for part in parts {
+        any |= evaluate(part, frequencies, counted, at);
+    }
+    any
+}
+
 /// Phrases of a part that does not match add nothing to the score.
 fn forget(counted: &mut [f64], from: usize, to: usize) {
     if let Some(counted) = counted.get_mut(from..to) {
         counted.fill(0.0);
-    }
-}
-
-/// Finds the words of the phrases in one note after the other.
-struct Scanner<'q> {
-    phrases: &'q [&'q Phrase],
-    /// Of each phrase its words, as numbers of `units`.
-    words: Vec<Vec<usize>>,
-    units: Vec<Unit<'q>>,
-    /// By the first byte of a word: the units that it may match.
-    by_first_byte: Vec<Vec<usize>>,
-    /// Of each unit where it stands: the column and the token, ascending.
-    places: Vec<Vec<(usize, u32)>>,
-    stem: Vec<u8>,
-}
-
-/// A word of the query.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
-struct Unit<'q> {
-    stem: &'q [u8],
-    is_prefix: bool,
-}
-
-impl<'q> Scanner<'q> {
-    fn new(phrases: &'q [&'q Phrase]) -> Self {
-        let units_of = |phrase: &&'q Phrase| {
-            let last = phrase.stems.len().saturating_sub(1);
-            let is_prefix = phrase.is_prefix;
-            let stems: &'q [Vec<u8>] = &phrase.stems;
-            stems.iter().enumerate().map(move |(i, stem)| Unit { stem, is_prefix: is_prefix && i == last })
-        };
-        let mut units: Vec<Unit<'q>> = phrases.iter().flat_map(units_of).collect();
-        units.sort_unstable();
-        units.dedup();
-        let words = phrases
-            .iter()
-            .map(|phrase| units_of(phrase).filter_map(|unit| units.binary_search(&unit).ok()).collect())
-            .collect();
-        let mut by_first_byte = vec![Vec::new(); 256];
-        for (number, unit) in units.iter().enumerate() {
-            let first = unit.stem.first().and_then(|&byte| by_first_byte.get_mut(usize::from(byte)));
-            if let Some(numbers) = first {
-                numbers.push(number);
-            }
-        }
-        let places = vec![Vec::new(); units.len()];
-        Self { phrases, words, units, by_first_byte, places, stem: Vec::new() }
-    }
-
-    /// Notes where the words stand; gives the number of tokens.
-    fn scan(&mut self, note: &NoteView<'_>) -> u64 {
-        self.places.iter_mut().for_each(Vec::clear);
-        let mut total = 0;
-        for (column, text) in columns(note).into_iter().enumerate() {
-            let mut tokens = tokens::tokens(text);
-            let mut number = 0_u32;
-            while let Some((_, word)) = tokens.next() {
-                self.place(word, (column, number));
-                number = number.saturating_add(1);
-            }
-            total += u64::from(number);
-        }
-        total
-    }
-
-    fn place(&mut self, word: &[u8], place: (usize, u32)) {
-        let candidates = word.first().and_then(|&byte| self.by_first_byte.get(usize::from(byte)));
-        let mut is_stemmed = false;
-        for &number in candidates.into_iter().flatten() {
-            let Some(unit) = self.units.get(number) else { continue };
-            // A stem differs from its word in its last two letters at most (`-biliti` gives `-ble`), so
-            // that few words need to be stemmed.
-            let kept = unit.stem.get(..unit.stem.len().saturating_sub(2)).unwrap_or_default();
-            if !word.starts_with(kept) {
-                continue;
-            }
-            if !is_stemmed {
-                self.stem.clear();
-                self.stem.extend_from_slice(word);
-                porter::stem(&mut self.stem);
-                is_stemmed = true;
-            }
-            let matches = if unit.is_prefix { self.stem.starts_with(unit.stem) } else { self.stem == unit.stem };
-            if matches && let Some(places) = self.places.get_mut(number) {
-                places.push(place);
-            }
-        }
-    }
-
-    /// What the occurrences of a phrase in the note count.
-    fn frequency(&self, phrase: usize) -> f64 {
-        let (Some(words), Some(phrase)) = (self.words.get(phrase), self.phrases.get(phrase)) else { return 0.0 };
-        let Some((&first, others)) = words.split_first() else { return 0.0 };
-        let mut sum = 0.0;
-        for &(column, at) in self.places.get(first).into_iter().flatten() {
-            let Some(&(bit, weight)) = COLUMN_WEIGHTS.get(column) else { continue };
-            if phrase.columns & bit == 0 || (phrase.is_first && at != 0) {
-                continue;
-            }
-            let follows = others.iter().zip(1_u32..).all(|(&word, distance)| {
-                let place = (column, at.saturating_add(distance));
-                self.places.get(word).is_some_and(|places| places.binary_search(&place).is_ok())
-            });
-            if follows {
-                sum += weight;
-            }
-        }
-        sum
     }
 }
 

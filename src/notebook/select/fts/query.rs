@@ -14,8 +14,8 @@ use super::tokens;
 /// How deep parentheses may nest; FTS5 has a limit of the same kind.
 const MAX_DEPTH: u32 = 100;
 
-/// How many words a phrase may have: the work of a search grows with it.
-const MAX_PHRASE_WORDS: usize = 256;
+/// How many words of a phrase are compared: the work of a search grows with it.
+const MAX_PHRASE_WORDS: usize = 64;
 
 /// A set of columns, one bit for each.
 pub(super) type Columns = u8;

@@ -38,8 +38,7 @@ impl Tokens<'_> {
         self.folded.clear();
         let bytes = self.text.as_bytes();
         let mut start = None;
-        loop {
-            let Some(&byte) = bytes.get(self.at) else { break };
+        while let Some(&byte) = bytes.get(self.at) {
             let from = self.at;
             let is_token = if byte.is_ascii() {
                 self.at += 1;

@@ -1,0 +1,74 @@
+//! [`Snippets`]: what a listing shows of each note.
+
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::fts::FullText;
+use super::{Links, SelectError, full_text, named};
+use crate::notebook::{ListRequest, NoteView};
+
+/// What a listing shows of each note: the words around a match, else the blocks of the links that were
+/// followed, else the lead.
+pub(crate) struct Snippets {
+    full_text: FullText,
+    /// By note: from these, and to these.
+    linking: Vec<bool>,
+    linked: Vec<bool>,
+}
+
+impl Snippets {
+    /// For the notes that [`select`](super::select) gives for the request.
+    pub(crate) fn new(notes: &[NoteView<'_>], request: &ListRequest) -> Result<Self, SelectError> {
+        let filter = &request.filter;
+        let marked = |paths: &[String]| -> Result<Vec<bool>, SelectError> {
+            let mut marked = vec![false; if paths.is_empty() { 0 } else { notes.len() }];
+            for note in named(notes, paths)? {
+                if let Some(place) = marked.get_mut(note) {
+                    *place = true;
+                }
+            }
+            Ok(marked)
+        };
+        Ok(Self {
+            full_text: full_text(notes, filter)?,
+            linking: marked(&filter.linked_by)?,
+            linked: marked(&filter.link_to)?,
+        })
+    }
+
+    /// What to show of a note.
+    pub(crate) fn of(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<String> {
+        let Some(view) = notes.get(note) else { return Vec::new() };
+        let mut snippets = if self.full_text.is_empty() { Vec::new() } else { vec![self.full_text.snippet(view)] };
+        if snippets.is_empty() {
+            let is_marked = |marks: &[bool], note: usize| marks.get(note).copied().unwrap_or_default();
+            for from in (0..self.linking.len()).filter(|&from| is_marked(&self.linking, from)) {
+                push_blocks(&mut snippets, notes, links, from, |to| to == note);
+            }
+            push_blocks(&mut snippets, notes, links, note, |to| is_marked(&self.linked, to));
+        }
+        if snippets.is_empty() {
+            snippets.push(view.text.get(view.note.lead.clone()).unwrap_or_default().to_string());
+        }
+        snippets.retain(|snippet| !snippet.is_empty());
+        snippets
+    }
+}
+
+/// The blocks of the links of a note that lead where they should, each once.
+fn push_blocks(
+    snippets: &mut Vec<String>,
+    notes: &[NoteView<'_>],
+    links: &dyn Links,
+    from: usize,
+    leads_there: impl Fn(usize) -> bool,
+) {
+    let Some(view) = notes.get(from) else { return };
+    for (link, target) in view.note.links.iter().zip(links.targets(from)) {
+        let block = view.text.get(link.context.clone()).unwrap_or_default();
+        if target.is_some_and(&leads_there) && snippets.last().is_none_or(|last| last != block) {
+            snippets.push(block.to_string());
+        }
+    }
+}
