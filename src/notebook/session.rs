@@ -8,7 +8,9 @@ use super::queries;
 use super::recall::recall;
 use super::run::{Notebook, catch_up, look, read_texts};
 use super::snapshot::{Snapshot, title_or_stem};
-use super::{ListRequest, Memory, MemoryContext, NoteFilter, RecallRequest, SortBy, SortKey, format_memory_context};
+use super::{
+    ListRequest, MemoryContext, NoteFilter, RecallRequest, RecalledMemory, SortBy, SortKey, format_memory_context,
+};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::store::FACTS_FOLDER;
@@ -17,19 +19,19 @@ use crate::store::FACTS_FOLDER;
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     /// The newest facts, as they were when the session began.
-    first: Vec<Memory>,
+    first: Vec<RecalledMemory>,
     /// The last turn that asked.
     turn: u64,
     /// What was found for that turn; nothing until it was.
-    recalled: Vec<Memory>,
+    recalled: Vec<RecalledMemory>,
 }
 
 impl Session {
     /// The memories for the prompt of a turn: what was recalled for it, then the first ones.
     pub(super) fn section(&self, turn: u64, max_bytes: usize) -> MemoryContext {
-        let recalled: &[Memory] = if turn == self.turn { &self.recalled } else { &[] };
+        let recalled: &[RecalledMemory] = if turn == self.turn { &self.recalled } else { &[] };
         let others = self.first.iter().filter(|memory| recalled.iter().all(|recalled| recalled.path != memory.path));
-        let memories: Vec<Memory> = recalled.iter().chain(others).cloned().collect();
+        let memories: Vec<RecalledMemory> = recalled.iter().chain(others).cloned().collect();
         format_memory_context(&memories, max_bytes)
     }
 }
@@ -49,7 +51,7 @@ pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Re
         let places = ids.iter().filter_map(|id| snapshot.ids.iter().position(|other| other == id));
         let memories = places.filter_map(|place| {
             let view = snapshot.views.get(place)?;
-            Some(Memory {
+            Some(RecalledMemory {
                 path: snapshot.shown(place, &call.scope),
                 title: title_or_stem(&view.note.title, view.path),
                 text: view.text.get(view.note.body.clone())?.to_string(),
@@ -91,7 +93,8 @@ pub(super) async fn recall_for_turn(
     let mut session = notebook.session.borrow_mut();
     if session.turn == turn {
         let memories = found.hits.into_iter();
-        session.recalled = memories.map(|hit| Memory { path: hit.path, title: hit.title, text: hit.passage }).collect();
+        session.recalled =
+            memories.map(|hit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage }).collect();
     }
     Ok(u32::try_from(session.recalled.len()).unwrap_or(u32::MAX))
 }
