@@ -197,6 +197,7 @@ fn snippets_are_those_that_zk_records() {
 /// Times of ten thousand notes of two kilobytes; run by hand.
 #[test]
 #[ignore = "measures"]
+#[allow(clippy::print_stdout)]
 fn measure() {
     let words =
         ["port", "database", "running", "staging", "rust", "deployment", "of", "the", "and", "notebook", "naïve"];
