@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use super::config::NotebookConfig;
 use super::links::{LinkTarget, format_link};
 use super::select::{
-    Edge, Graph, LinkTable, RelatedReason, Resolver, dead_links, edges, related, select, tag_counts, unlinked_mentions,
+    Edge, Graph, LinkTable, RelatedReason, Resolver, Snippets, dead_links, edges, related, select, tag_counts,
+    unlinked_mentions,
 };
 use super::snapshot::{Snapshot, line_of};
 use super::{
@@ -34,8 +35,12 @@ pub(super) fn list(
 ) -> Result<ListNotesReply, Error> {
     let links = link_table(snapshot, request);
     let selected = select(&snapshot.views, request, call.now.timestamp(), &links)?;
-    let notes = selected.iter().map(|&note| info(call, snapshot, config, note, request.with_text)).collect();
-    Ok(ListNotesReply { notes, ..ListNotesReply::default() })
+    let snippets = Snippets::new(&snapshot.views, request)?;
+    let notes = selected.iter().map(|&note| NoteInfo {
+        snippets: snippets.of(&snapshot.views, &links, note),
+        ..info(call, snapshot, config, note, request.with_text)
+    });
+    Ok(ListNotesReply { notes: notes.collect(), ..ListNotesReply::default() })
 }
 
 /// The numbers in the index of the notes that fit a request, in its order.
@@ -100,8 +105,13 @@ pub(super) fn graph(
     let links = link_table(snapshot, request);
     let selected = select(&snapshot.views, request, call.now.timestamp(), &links)?;
     let edges = edges(&snapshot.views, &links, &selected);
+    let snippets = Snippets::new(&snapshot.views, request)?;
+    let notes = selected.iter().map(|&note| NoteInfo {
+        snippets: snippets.of(&snapshot.views, &links, note),
+        ..info(call, snapshot, config, note, request.with_text)
+    });
     Ok(GraphReply {
-        notes: selected.iter().map(|&note| info(call, snapshot, config, note, request.with_text)).collect(),
+        notes: notes.collect(),
         links: edges.iter().filter_map(|edge| graph_link(call, snapshot, edge)).collect(),
     })
 }

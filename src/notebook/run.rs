@@ -63,7 +63,8 @@ pub(crate) async fn run(
                 queries::selected(call, snapshot, &request)
             };
             read_texts(call, notebook, ids).await?;
-            let mut reply = look(notebook, call, |snapshot| queries::list(call, snapshot, &config, &request))?;
+            let answer = |snapshot: &Snapshot<'_>| queries::list(call, snapshot, &config, &request);
+            let mut reply = look_as(notebook, call, request.zk_links, answer)?;
             reply.warnings = warnings(call, notebook);
             reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
             NotebookReply::Listed(reply)
@@ -89,7 +90,8 @@ pub(crate) async fn run(
         NotebookCommand::Graph(request) => {
             let config = catch_up(call, notebook).await?;
             read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
-            NotebookReply::Graph(look(notebook, call, |snapshot| queries::graph(call, snapshot, &config, &request))?)
+            let answer = |snapshot: &Snapshot<'_>| queries::graph(call, snapshot, &config, &request);
+            NotebookReply::Graph(look_as(notebook, call, request.zk_links, answer)?)
         }
         NotebookCommand::Orphans => {
             let config = catch_up(call, notebook).await?;
@@ -187,6 +189,17 @@ pub(super) fn look<T>(
 ) -> Result<T, Error> {
     let corpus = notebook.corpus.borrow();
     answer(&Snapshot::of(&corpus.files, &call.scope))
+}
+
+/// Answers from the index, as zk would see it or as it is.
+fn look_as<T>(
+    notebook: &Notebook,
+    call: &Call,
+    as_zk: bool,
+    answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let corpus = notebook.corpus.borrow();
+    answer(&if as_zk { Snapshot::of_zk(&corpus.files, &call.scope) } else { Snapshot::of(&corpus.files, &call.scope) })
 }
 
 /// Reads the texts that an answer needs and that the index was not made from.

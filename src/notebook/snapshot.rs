@@ -8,7 +8,8 @@ use super::NoteView;
 use super::select::{Resolution, Resolver};
 use crate::engine::Scope;
 use crate::protocol::{Error, ErrorCode};
-use crate::search::{DocId, Document, Files};
+use crate::search::{DocId, Files};
+use crate::store::RelPath;
 
 /// How many candidates a message names.
 const NAMED_CANDIDATES: usize = 5;
@@ -18,12 +19,12 @@ pub(super) struct Snapshot<'a> {
     pub(super) views: Vec<NoteView<'a>>,
     /// Their numbers in the index.
     pub(super) ids: Vec<DocId>,
-    documents: Vec<&'a Document>,
+    paths: Vec<&'a RelPath>,
 }
 
 impl<'a> Snapshot<'a> {
     pub(super) fn of(files: &'a Files, scope: &Scope) -> Self {
-        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), documents: Vec::new() };
+        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new() };
         for (path, id) in files.by_path() {
             let Some(document) = files.doc(id) else { continue };
             if let (Some(below), Some(note)) = (scope.layout.below_notebook(path), document.note.as_deref()) {
@@ -31,8 +32,21 @@ impl<'a> Snapshot<'a> {
                 let text = document.text();
                 snapshot.views.push(NoteView { path: below, text, note, modified: document.modified, created });
                 snapshot.ids.push(id);
-                snapshot.documents.push(document);
+                snapshot.paths.push(path);
             }
+        }
+        snapshot
+    }
+
+    /// The notes that zk would index: those whose frontmatter can be read.
+    pub(super) fn of_zk(files: &'a Files, scope: &Scope) -> Self {
+        let Self { views, ids, paths } = Self::of(files, scope);
+        let all = views.into_iter().zip(ids).zip(paths);
+        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new() };
+        for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {
+            snapshot.views.push(view);
+            snapshot.ids.push(id);
+            snapshot.paths.push(path);
         }
         snapshot
     }
@@ -68,11 +82,7 @@ impl<'a> Snapshot<'a> {
 
     /// The path as replies show it.
     pub(super) fn shown(&self, note: usize, scope: &Scope) -> String {
-        self.documents.get(note).map(|document| scope.shown(&document.path)).unwrap_or_default()
-    }
-
-    pub(super) fn document(&self, note: usize) -> Option<&'a Document> {
-        self.documents.get(note).copied()
+        self.paths.get(note).map(|path| scope.shown(path)).unwrap_or_default()
     }
 }
 
