@@ -9,7 +9,8 @@
 //! beside them is required: a phrase, a field, an `AND`. With [`Joining::All`], as zk reads it, each must
 //! be found. A word that is several tokens, such as `foo-bar`, stands for any of them where it is an
 //! alternative, and for all of them side by side where it is required or excluded. A minus sign excludes
-//! only directly before a letter or a quote, so that `exit code -1` and `--json` are text.
+//! only directly before a letter, a quote or a parenthesis, so that `exit code -1` and `--json` are text; so
+//! is `-v`, an option of one letter, in a sentence.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -306,10 +307,9 @@ impl<'a> Parser<'a> {
                 position: token.position,
             });
         }
-        if !is_alone && parts == 1 {
-            if let Some(unit) = word.parts.first().and_then(|&unit| query.units.get_mut(unit)) {
-                unit.is_fragment = true;
-            }
+        let only = word.parts.first().filter(|_| !is_alone && parts == 1);
+        if let Some(unit) = only.and_then(|&unit| query.units.get_mut(unit)) {
+            unit.is_fragment = true;
         }
         query.words.push(word);
         Some(query.words.len() - 1)
@@ -346,8 +346,13 @@ impl<'a> Parser<'a> {
         };
         let behind_sign = self.rest.strip_prefix(sign).filter(|_| !sign.is_empty());
         let is_sign = behind_sign.is_some_and(|behind| {
-            operator == Operator::Or
-                || !self.is_behind_word && behind.starts_with(|c: char| c.is_alphabetic() || matches!(c, '"' | '('))
+            let mut next = behind.chars();
+            let is_name = next.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '"' | '('));
+            // In a sentence, `-v` is the name of an option.
+            let is_option = self.joining == Joining::Any
+                && behind.starts_with(|c: char| c.is_ascii_alphabetic())
+                && !next.next().is_some_and(char::is_alphanumeric);
+            operator == Operator::Or || !self.is_behind_word && is_name && !is_option
         });
         if is_sign {
             return Some(sign.len());
@@ -432,6 +437,8 @@ mod tests {
         assert_eq!(tree("What port does staging use?", Joining::Any), "[What port does staging use?]");
         assert_eq!(tree("deploy key: foo", Joining::Any), "[deploy key: foo]");
         assert_eq!(tree("title: foo -- --json -1 a-b", Joining::Any), "[title: foo --json -1 a-b]");
+        assert_eq!(tree("what does -v do, -verbose", Joining::Any), "[what does -v do, not(verbose)]");
+        assert_eq!(tree("a -v", Joining::All), "all(a not(v))");
         assert_eq!(tree("foo (bar", Joining::Any), "[foo bar]");
         assert_eq!(tree("a) \"b c", Joining::Any), "[a [b c]]");
     }
@@ -445,7 +452,7 @@ mod tests {
         assert_eq!(tree("foo NOT \"bar baz\"", Joining::Any), "[foo not(\"bar baz\")]");
         assert_eq!(tree("foo-bar", Joining::All), "\"foo-bar\"");
         assert_eq!(tree("foo ba*", Joining::All), "all(foo ba*)");
-        assert_eq!(tree("(a OR b) AND -c", Joining::Any), "all(any(a b) not(c))");
+        assert_eq!(tree("(a OR b) AND -cc", Joining::Any), "all(any(a b) not(cc))");
         assert_eq!(tree("title:foo body:(a b) tag:lang/rust", Joining::Any), "[in(foo) in([a b]) in(\"lang/rust\")]");
         assert_eq!(tree("AND", Joining::Any), "any()");
         assert_eq!(tree("!!!", Joining::Any), "any()");

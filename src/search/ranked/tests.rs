@@ -265,7 +265,7 @@ fn queries() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         6 => "[a-d]{1,2}",
         2 => proptest::sample::select(alloc::vec![
-            "deploying", "the", "main.rs", "foo*", "\"a b\"", "-c", "title:a", "a | b", "AND", "(", ")", "d*", "日本", "語",
+            "deploying", "the", "main.rs", "foo*", "\"a b\"", "-c", "-aa", "title:a", "a | b", "AND", "(", ")", "d*", "日本", "語",
         ]).prop_map(String::from),
     ];
     proptest::collection::vec(word, 1..6).prop_map(|words| words.join(" "))
