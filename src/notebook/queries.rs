@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::config::NotebookConfig;
+use super::config::{LinkFormat, NotebookConfig};
 use super::links::{LinkTarget, format_link};
 use super::select::{
     Edge, Graph, LinkTable, RelatedReason, Resolver, Snippets, dead_links, edges, related, select, tag_counts,
@@ -206,10 +206,16 @@ pub(super) fn info(
         tags: note.tags.clone(),
         aliases: note.aliases.clone(),
         metadata: json_object(&note.frontmatter.entries),
-        link: format_link(config, "", LinkTarget { path: view.path, title: &note.title }),
+        link: link_to(config, view.path, &note.title),
         created: view.created,
         modified: view.modified,
     }
+}
+
+/// A link to a note as zk lists it: a wiki-link shows its target.
+fn link_to(config: &NotebookConfig, path: &str, title: &str) -> String {
+    let title = if config.link_format == LinkFormat::Wiki { "" } else { title };
+    format_link(config, "", LinkTarget { path, title })
 }
 
 /// Frontmatter as a JSON object, its keys sorted.
