@@ -74,14 +74,12 @@ pub(super) async fn link(
         Ok((file(from)?, file(to)?, snapshot.title(to).to_string()))
     })?;
     // The text of the note is read by then, and may have other links than the index knows.
-    let leads_to = |link: &Link| {
-        let corpus = notebook.corpus.borrow();
-        let snapshot = Snapshot::of(&corpus.files, &call.scope);
-        let place =
-            |path| snapshot.views.iter().position(|view| call.scope.layout.below_notebook(path) == Some(view.path));
-        let resolver = Resolver::new(&snapshot.views);
-        place(&from).zip(place(&to)).is_some_and(|(from, to)| resolver.resolve(from, link) == Resolution::To(to))
-    };
+    let names = Names::of(notebook, call)?;
+    let views = names.views();
+    let resolver = Resolver::new(&views);
+    let place = |path| views.iter().position(|view| call.scope.layout.below_notebook(path) == Some(view.path));
+    let ends = place(&from).zip(place(&to));
+    let leads_to = |link: &Link| ends.is_some_and(|(from, to)| resolver.resolve(from, link) == Resolution::To(to));
     link::link(call, &config, &from, &to, &title, text, leads_to).await
 }
 
@@ -99,14 +97,8 @@ pub(super) async fn rename(
         Ok((notebook_file(call, snapshot.path(note))?, paths.collect::<Result<Vec<_>, Error>>()?))
     })?;
     // What links meant before the change decides, whatever is written meanwhile.
-    let before: Vec<(String, Note, u64)> = look(notebook, call, |snapshot| {
-        let views = snapshot.views.iter();
-        Ok(views.map(|view| (view.path.to_string(), names_alone(view.note), view.modified)).collect())
-    })?;
-    let views: Vec<NoteView<'_>> = before
-        .iter()
-        .map(|(path, note, modified)| NoteView { path, text: "", note, modified: *modified, created: *modified })
-        .collect();
+    let names = Names::of(notebook, call)?;
+    let views = names.views();
     let resolver = Resolver::new(&views);
     let old_place = views.iter().position(|view| call.scope.layout.below_notebook(&old) == Some(view.path));
     let leads_to_old = |from: &str, link: &Link| {
@@ -154,7 +146,22 @@ fn backlinks(snapshot: &Snapshot<'_>, note: usize) -> Vec<usize> {
     graph.backlinks(note).to_vec()
 }
 
-/// What links can go by.
-fn names_alone(note: &Note) -> Note {
-    Note { title: note.title.clone(), aliases: note.aliases.clone(), ..Note::default() }
+/// What links can go by, while files change.
+struct Names(Vec<(String, Note)>);
+
+impl Names {
+    fn of(notebook: &Notebook, call: &Call) -> Result<Self, Error> {
+        look(notebook, call, |snapshot| {
+            let names = snapshot.views.iter().map(|view| {
+                let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
+                (view.path.to_string(), Note { title, aliases, ..Note::default() })
+            });
+            Ok(Self(names.collect()))
+        })
+    }
+
+    fn views(&self) -> Vec<NoteView<'_>> {
+        let views = self.0.iter();
+        views.map(|(path, note)| NoteView { path, text: "", note, modified: 0, created: 0 }).collect()
+    }
 }

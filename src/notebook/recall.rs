@@ -133,16 +133,16 @@ fn hit(
     document: &Document,
     explain: bool,
 ) -> RecallHit {
-    let note = document.note.as_deref();
+    let note = corpus.files.note(document);
     let path = document.path.as_str();
-    let passage = match (document.text.as_deref(), note) {
+    let passage = match (document.text.as_deref(), &note) {
         (Some(text), Some(note)) => passages.best(text, note, PASSAGE_BYTES),
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));
     RecallHit {
         path: call.scope.shown(&document.path),
-        title: title_or_stem(note.map_or("", |note| note.title.as_str()), path),
+        title: title_or_stem(note.as_ref().map_or("", |note| note.title.as_str()), path),
         score: f64::from(ranked.score),
         terms: ranked.terms.clone(),
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),

@@ -8,7 +8,7 @@ use core::cell::RefCell;
 use super::config::{FoundConfig, NotebookConfig, Warning, load_config};
 use super::recall::recall;
 use super::session::Session;
-use super::snapshot::Snapshot;
+use super::snapshot::{ParsedNotes, Snapshot};
 use super::{NotebookCommand, NotebookReply, change, queries};
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, Version};
@@ -188,7 +188,8 @@ pub(super) fn look<T>(
     answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let corpus = notebook.corpus.borrow();
-    answer(&Snapshot::of(&corpus.files, &call.scope))
+    let parsed = ParsedNotes::of(&corpus.files);
+    answer(&Snapshot::of(&parsed, &call.scope))
 }
 
 /// Answers from the index, as zk would see it or as it is.
@@ -199,7 +200,8 @@ fn look_as<T>(
     answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let corpus = notebook.corpus.borrow();
-    answer(&if as_zk { Snapshot::of_zk(&corpus.files, &call.scope) } else { Snapshot::of(&corpus.files, &call.scope) })
+    let parsed = ParsedNotes::of(&corpus.files);
+    answer(&if as_zk { Snapshot::of_zk(&parsed, &call.scope) } else { Snapshot::of(&parsed, &call.scope) })
 }
 
 /// Reads the texts that an answer needs and that the index was not made from.
@@ -211,7 +213,7 @@ pub(super) async fn read_texts(
     for _ in 0..MAX_ATTEMPTS {
         let missing: Vec<DocId> = {
             let corpus = notebook.corpus.borrow();
-            let ids = needed(&Snapshot::of(&corpus.files, &call.scope))?;
+            let ids = needed(&Snapshot::of(&ParsedNotes::of(&corpus.files), &call.scope))?;
             ids.into_iter().filter(|&id| corpus.files.doc(id).is_some_and(|doc| doc.text.is_none())).collect()
         };
         if missing.is_empty() {

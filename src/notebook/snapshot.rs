@@ -6,13 +6,26 @@ use alloc::vec::Vec;
 
 use super::NoteView;
 use super::select::{Resolution, Resolver};
+use crate::document::Note;
 use crate::engine::Scope;
 use crate::protocol::{Error, ErrorCode};
-use crate::search::{DocId, Files};
+use crate::search::{DocId, Document, Files};
 use crate::store::RelPath;
 
 /// How many candidates a message names.
 const NAMED_CANDIDATES: usize = 5;
+
+/// What was parsed of every file, in the order of their paths.
+pub(super) struct ParsedNotes<'a> {
+    notes: Vec<(DocId, &'a Document, Note)>,
+}
+
+impl<'a> ParsedNotes<'a> {
+    pub(super) fn of(files: &'a Files) -> Self {
+        let documents = files.by_path().filter_map(|(_, id)| Some((id, files.doc(id)?)));
+        Self { notes: documents.filter_map(|(id, document)| Some((id, document, files.note(document)?))).collect() }
+    }
+}
 
 /// The notes of the notebook, sorted by path.
 pub(super) struct Snapshot<'a> {
@@ -23,24 +36,22 @@ pub(super) struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    pub(super) fn of(files: &'a Files, scope: &Scope) -> Self {
+    pub(super) fn of(parsed: &'a ParsedNotes<'a>, scope: &Scope) -> Self {
         let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new() };
-        for (path, id) in files.by_path() {
-            let Some(document) = files.doc(id) else { continue };
-            if let (Some(below), Some(note)) = (scope.layout.below_notebook(path), document.note.as_deref()) {
-                let created = note.created().unwrap_or(document.modified);
-                let text = document.text();
-                snapshot.views.push(NoteView { path: below, text, note, modified: document.modified, created });
-                snapshot.ids.push(id);
-                snapshot.paths.push(path);
-            }
+        for (id, document, note) in &parsed.notes {
+            let Some(below) = scope.layout.below_notebook(&document.path) else { continue };
+            let created = note.created().unwrap_or(document.modified);
+            let text = document.text();
+            snapshot.views.push(NoteView { path: below, text, note, modified: document.modified, created });
+            snapshot.ids.push(*id);
+            snapshot.paths.push(&document.path);
         }
         snapshot
     }
 
     /// The notes that zk would index: those whose frontmatter can be read.
-    pub(super) fn of_zk(files: &'a Files, scope: &Scope) -> Self {
-        let Self { views, ids, paths } = Self::of(files, scope);
+    pub(super) fn of_zk(parsed: &'a ParsedNotes<'a>, scope: &Scope) -> Self {
+        let Self { views, ids, paths } = Self::of(parsed, scope);
         let all = views.into_iter().zip(ids).zip(paths);
         let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new() };
         for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {

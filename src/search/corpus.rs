@@ -1,13 +1,12 @@
 //! [`Corpus`]: the searched files as they were last read.
 
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::files::{DocId, Document, Files};
+use super::files::{DocId, Document, EncodedNote, Files};
 use super::index::LiteralIndex;
 use super::query::{self, Match, Terms};
 use super::ranked::{Fields, RankedIndex};
@@ -27,6 +26,9 @@ const MAX_FOLDER_ENTRIES: usize = 1 << 20;
 /// How many folders a tree may have.
 const MAX_FOLDERS: usize = 1 << 16;
 
+/// How many notes are indexed between two looks at whether the index is to be packed.
+const SETTLE_EVERY: DocId = 512;
+
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderScope {
@@ -40,6 +42,16 @@ pub(crate) struct FolderScope {
 
 /// Which files are notes, by their paths.
 pub(crate) type Coverage = Rc<dyn Fn(&RelPath) -> bool>;
+
+/// What an index file gives.
+pub(super) struct Restored {
+    pub(super) file: Rc<Vec<u8>>,
+    pub(super) tags: TagSyntax,
+    pub(super) ranked: RankedIndex,
+    pub(super) documents: Vec<(DocId, Document)>,
+    pub(super) supersedes: BTreeMap<String, Vec<DocId>>,
+    pub(super) problems: BTreeMap<RelPath, FrontmatterProblem>,
+}
 
 /// One page of a folder as it was last listed.
 #[derive(Clone, Debug)]
@@ -62,6 +74,8 @@ pub(crate) struct Corpus {
     tags: TagSyntax,
     /// By the path that a note says it supersedes, the notes that say so.
     supersedes: BTreeMap<String, Vec<DocId>>,
+    /// The notes whose frontmatter cannot be read.
+    problems: BTreeMap<RelPath, FrontmatterProblem>,
     /// How many files were read since the index file was read or written.
     unsaved: usize,
     skipped: BTreeMap<RelPath, SkipReason>,
@@ -81,6 +95,7 @@ impl Default for Corpus {
             ranked_to: 0,
             tags: TagSyntax::default(),
             supersedes: BTreeMap::new(),
+            problems: BTreeMap::new(),
             unsaved: 0,
             skipped: BTreeMap::new(),
             pages: BTreeMap::new(),
@@ -217,6 +232,7 @@ impl Corpus {
     fn forget(&mut self, path: &RelPath) {
         self.forget_words(path);
         self.files.remove(path);
+        self.problems.remove(path);
         self.unsaved += 1;
         self.skipped.remove(path);
     }
@@ -228,6 +244,7 @@ impl Corpus {
             self.ranked = RankedIndex::default();
             self.ranked_to = 0;
             self.supersedes.clear();
+            self.problems.clear();
         }
         for id in self.ranked_to..self.files.next_id() {
             let Some(doc) = self.files.doc_mut(id) else { continue };
@@ -243,7 +260,15 @@ impl Corpus {
             };
             self.ranked.insert(id, &fields);
             note_superseded(&mut self.supersedes, id, &note);
-            doc.note = Some(Box::new(note));
+            match &note.frontmatter.problem {
+                Some(problem) => self.problems.insert(doc.path.clone(), problem.clone()),
+                None => self.problems.remove(&doc.path),
+            };
+            let encoded = postcard::to_allocvec(&note).unwrap_or_default();
+            doc.note = EncodedNote::Own(encoded.into_boxed_slice());
+            if id % SETTLE_EVERY == 0 {
+                self.ranked.settle();
+            }
         }
         self.ranked_to = self.files.next_id();
         self.ranked.settle();
@@ -255,17 +280,22 @@ impl Corpus {
     }
 
     /// Takes over what an index file knows.
-    pub(super) fn restore(&mut self, tags: TagSyntax, ranked: RankedIndex, documents: Vec<(DocId, Document)>) {
-        self.tags = tags;
-        self.ranked = ranked;
-        for (id, document) in documents {
-            if let Some(note) = &document.note {
-                note_superseded(&mut self.supersedes, id, note);
-            }
+    pub(super) fn restore(&mut self, index: Restored) {
+        self.tags = index.tags;
+        self.ranked = index.ranked;
+        self.files.set_index_file(index.file);
+        for (id, document) in index.documents {
             self.files.restore(id, document);
         }
+        self.supersedes = index.supersedes;
+        self.problems = index.problems;
         self.ranked_to = self.files.next_id();
         self.literal.unsettle();
+    }
+
+    /// By the path that a note says it supersedes, the notes that say so.
+    pub(super) fn supersedes(&self) -> &BTreeMap<String, Vec<DocId>> {
+        &self.supersedes
     }
 
     /// How many files came or went since the index file was read or written.
@@ -304,8 +334,7 @@ impl Corpus {
 
     /// The notes whose frontmatter cannot be read.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&RelPath, &FrontmatterProblem)> {
-        let docs = self.files.by_path().filter_map(|(_, id)| self.files.doc(id));
-        docs.filter_map(|doc| Some((&doc.path, doc.note.as_ref()?.frontmatter.problem.as_ref()?)))
+        self.problems.iter()
     }
 
     /// Forgets what was in folders that are no more.

@@ -2,8 +2,10 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::document::Note;
 use crate::protocol::Version;
@@ -19,6 +21,8 @@ pub(crate) struct Files {
     by_path: BTreeMap<RelPath, DocId>,
     live_bytes: u64,
     dead_bytes: u64,
+    /// The index file, if one was read.
+    index_file: Rc<Vec<u8>>,
 }
 
 /// A file.
@@ -30,11 +34,22 @@ pub(crate) struct Document {
     pub(crate) modified: u64,
     /// `None` until it is read: what is known of the file comes from the index file.
     pub(crate) text: Option<Box<str>>,
-    /// `None` until somebody asks for more than words.
-    pub(crate) note: Option<Box<Note>>,
+    pub(crate) note: EncodedNote,
     pub(crate) rank: Rank,
     /// Where the file stands when all are sorted by path; valid once the names are settled.
     pub(crate) order: u32,
+}
+
+/// What was parsed of a file, in few bytes: most of it is seldom asked for.
+#[derive(Debug, Default)]
+pub(crate) enum EncodedNote {
+    /// Nobody asked for more than words so far.
+    #[default]
+    Unknown,
+    /// In bytes of its own.
+    Own(Box<[u8]>),
+    /// A part of the index file.
+    InFile(Range<usize>),
 }
 
 /// What a file is, as far as ranking cares.
@@ -59,7 +74,15 @@ impl Rank {
 impl Document {
     pub(crate) fn new(path: RelPath, version: Version, modified: u64, text: Option<String>) -> Self {
         let rank = Rank::of(&path);
-        Self { path, version, modified, text: text.map(String::into_boxed_str), note: None, rank, order: 0 }
+        Self {
+            path,
+            version,
+            modified,
+            text: text.map(String::into_boxed_str),
+            note: EncodedNote::Unknown,
+            rank,
+            order: 0,
+        }
     }
 
     /// The text, as far as it was read.
@@ -100,6 +123,25 @@ impl Files {
         }
         self.docs.resize_with(id as usize, || None);
         self.insert(document);
+    }
+
+    /// The index file that notes are a part of.
+    pub(crate) fn set_index_file(&mut self, file: Rc<Vec<u8>>) {
+        self.index_file = file;
+    }
+
+    /// What was parsed of a file, as it is kept.
+    pub(crate) fn encoded_note<'a>(&'a self, document: &'a Document) -> Option<&'a [u8]> {
+        match &document.note {
+            EncodedNote::Unknown => None,
+            EncodedNote::Own(bytes) => Some(bytes),
+            EncodedNote::InFile(range) => self.index_file.get(range.clone()),
+        }
+    }
+
+    /// What was parsed of a file; `None` until it is.
+    pub(crate) fn note(&self, document: &Document) -> Option<Note> {
+        postcard::from_bytes(self.encoded_note(document)?).ok()
     }
 
     /// Gives a file its text, which was known already but not read.

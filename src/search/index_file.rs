@@ -5,7 +5,6 @@
 //! it is not used. It is written in parts, as a host need not take more at once, of which each says which
 //! writing it belongs to.
 
-use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,10 +13,10 @@ use core::cell::RefCell;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::corpus::Corpus;
-use super::files::{DocId, Document};
+use super::corpus::{Corpus, Restored};
+use super::files::{DocId, Document, EncodedNote};
 use super::ranked::RankedIndex;
-use crate::document::{Note, TagSyntax};
+use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all};
 use crate::protocol::{Precondition, Version};
 use crate::store::RelPath;
@@ -35,19 +34,23 @@ const MIN_NOTES: usize = 128;
 
 /// What stands before the ranked index.
 #[derive(Serialize, Deserialize)]
-struct Catalog {
+struct Catalog<'a> {
     tags: TagSyntax,
-    notes: Vec<Entry>,
+    #[serde(borrow)]
+    notes: Vec<Entry<'a>>,
+    supersedes: Vec<(String, Vec<DocId>)>,
+    problems: Vec<(String, FrontmatterProblem)>,
 }
 
 /// One file.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct Entry<'a> {
     id: DocId,
-    path: String,
-    version: String,
+    path: &'a str,
+    version: &'a str,
     modified: u64,
-    note: Note,
+    /// What was parsed of it, encoded.
+    note: &'a [u8],
 }
 
 /// Takes the index over from the store, if the corpus is empty and the store has one.
@@ -57,8 +60,10 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     }
     let Some(bytes) = read_parts(call).await else { return };
     let mut corpus = corpus.borrow_mut();
-    if corpus.is_untouched() {
-        let _ = decode(&mut corpus, bytes);
+    if corpus.is_untouched()
+        && let Some(index) = decode(bytes)
+    {
+        corpus.restore(index);
     }
 }
 
@@ -89,67 +94,47 @@ fn part_path(call: &Call, number: usize) -> Option<RelPath> {
 }
 
 fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
-    let notes: Vec<BorrowedEntry<'_>> = corpus
-        .files
-        .since(0)
-        .filter_map(|(id, doc)| {
-            let note = doc.note.as_deref()?;
-            let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
-            is_known.then(|| BorrowedEntry {
-                id,
-                path: doc.path.as_str(),
-                version: &doc.version.0,
-                modified: doc.modified,
-                note,
-            })
-        })
-        .collect();
-    let catalog = postcard::to_allocvec(&BorrowedCatalog { tags: corpus.tags(), notes }).ok()?;
+    let files = corpus.files.since(0);
+    let notes = files.filter_map(|(id, doc)| {
+        let note = corpus.files.encoded_note(doc)?;
+        let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
+        is_known.then(|| Entry { id, path: doc.path.as_str(), version: &doc.version.0, modified: doc.modified, note })
+    });
+    let notes: Vec<Entry<'_>> = notes.collect();
+    let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
+    let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
+    let catalog = postcard::to_allocvec(&Catalog { tags: corpus.tags(), notes, supersedes, problems }).ok()?;
     let mut bytes = Vec::with_capacity(catalog.len() * 2);
     bytes.extend_from_slice(&(catalog.len() as u64).to_le_bytes());
     bytes.extend_from_slice(&catalog);
+    drop(catalog);
     corpus.ranked().encode(&mut bytes);
-    let checksum = xxh3_64(&bytes);
-    bytes.extend_from_slice(&checksum.to_le_bytes());
     Some(bytes)
 }
 
-/// As [`Catalog`], without copies.
-#[derive(Serialize)]
-struct BorrowedCatalog<'a> {
-    tags: TagSyntax,
-    notes: Vec<BorrowedEntry<'a>>,
-}
-
-#[derive(Serialize)]
-struct BorrowedEntry<'a> {
-    id: DocId,
-    path: &'a str,
-    version: &'a str,
-    modified: u64,
-    note: &'a Note,
-}
-
-fn decode(corpus: &mut Corpus, mut bytes: Vec<u8>) -> Option<()> {
-    let checksum = u64::from_le_bytes(*bytes.last_chunk::<8>()?);
-    bytes.truncate(bytes.len() - 8);
-    if xxh3_64(&bytes) != checksum {
-        return None;
-    }
+fn decode(bytes: Vec<u8>) -> Option<Restored> {
     let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk::<8>()?)).ok()?;
     let end = length.checked_add(8)?;
-    let catalog: Catalog = postcard::from_bytes(bytes.get(8..end)?).ok()?;
-    let range = end..bytes.len();
-    let ranked = RankedIndex::decode(Rc::new(bytes), range)?;
+    let file = Rc::new(bytes);
+    let ranked = RankedIndex::decode(file.clone(), end..file.len())?;
+    let catalog: Catalog<'_> = postcard::from_bytes(file.get(8..end)?).ok()?;
     let mut documents = Vec::with_capacity(catalog.notes.len());
     for Entry { id, path, version, modified, note } in catalog.notes {
-        let path = RelPath::parse(path).ok()?;
-        let mut document = Document::new(path, Version(version), modified, None);
-        document.note = Some(Box::new(note));
+        let start = (note.as_ptr() as usize).checked_sub(file.as_ptr() as usize)?;
+        let mut document = Document::new(RelPath::parse(path).ok()?, Version(version.into()), modified, None);
+        document.note = EncodedNote::InFile(start..start + note.len());
         documents.push((id, document));
     }
-    corpus.restore(catalog.tags, ranked, documents);
-    Some(())
+    let problems = catalog.problems.into_iter();
+    let problems = problems.map(|(path, problem)| Some((RelPath::parse(path).ok()?, problem)));
+    Some(Restored {
+        tags: catalog.tags,
+        ranked,
+        documents,
+        supersedes: catalog.supersedes.into_iter().collect(),
+        problems: problems.collect::<Option<_>>()?,
+        file: file.clone(),
+    })
 }
 
 fn split(bytes: &[u8]) -> Vec<Vec<u8>> {
