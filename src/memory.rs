@@ -46,6 +46,7 @@ pub enum ConfigError {
 }
 
 /// A command of any family.
+#[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Command {

@@ -44,6 +44,9 @@ struct Figures {
     reciprocal_rank: f64,
 }
 
+/// The rank of the first answer to each question.
+type Ranks = Vec<Option<usize>>;
+
 fn figures(ranks: &[Option<usize>]) -> Figures {
     let share = |most: usize| ranks.iter().flatten().filter(|&&rank| rank <= most).count() as f64;
     let count = ranks.len() as f64;
@@ -82,7 +85,8 @@ fn rank(question: &Question, paths: impl IntoIterator<Item = String>) -> Option<
 fn recall_finds_what_is_asked_for() {
     let (store, questions) = collection();
     let mut drive = Drive::new(Kind::Native, Config::default(), store);
-    let mut ranks: BTreeMap<&str, (Vec<Option<usize>>, Vec<Option<usize>>)> = BTreeMap::new();
+    // For each kind, what literal search and recall reach.
+    let mut ranks: BTreeMap<&str, (Ranks, Ranks)> = BTreeMap::new();
     let mut passages = (0, 0);
     for question in &questions {
         let request = SearchRequest::new(question.text.as_str());

@@ -103,7 +103,7 @@ fn planted(i: usize) -> Vec<&'static str> {
         (200, "a needleterm in a haystack"),
         (997, "the zanzibar incident was resolved"),
     ];
-    lines.into_iter().filter(|(every, _)| i % every == 0).map(|(_, line)| line).collect()
+    lines.into_iter().filter(|(every, _)| i.is_multiple_of(*every)).map(|(_, line)| line).collect()
 }
 
 /// Writes a notebook of `notes` notes with `links` wiki-links each below `root`; gives the bytes of all

@@ -88,6 +88,7 @@ pub(crate) enum Shown {
     Never,
 }
 
+#[allow(clippy::large_enum_variant, reason = "there is one in a run")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write text to long-term memory, the scratchpad, today's log or a note

@@ -10,10 +10,8 @@ pub(super) fn named_date(now: LocalTime, words: &str) -> Option<LocalTime> {
         return Some(now.at_start_of(date));
     }
     let mut parts = [""; 3];
-    let mut count = 0;
-    for word in words.split_whitespace() {
-        *parts.get_mut(count)? = word;
-        count += 1;
+    for (place, word) in words.split_whitespace().enumerate() {
+        *parts.get_mut(place)? = word;
     }
     let lower = |word: &str| word.to_ascii_lowercase();
     let [first, second, third] = parts.map(lower);

@@ -324,7 +324,7 @@ impl Corpus {
     pub(crate) fn newer(&self, path: &str) -> Option<&Document> {
         let stem = path.strip_suffix(NOTE_SUFFIX).unwrap_or(path);
         let newer = [path, stem].into_iter().filter_map(|path| self.supersedes.get(path)).flatten();
-        newer.filter_map(|&id| self.files.doc(id)).last()
+        newer.rev().find_map(|&id| self.files.doc(id))
     }
 
     /// Whether any note supersedes another.

@@ -1,6 +1,6 @@
 //! Runs a command line of zk against the store.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -235,7 +235,7 @@ impl Notebook {
         let mut paths: Vec<String> = self.notes(ListRequest::default())?.into_iter().map(|note| note.path).collect();
         // zk numbers notes by path, a folder before what only begins like it.
         paths.sort_by_key(|path| path.replace('/', "\u{1}"));
-        let numbers: HashMap<String, u64> = paths.into_iter().zip(1..).collect();
+        let numbers: BTreeMap<String, u64> = paths.into_iter().zip(1..).collect();
         let number = |path: &str| numbers.get(path).copied().unwrap_or_default();
         let request = args.filter.request(|path| self.below_root(path))?;
         let graph = match self.execute(NotebookCommand::Graph(request))? {

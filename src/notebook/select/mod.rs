@@ -25,11 +25,11 @@ use core::ops::Range;
 
 pub(crate) use self::error::SelectError;
 pub use self::error::is_query_syntax_error;
-pub(crate) use self::graph::{DeadLink, Edge, Graph, Related, RelatedReason, dead_links, edges, related};
-pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, ZkResolver, zk_href};
-pub(crate) use self::mentions::{Mention, unlinked_mentions};
+pub(crate) use self::graph::{Edge, Graph, RelatedReason, dead_links, edges, related};
+pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, zk_href};
+pub(crate) use self::mentions::unlinked_mentions;
 pub(crate) use self::snippets::Snippets;
-pub(crate) use self::tags::{TagCount, tag_counts, tags_by_number};
+pub(crate) use self::tags::tag_counts;
 
 use self::fts::FullText;
 use self::graph::Direction;

@@ -134,17 +134,6 @@ pub(crate) fn tag_counts<'a>(notes: &[NoteView<'a>]) -> Vec<TagCount<'a>> {
     tags.into_values().collect()
 }
 
-/// The tags of a note as zk lists them: in the order of their numbers.
-pub(crate) fn tags_by_number<'a>(view: &NoteView<'a>, counts: &[TagCount<'_>]) -> Vec<&'a str> {
-    let number = |tag: &str| {
-        let found = counts.binary_search_by(|count| count.name.cmp(tag)).ok();
-        found.and_then(|at| counts.get(at)).map_or(u64::MAX, |count| count.id)
-    };
-    let mut tags: Vec<&str> = view.note.tags.iter().map(String::as_str).collect();
-    tags.sort_by_cached_key(|tag| number(tag));
-    tags
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

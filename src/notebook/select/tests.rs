@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 use chrono::DateTime;
 use serde_json::Value;
 
+use super::graph::DeadLink;
+use super::mentions::Mention;
+use super::tags::TagCount;
 use super::*;
 use crate::document::{Note, TagSyntax};
 
@@ -422,4 +425,15 @@ fn many_notes_resolve_in_linear_time() {
             5000
         );
     }
+}
+
+/// The tags of a note as zk lists them: in the order of their numbers.
+fn tags_by_number<'a>(view: &NoteView<'a>, counts: &[TagCount<'_>]) -> Vec<&'a str> {
+    let number = |tag: &str| {
+        let found = counts.binary_search_by(|count| count.name.cmp(tag)).ok();
+        found.and_then(|at| counts.get(at)).map_or(u64::MAX, |count| count.id)
+    };
+    let mut tags: Vec<&str> = view.note.tags.iter().map(String::as_str).collect();
+    tags.sort_by_cached_key(|tag| number(tag));
+    tags
 }

@@ -136,22 +136,18 @@ impl RankedIndex {
     }
 
     /// How many documents it has.
-    pub(crate) fn len(&self) -> u32 {
+    pub(super) fn live_count(&self) -> u32 {
         self.live
     }
 
-    /// Whether it has no document.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.live == 0
-    }
-
-    /// Writes both segments as one where that is due: when most documents are dead, or most of the index
+    /// Writes both segments as one where that is due: when most documents are dead, or much of the index
     /// came since the last time. Spread over the documents, it costs each its own size.
     pub(crate) fn settle(&mut self) {
         let dead = self.docs.len() - self.live as usize;
         let is_mostly_dead = dead > self.live as usize;
-        let is_mostly_recent = self.recent.posting_bytes > self.base.posting_bytes().max(MIN_RECENT_BYTES);
-        if !is_mostly_dead && !is_mostly_recent {
+        // Half as much takes a third more time in all, and a third less memory at its peak.
+        let is_much_recent = self.recent.posting_bytes > (self.base.posting_bytes() / 2).max(MIN_RECENT_BYTES);
+        if !is_mostly_dead && !is_much_recent {
             return;
         }
         let mut file = Vec::with_capacity(self.base.bytes().len() + self.recent.posting_bytes);

@@ -21,9 +21,9 @@ mod tests;
 mod tokens;
 
 pub(crate) use index::{Fields, RankedIndex};
-pub(crate) use passage::{Passage, Passages};
-pub(crate) use query::{EmptyQuery, Joining, Query};
-pub(crate) use score::{Ranked, Ranking, ScorePart};
+pub(crate) use passage::Passages;
+pub(crate) use query::{Joining, Query};
+pub(crate) use score::{Ranked, Ranking};
 
 /// How many fields a note has.
 pub(crate) const FIELDS: usize = 6;

@@ -313,7 +313,8 @@ mod tests {
             let span = start..start + line.trim_end().len();
             start += line.len();
             if let Some(title) = line.strip_prefix("# ") {
-                note.headings.push(Heading { level: 1, text: title.trim().into(), span });
+                let content = span.clone();
+                note.headings.push(Heading { level: 1, text: title.trim().into(), span, content });
             }
         }
         note

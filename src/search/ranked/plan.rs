@@ -71,7 +71,7 @@ impl Plan {
             let docs = forms.iter().fold(0_u32, |sum, (form, _)| sum.saturating_add(index.rough_doc_frequency(form)));
             concepts.push(Concept {
                 text: unit.text.clone(),
-                rough_idf: idf(index.len(), docs.min(index.len())),
+                rough_idf: idf(index.live_count(), docs.min(index.live_count())),
                 forms,
                 field: unit.field,
                 is_stop_word: unit.is_stop_word,

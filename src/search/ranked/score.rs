@@ -247,7 +247,7 @@ impl<'a> Sums<'a> {
     /// Adds what a concept says to the scores of the documents that have it.
     fn add(&mut self, number: usize, concept: &Concept, touched: &mut Vec<u32>) {
         let docs = u32::try_from(touched.len()).unwrap_or(u32::MAX);
-        let idf = if docs > 0 && concept.is_scored { idf(self.index.len(), docs) } else { 0.0 };
+        let idf = if docs > 0 && concept.is_scored { idf(self.index.live_count(), docs) } else { 0.0 };
         let mass = idf * concept.weight;
         let finds = !concept.is_stop_word || !self.plan.is_plain;
         for &slot in touched.iter() {

@@ -209,7 +209,7 @@ fn numbers_only_grow() {
     index.remove(7);
     index.remove(7);
     index.remove(99);
-    assert_eq!(index.len(), 1);
+    assert_eq!(index.live_count(), 1);
     assert!(found(&index, "two").is_empty());
 }
 
@@ -300,7 +300,7 @@ proptest! {
         for (doc, text) in &docs {
             text.insert(&mut fresh, *doc);
         }
-        prop_assert_eq!(index.len() as usize, docs.len());
+        prop_assert_eq!(index.live_count() as usize, docs.len());
         prop_assert_eq!(encoded(&index), encoded(&fresh));
         for query in &queries {
             for joining in [Joining::Any, Joining::All] {
