@@ -119,6 +119,20 @@ impl journal::Guest for Component {
     }
 }
 
+impl notebook::Guest for Component {
+    fn parse_zk_list_output(stdout: String) -> Result<Vec<notebook::ZkNote>, types::Error> {
+        match crate::notebook::parse_zk_list_output(&stdout) {
+            Ok(notes) => Ok(given(notes)),
+            Err(error) => Err(given(crate::protocol::Error::from(error))),
+        }
+    }
+
+    fn parse_note_path(stdout: String, extension: String, root: Option<String>) -> Result<String, types::Error> {
+        let path = crate::notebook::parse_note_path(&stdout, &extension, root.as_deref());
+        path.map_err(|error| given(crate::protocol::Error::from(error)))
+    }
+}
+
 impl context::Guest for Component {
     fn append_memory_block(preamble: String, block: Option<String>) -> String {
         crate::context::append_memory_block(&preamble, block.as_deref())

@@ -207,7 +207,10 @@ async fn run(
 ) -> Result<Reply, Error> {
     Ok(match command {
         Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
-        Command::Context(request) => Reply::Context(context::context(&call, request).await?),
+        Command::Context(request) => {
+            let memories = request.turn.and_then(|turn| notebook.memories(turn, request.max_bytes as usize));
+            Reply::Context(context::context(&call, request, memories).await?)
+        }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
     })
 }

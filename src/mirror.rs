@@ -188,7 +188,7 @@ macro_rules! mirror_contract {
             }
             journal::Skipped => own_search::Skipped { path, reason }
 
-            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes }
+            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn }
             context::ContextReply => own_context::ContextReply { block, tokens, left_out }
             context::LeftOut => own_context::LeftOut { path, section, reason, kept_bytes, left_out_bytes }
 
@@ -196,7 +196,10 @@ macro_rules! mirror_contract {
                 title, content, template, tags, links, supersede
             }
             notebook::RecallRequest => own_notebook::RecallRequest {
-                query, limit, offset, filter, explain, vouched_unchanged
+                query, limit, offset, filter, sort, explain, vouched_unchanged
+            }
+            notebook::ZkNote => own_notebook::ZkNote {
+                path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum
             }
             notebook::ListRequest => own_notebook::ListRequest { filter, sort, limit, zk_links, with_text }
             notebook::NoteFilter => own_notebook::NoteFilter {

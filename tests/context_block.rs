@@ -33,7 +33,8 @@ fn context_of(kind: Kind, store: Simulator, overflow: Overflow, max_bytes: u32) 
 }
 
 fn context_with(kind: Kind, config: Config, store: Simulator, overflow: Overflow, max_bytes: u32) -> ContextReply {
-    let reply = Drive::new(kind, config, store).run(Command::Context(ContextRequest { overflow, max_bytes }));
+    let reply =
+        Drive::new(kind, config, store).run(Command::Context(ContextRequest { overflow, max_bytes, turn: None }));
     match reply {
         Ok(Reply::Context(reply)) => reply,
         other => panic!("expected a block, got {other:?}"),
@@ -317,8 +318,11 @@ fn a_denied_read_is_named() {
                 store.fail_at(operation, FsError::Denied);
             }
             if policy == Overflow::Prioritised {
-                let reply = Drive::new(kind, project_config(), store)
-                    .run(Command::Context(ContextRequest { overflow: policy, max_bytes: 1000 }));
+                let reply = Drive::new(kind, project_config(), store).run(Command::Context(ContextRequest {
+                    overflow: policy,
+                    max_bytes: 1000,
+                    turn: None,
+                }));
                 assert_eq!(reply.unwrap_err().code, saddlebag::protocol::ErrorCode::Storage);
                 continue;
             }

@@ -86,7 +86,7 @@ fn every_command(target: &Target) -> Vec<Command> {
         JournalCommand::Search(SearchRequest::new("secret")).into(),
     ];
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 4000 }));
+        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 4000, turn: None }));
     }
     commands
 }

@@ -99,6 +99,7 @@ fn recall_finds_what_is_asked_for() {
             limit: 20,
             offset: 0,
             filter: NoteFilter::default(),
+            sort: Vec::new(),
             explain: false,
             vouched_unchanged: false,
         };

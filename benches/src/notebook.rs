@@ -25,6 +25,7 @@ fn recall(vouched_unchanged: bool) -> Command {
         limit: 10,
         offset: 0,
         filter: NoteFilter::default(),
+        sort: Vec::new(),
         explain: false,
         vouched_unchanged,
     }))

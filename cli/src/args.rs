@@ -229,6 +229,9 @@ pub(crate) struct ContextArgs {
     /// Also print what a model is to be told about its memory, behind the block
     #[arg(long, conflicts_with = "report")]
     pub(crate) prompt: bool,
+    /// Put what is recalled for this question into the block, as its last section
+    #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
+    pub(crate) recall: Option<String>,
 }
 
 #[derive(Debug, Args)]

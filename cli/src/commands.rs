@@ -5,6 +5,7 @@ use saddlebag::context::{ContextReply, ContextRequest};
 use saddlebag::journal::{
     EditChange, FileState, JournalCommand, JournalReply, MEMORY_PROMPT, SearchRequest, Target, TargetRole,
 };
+use saddlebag::notebook::NotebookCommand;
 use saddlebag::search::{SearchResults, Skipped};
 use saddlebag::{Command, Reply};
 use serde_json::json;
@@ -17,6 +18,10 @@ use crate::output::{Output, STRONG};
 use crate::store::Store;
 use crate::{demo, input, json, location, notebook, zk};
 
+/// The one turn that a run has.
+const TURN: u64 = 1;
+/// How many recalled notes go into the block.
+const RECALLED_NOTES: u32 = 10;
 /// How many hits a search lists unless told otherwise.
 const USUAL_HITS: u32 = 50;
 
@@ -63,7 +68,10 @@ fn named(args: &NamedTarget, role: TargetRole) -> Result<Target, Failure> {
 
 /// Opens the store and runs one command in it.
 pub(crate) fn execute(command: impl Into<Command>, global: &Global, output: &mut Output) -> Result<Reply, Failure> {
-    let mut store = Store::open(global)?;
+    run_in(&mut Store::open(global)?, command, output)
+}
+
+fn run_in(store: &mut Store, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
     let reply = store.run(command);
     if let Some(failure) = store.trace_failure() {
         output.warning(&failure);
@@ -228,8 +236,14 @@ fn limited(results: &SearchResults, limit: u32) -> String {
 }
 
 fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let request = ContextRequest { overflow: args.overflow, max_bytes: args.max_bytes };
-    let reply = execute(Command::Context(request), global, output)?;
+    let mut store = Store::open(global)?;
+    if let Some(question) = &args.recall {
+        let query = input::text(question.clone())?;
+        store.run(NotebookCommand::RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES })?;
+    }
+    let turn = args.recall.as_ref().map(|_| TURN);
+    let request = ContextRequest { overflow: args.overflow, max_bytes: args.max_bytes, turn };
+    let reply = run_in(&mut store, Command::Context(request), output)?;
     let Reply::Context(context) = &reply else { return Err(wrong_reply()) };
     let exit = if context.block.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
     if output.is_json() {

@@ -17,9 +17,13 @@ const MAX_LONG_TERM_BYTES: u32 = 131_072;
 /// How many logs the block has.
 const LOGS: usize = 2;
 
-/// Reads the sections and makes the block.
-pub(crate) async fn context(call: &Call, request: ContextRequest) -> Result<ContextReply, Error> {
-    let ContextRequest { overflow, max_bytes } = request;
+/// Reads the sections and makes the block; `memories` is the text of those of a turn.
+pub(crate) async fn context(
+    call: &Call,
+    request: ContextRequest,
+    memories: Option<String>,
+) -> Result<ContextReply, Error> {
+    let ContextRequest { overflow, max_bytes, .. } = request;
     let layout = &call.scope.layout;
     let today = call.now.date();
     let mut files = alloc::vec![
@@ -37,6 +41,11 @@ pub(crate) async fn context(call: &Call, request: ContextRequest) -> Result<Cont
         files.extend(days.map(|date| (SectionKind::Log { date, today: date == today }, layout.daily(date))));
     }
     sections.extend(read_sections(call, &files, overflow, max_bytes).await);
+    sections.extend(memories.map(|text| Section {
+        kind: SectionKind::Memories,
+        path: "recalled notes".into(),
+        content: SectionContent::Text { text, unread_bytes: 0 },
+    }));
     let mut reply = block(&sections, overflow, max_bytes as usize);
     reply.left_out.extend(not_dates);
     Ok(reply)

@@ -68,11 +68,14 @@ pub struct ContextRequest {
     /// In bytes: of the whole block for [`Overflow::Balanced`]; without wrapper and markers, as in
     /// zerostack, for the others.
     pub max_bytes: u32,
+    /// Put the memories of this turn in as the last section: what was recalled for it, and what the
+    /// session began with.
+    pub turn: Option<u64>,
 }
 
 impl Default for ContextRequest {
     fn default() -> Self {
-        Self { overflow: Overflow::default(), max_bytes: DEFAULT_BLOCK_BYTES }
+        Self { overflow: Overflow::default(), max_bytes: DEFAULT_BLOCK_BYTES, turn: None }
     }
 }
 

@@ -27,6 +27,8 @@ pub enum SectionKind {
         /// Whether the day is today.
         today: bool,
     },
+    /// What was recalled.
+    Memories,
 }
 
 /// One file of memory, as it was read for the block.
@@ -66,6 +68,7 @@ impl Section {
             SectionKind::Scratchpad => "Scratchpad (open items)".to_string(),
             SectionKind::Log { date, today: false } => format!("Daily log {date}"),
             SectionKind::Log { date, today: true } => format!("Daily log {date} (today)"),
+            SectionKind::Memories => "Relevant Memories".to_string(),
         }
     }
 }
@@ -82,6 +85,11 @@ struct Body<'a> {
 impl Body<'_> {
     fn whole(&self) -> usize {
         self.header.len() + self.text.len()
+    }
+
+    /// Whether the beginning says most: the best of what was recalled, the first of the open items.
+    fn keeps_start(&self) -> bool {
+        matches!(self.section.kind, SectionKind::Scratchpad | SectionKind::Memories)
     }
 
     fn left_out(&self, kept: usize) -> LeftOut {
@@ -151,6 +159,7 @@ fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Op
         (Overflow::Prioritised, SectionKind::Log { date, .. }) if Some(date) == newest => (1, None),
         (Overflow::Prioritised, SectionKind::LongTerm) => (2, None),
         (Overflow::Prioritised, SectionKind::Log { date, .. }) => (3, Some(date)),
+        (_, SectionKind::Memories) => (4, None),
         (_, SectionKind::LongTerm) => (0, None),
         (_, SectionKind::Scratchpad) => (1, None),
         (_, SectionKind::Log { date, .. }) => (2, Some(date)),
@@ -261,13 +270,15 @@ fn needed(body: &Body<'_>) -> usize {
     body.whole() + marker
 }
 
-/// The section that is given up first: the older log, then the scratchpad, then today's log.
+/// The section that is given up first: the older log, then what was recalled, then the
+/// scratchpad, then today's log.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
-        SectionKind::Scratchpad => (1, None),
-        SectionKind::Log { today: true, .. } => (2, None),
-        SectionKind::LongTerm => (3, None),
+        SectionKind::Memories => (1, None),
+        SectionKind::Scratchpad => (2, None),
+        SectionKind::Log { today: true, .. } => (3, None),
+        SectionKind::LongTerm => (4, None),
     };
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
 }
@@ -276,7 +287,7 @@ fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
 fn cut_marker(body: &Body<'_>, cut: usize) -> String {
     let bytes = body.unread_bytes + cut as u64;
     match body.section.kind {
-        SectionKind::Scratchpad => format!("\n…[section truncated: {}, {bytes} bytes left out]", body.title),
+        _ if body.keeps_start() => format!("\n…[section truncated: {}, {bytes} bytes left out]", body.title),
         _ => format!("…[section truncated: {}, the oldest {bytes} bytes left out]\n", body.title),
     }
 }
@@ -296,10 +307,10 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String,
             continue;
         }
         let room = share.saturating_sub(body.header.len() + cut_marker(body, body.text.len()).len());
-        let scratchpad = body.section.kind == SectionKind::Scratchpad;
-        let kept = if scratchpad { first_lines(&body.text, room) } else { unforged(last_lines(&body.text, room)) };
+        let keeps_start = body.keeps_start();
+        let kept = if keeps_start { first_lines(&body.text, room) } else { unforged(last_lines(&body.text, room)) };
         let marker = cut_marker(body, body.text.len() - kept.len());
-        if scratchpad {
+        if keeps_start {
             content.push_str(kept);
             content.push_str(&marker);
         } else {

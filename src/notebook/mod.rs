@@ -253,6 +253,8 @@ pub struct RecallRequest {
     pub offset: u32,
     /// What the notes must be.
     pub filter: NoteFilter,
+    /// The keys to sort by instead of the score, the most important first.
+    pub sort: Vec<SortKey>,
     /// Show the parts of each score.
     pub explain: bool,
     /// The host vouches that nothing changed since the last command.

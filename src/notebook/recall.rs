@@ -4,10 +4,12 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use super::run::{Notebook, catch_up, known_config, look, read_texts, warnings};
 use super::snapshot::title_or_stem;
-use super::{ListRequest, NoteFilter, RecallHit, RecallReply, RecallRequest, ScorePart, queries};
+use super::{ListRequest, NoteFilter, RecallHit, RecallReply, RecallRequest, ScorePart, SortBy, SortKey, queries};
+use crate::document::Note;
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
@@ -45,8 +47,12 @@ pub(super) async fn recall(
     loop {
         attempt += 1;
         let accepted = accepted(call, notebook, &request.filter).await?;
-        let ranking = rank(call, notebook, &query, request, accepted.as_deref());
-        let page: Vec<Ranked> = ranking.hits.into_iter().skip(request.offset as usize).collect();
+        let mut ranking = rank(call, notebook, &query, request, accepted.as_deref());
+        if !request.sort.is_empty() {
+            ranking.hits = sorted(&notebook.corpus.borrow(), ranking.hits, &request.sort);
+        }
+        let page = ranking.hits.into_iter().skip(request.offset as usize).take(request.limit as usize);
+        let page: Vec<Ranked> = page.collect();
         let missing: Vec<DocId> = {
             let corpus = notebook.corpus.borrow();
             let has_no_text = |id: &DocId| corpus.files.doc(*id).is_some_and(|doc| doc.text.is_none());
@@ -89,8 +95,44 @@ fn rank(
             && corpus.files.doc(id).is_some_and(|doc| superseded_by(call, &corpus, doc).is_some());
         if is_superseded { SUPERSEDED_WEIGHT } else { 1.0 }
     };
-    let limit = (request.offset as usize).saturating_add(request.limit as usize);
+    let limit = match request.sort.is_empty() {
+        true => (request.offset as usize).saturating_add(request.limit as usize),
+        // What is first by another key may be last by its score.
+        false => usize::MAX,
+    };
     corpus.ranked().search(query, limit, &is_accepted, &weight)
+}
+
+/// The hits by what is known of the notes; those that are equal stay in the order of their scores.
+fn sorted(corpus: &Corpus, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
+    let mut known: Vec<(Ranked, Option<(&Document, Note)>)> = hits
+        .into_iter()
+        .map(|hit| {
+            let document = corpus.files.doc(hit.doc);
+            let known = document.and_then(|document| Some((document, corpus.files.note(document)?)));
+            (hit, known)
+        })
+        .collect();
+    known.sort_by(|(_, a), (_, b)| match (a, b) {
+        (Some(a), Some(b)) => compare(keys, a, b),
+        _ => b.is_some().cmp(&a.is_some()),
+    });
+    known.into_iter().map(|(hit, _)| hit).collect()
+}
+
+fn compare(keys: &[SortKey], (one, a): &(&Document, Note), (other, b): &(&Document, Note)) -> Ordering {
+    let created = |document: &Document, note: &Note| note.created().unwrap_or(document.modified);
+    let by_key = keys.iter().map(|key| {
+        let ordering = match key.by {
+            SortBy::Created => created(one, a).cmp(&created(other, b)),
+            SortBy::Modified => one.modified.cmp(&other.modified),
+            SortBy::Path => one.path.cmp(&other.path),
+            SortBy::Title => a.title.cmp(&b.title),
+            SortBy::WordCount => a.word_count.cmp(&b.word_count),
+        };
+        if key.ascending { ordering } else { ordering.reverse() }
+    });
+    by_key.fold(Ordering::Equal, Ordering::then)
 }
 
 /// The note that supersedes a note.

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::rc::Rc;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -37,6 +38,13 @@ struct KnownConfig {
 impl Notebook {
     pub(crate) fn new(corpus: Rc<RefCell<Corpus>>) -> Self {
         Self { corpus, ..Self::default() }
+    }
+
+    /// The memories of a turn as the text of a section, without its title; `None` where there are none.
+    pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> Option<String> {
+        let text = self.session.borrow().section(turn, max_bytes).text;
+        let (_, entries) = text.split_once('\n')?;
+        Some(entries.to_string())
     }
 }
 

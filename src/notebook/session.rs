@@ -86,6 +86,7 @@ pub(super) async fn recall_for_turn(
         limit,
         offset: 0,
         filter: NoteFilter::default(),
+        sort: Vec::new(),
         explain: false,
         vouched_unchanged: false,
     };

@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 
 use serde::Deserialize;
 
+use crate::protocol::Error;
+
 /// A note as `zk list` prints it. Of a list of paths only the path is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZkNote {
@@ -61,6 +63,12 @@ pub enum ZkOutputError {
         /// The root of the notebook.
         root: String,
     },
+}
+
+impl From<ZkOutputError> for Error {
+    fn from(error: ZkOutputError) -> Self {
+        Self::invalid_argument(error.to_string(), "hand in what zk printed to standard output, whole")
+    }
 }
 
 /// The object that zk prints of a note. Go writes an empty list as `null` at times.

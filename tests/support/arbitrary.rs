@@ -177,7 +177,8 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
         |(query, limit, offset, filter, explain, vouched_unchanged)| {
             let filter = filter.unwrap_or_default();
-            NotebookCommand::Recall(RecallRequest { query, limit, offset, filter, explain, vouched_unchanged })
+            let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
+            NotebookCommand::Recall(RecallRequest { query, limit, offset, filter, sort, explain, vouched_unchanged })
         },
     );
     prop_oneof![
@@ -240,7 +241,8 @@ pub fn command() -> impl Strategy<Value = Command> {
     prop_oneof![
         6 => journal.prop_map(Command::Journal),
         5 => notebook().prop_map(Command::Notebook),
-        1 => (overflow(), 0_u32..6000).prop_map(|(overflow, max_bytes)| Command::Context(ContextRequest { overflow, max_bytes })),
+        1 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4))
+            .prop_map(|(overflow, max_bytes, turn)| Command::Context(ContextRequest { overflow, max_bytes, turn })),
     ]
 }
 

@@ -124,6 +124,9 @@ pub(crate) struct RecallArgs {
     /// How many notes to pass over: the next page
     #[arg(long, default_value_t = 0, value_name = "N")]
     offset: u32,
+    /// A key to sort by instead of the score: created, modified, path, title, word-count; with `+` or `-`
+    #[arg(long, short = 's', value_name = "KEY")]
+    sort: Vec<String>,
     /// Print the parts of each score
     #[arg(long)]
     explain: bool,
@@ -261,6 +264,7 @@ impl Command {
                     limit: args.limit,
                     offset: args.offset,
                     filter: args.filter.into(),
+                    sort: args.sort.iter().map(|key| sort_key(key)).collect::<Result<_, _>>()?,
                     explain: args.explain,
                     vouched_unchanged: false,
                 })
