@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use saddlebag::context::ContextRequest;
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
+use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, RecallRequest, RememberRequest};
 use saddlebag::protocol::{
     AppendOutcome, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome, RenameOutcome,
     WriteOutcome,
@@ -60,11 +61,28 @@ pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn commands() -> [(&'static str, Command); 4] {
+fn commands() -> [(&'static str, Command); 6] {
     let fact = "- Staging listens on port 8443 since the move to the new load balancer.";
     let log = JournalCommand::AppendDaily {
         heading: "staging moved".into(),
         body: "New load balancer, port 8443. Rollback: switch the record back.".into(),
+    };
+    let fact_note = RememberRequest {
+        title: "Load balancer".into(),
+        content: "Two nodes in front of staging. Certificates are renewed every 60 days.".into(),
+        template: "fact".into(),
+        tags: vec!["infra".into()],
+        links: vec!["deploy".into()],
+        supersede: false,
+    };
+    let question = RecallRequest {
+        query: "which port is staging listening on?".into(),
+        limit: 3,
+        offset: 0,
+        filter: NoteFilter::default(),
+        sort: Vec::new(),
+        explain: false,
+        vouched_unchanged: false,
     };
     [
         (
@@ -73,6 +91,8 @@ fn commands() -> [(&'static str, Command); 4] {
         ),
         ("log \"staging moved\" \"New load balancer ...\"", log.into()),
         ("search staging port", JournalCommand::Search(SearchRequest::new("staging port")).into()),
+        ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", NotebookCommand::Remember(fact_note).into()),
+        ("recall \"which port is staging listening on?\"", NotebookCommand::Recall(question).into()),
         ("context", Command::Context(ContextRequest::default())),
     ]
 }
@@ -94,6 +114,8 @@ fn step(
         Reply::Journal(JournalReply::Written(reply)) => reply.message,
         Reply::Journal(JournalReply::Found(results)) => results.rendered,
         Reply::Context(reply) => reply.block.unwrap_or_default(),
+        Reply::Notebook(NotebookReply::Remembered(reply)) => reply.message,
+        Reply::Notebook(NotebookReply::Recalled(reply)) => reply.rendered,
         _ => return Err(wrong_reply()),
     };
     let operations = seen.take();
