@@ -179,9 +179,7 @@ fn what_changed_after_it_was_written_is_seen() {
         assert_eq!(found, ["elsewhere/n007.md", "notes/n005.md", "notes/new.md"]);
         assert_eq!(recalled(&mut drive, "word5"), [""; 0]);
         assert_eq!(recalled(&mut drive, "word6"), [""; 0]);
-        let since = drive.executor.operations();
         let mut plain = drive.executor.clone();
-        let _ = since;
         let (got, _) = answers(kind, config(3, true), drive.executor);
         let operation = plain.operations();
         plain.edit_at(operation, &path(PART), None);
@@ -240,8 +238,7 @@ fn a_configuration_that_changes_under_an_engine_reads_the_notes_anew() {
         let mut plain = store();
         plain.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
         let (expected, _) = answers(kind, config(2, false), plain);
-        let got: Vec<String> =
-            questions().into_iter().map(|command| format!("{:?}", drive.run(command))).collect();
+        let got: Vec<String> = questions().into_iter().map(|command| format!("{:?}", drive.run(command))).collect();
         assert_eq!(got, expected);
     }
 }

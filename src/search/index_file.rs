@@ -30,6 +30,8 @@ const HEAD_BYTES: usize = 24;
 const PART_BYTES: usize = 8 << 20;
 /// The most parts.
 const MAX_PARTS: u32 = 1024;
+/// How far the numbers of files may be spread: numbers only grow, and an index made anew begins at 0.
+const MAX_SPREAD: usize = 64;
 /// Fewer notes than this are read as fast as an index of them.
 const MIN_NOTES: usize = 128;
 
@@ -139,6 +141,10 @@ fn decode(corpus: &mut Corpus, mut bytes: Vec<u8>) -> Option<()> {
     let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk::<8>()?)).ok()?;
     let end = length.checked_add(8)?;
     let catalog: Catalog = postcard::from_bytes(bytes.get(8..end)?).ok()?;
+    let last = catalog.notes.last().map_or(0, |entry| entry.id as usize);
+    if catalog.tags != corpus.tags() || last / MAX_SPREAD > catalog.notes.len() {
+        return None;
+    }
     let range = end..bytes.len();
     let ranked = RankedIndex::decode(Rc::new(bytes), range)?;
     let mut documents = Vec::with_capacity(catalog.notes.len());
@@ -148,7 +154,7 @@ fn decode(corpus: &mut Corpus, mut bytes: Vec<u8>) -> Option<()> {
         document.note = Some(Box::new(note));
         documents.push((id, document));
     }
-    corpus.restore(catalog.tags, ranked, documents);
+    corpus.restore(ranked, documents);
     Some(())
 }
 
