@@ -47,6 +47,10 @@ fn recorded_vectors_hold() {
                 continue;
             }
             let text = std::fs::read_to_string(&file).unwrap();
+            // The tokenizer's own tests run these.
+            if name == "zk/fts5-tokens.json" {
+                continue;
+            }
             if name == "zk/expected.json" {
                 let recorded: zk::Recorded =
                     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));

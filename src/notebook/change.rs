@@ -93,7 +93,13 @@ pub(super) async fn rename(
     let config = catch_up(call, notebook).await?;
     let (old, linking) = look(notebook, call, |snapshot| {
         let note = snapshot.find(note)?;
-        let paths = backlinks(snapshot, note).into_iter().map(|from| notebook_file(call, snapshot.path(from)));
+        let mut naming = backlinks(snapshot, note);
+        let old = snapshot.path(note);
+        let superseding = snapshot.views.iter().enumerate().filter(|(_, view)| rename::supersedes(view.note, old));
+        naming.extend(superseding.map(|(place, _)| place));
+        naming.sort_unstable();
+        naming.dedup();
+        let paths = naming.into_iter().map(|from| notebook_file(call, snapshot.path(from)));
         Ok((notebook_file(call, snapshot.path(note))?, paths.collect::<Result<Vec<_>, Error>>()?))
     })?;
     // What links meant before the change decides, whatever is written meanwhile.
@@ -105,10 +111,14 @@ pub(super) async fn rename(
         let from = views.iter().position(|view| view.path == from);
         from.zip(old_place).is_some_and(|(from, old)| resolver.resolve(from, link) == Resolution::To(old))
     };
-    let is_unambiguous = |name: &str| match resolver.find(name) {
-        Resolution::To(note) => Some(note) == old_place,
+    // A rename that did not come to its end left the note in both places.
+    let is_the_note =
+        |note: usize, new: &str| Some(note) == old_place || views.get(note).is_some_and(|view| view.path == new);
+    let is_unambiguous = |name: &str, new: &str| match resolver.find(name) {
+        Resolution::To(note) => is_the_note(note, new),
+        Resolution::Ambiguous(notes) => notes.iter().all(|&note| is_the_note(note, new)),
         Resolution::Dead => true,
-        Resolution::Ambiguous(_) | Resolution::External => false,
+        Resolution::External => false,
     };
     let sources = RenameSources { linking: &linking, leads_to_old: &leads_to_old, is_unambiguous: &is_unambiguous };
     rename::rename(call, &config, &old, title, &sources).await

@@ -62,8 +62,7 @@ pub(super) async fn recall(
             return Ok(reply(call, notebook, &query, request, &page, ranking.total));
         }
         load_texts(call, &notebook.corpus, &missing).await;
-        let tags = known_config(notebook).map(|config| config.tag_syntax()).unwrap_or_default();
-        notebook.corpus.borrow_mut().index_notes(tags);
+        notebook.corpus.borrow_mut().index_notes();
     }
 }
 

@@ -7,13 +7,14 @@ use core::ops::Range;
 
 use super::config::NotebookConfig;
 use super::create::checked_title;
+use super::draft::SUPERSEDES;
 use super::files::{below_notebook, load_text, no_note, notebook_file, text_of};
 use super::links::Renamed;
 use super::slug::slug;
-use crate::document::{Link, Note, replace_spans, set_title};
+use crate::document::{Link, Note, Value, replace_spans, set_field, set_title, yaml_string};
 use crate::engine::{Backup, Backups, Call, Change, create, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{Date, RelPath};
+use crate::store::{Date, NOTE_SUFFIX, RelPath};
 
 /// How many notes may want one name.
 const MAX_NAMES: u32 = 10_000;
@@ -51,12 +52,13 @@ pub struct ForgetReply {
 
 /// What the index knows about the note that is renamed.
 pub(crate) struct RenameSources<'a> {
-    /// The notes that link to it.
+    /// The notes that link to it, or say that they supersede it.
     pub(crate) linking: &'a [RelPath],
     /// Whether a link of the note at this path, below the root of the notebook, leads to it.
     pub(crate) leads_to_old: &'a dyn Fn(&str, &Link) -> bool,
-    /// Whether no other note answers to this name, title or alias.
-    pub(crate) is_unambiguous: &'a dyn Fn(&str) -> bool,
+    /// Whether no note but it answers to this name, title or alias; the one at the second path, below the
+    /// root of the notebook, is it as well.
+    pub(crate) is_unambiguous: &'a dyn Fn(&str, &str) -> bool,
 }
 
 /// Gives a note another title and the name that goes with it, and rewrites every link to it.
@@ -127,6 +129,21 @@ pub(crate) async fn forget(call: &Call, path: &RelPath, backlinks: u32) -> Resul
         many => message.push_str(&format!("; {many} notes still link to it")),
     }
     Ok(ForgetReply { path, backup, message })
+}
+
+/// Whether a note says that it supersedes the one at a path below the root of the notebook.
+pub(super) fn supersedes(note: &Note, old: &str) -> bool {
+    let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
+    match note.frontmatter.value(SUPERSEDES) {
+        Some(Value::List(paths)) => paths.iter().any(names_it),
+        Some(path) => names_it(path),
+        None => false,
+    }
+}
+
+/// Whether this is the path, with its extension or without.
+fn is_path(written: &str, path: &str) -> bool {
+    written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
 }
 
 /// The name for the new title. What stands before the slug of the old one, such as an id, stays.
@@ -220,7 +237,7 @@ impl Task<'_> {
                     return Ok(Change::Keep(0));
                 };
                 let (new, count) = self.rewritten(text, path, new_path);
-                Ok(if count == 0 { Change::Keep(0) } else { Change::Write(new.into_bytes(), count) })
+                Ok(if new == text { Change::Keep(0) } else { Change::Write(new.into_bytes(), count) })
             });
             let (count, _) = rewritten.await.map_err(|error| self.unfinished(error, new_path))?;
             links += count;
@@ -240,13 +257,15 @@ impl Task<'_> {
     /// The text of a note with its links to the old name changed, and how many they are.
     fn rewritten(&self, text: &str, path: &RelPath, new_path: &RelPath) -> (String, u32) {
         let from = below_notebook(self.call, path);
+        let new_below = below_notebook(self.call, new_path);
+        let is_unambiguous = |name: &str| (self.sources.is_unambiguous)(name, new_below);
         let renamed = Renamed {
             old_path: below_notebook(self.call, self.old_path),
-            new_path: below_notebook(self.call, new_path),
+            new_path: new_below,
             old_title: &self.old_title,
             new_title: self.title,
             aliases: &self.aliases,
-            is_unambiguous: self.sources.is_unambiguous,
+            is_unambiguous: &is_unambiguous,
         };
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut count = 0;
@@ -263,10 +282,28 @@ impl Task<'_> {
             }
         }
         edits.sort_by_key(|(span, _)| span.start);
-        if edits.is_empty() {
-            return (text.to_string(), 0);
+        let text = if edits.is_empty() { text.to_string() } else { replace_spans(text, &edits) };
+        (self.superseding(text, renamed.old_path, new_below), count)
+    }
+
+    /// The text with the field that says what its note supersedes.
+    fn superseding(&self, text: String, old: &str, new: &str) -> String {
+        let note = Note::parse(&text, self.config.tags);
+        if old == new || !supersedes(&note, old) {
+            return text;
         }
-        (replace_spans(text, &edits), count)
+        let moved = |path: &str| yaml_string(if is_path(path, old) { new } else { path });
+        let value = match note.frontmatter.value(SUPERSEDES) {
+            Some(Value::List(paths)) => {
+                let paths = paths.iter().filter_map(|path| match path {
+                    Value::String(path) => Some(moved(path)),
+                    _ => None,
+                });
+                format!("[{}]", paths.collect::<Vec<_>>().join(", "))
+            }
+            _ => yaml_string(new),
+        };
+        set_field(&text, &note, SUPERSEDES, &value)
     }
 
     fn reply(&self, new_path: &RelPath, links: u32, files: u32) -> RenameReply {
@@ -307,7 +344,7 @@ mod tests {
             let sources = RenameSources {
                 linking: &linking,
                 leads_to_old: &|_, link| ["port", "facts/port", "../facts/port.md"].contains(&link.target.as_str()),
-                is_unambiguous: &|_| true,
+                is_unambiguous: &|_, _| true,
             };
             rename(&call_at(fs, day()), &NotebookConfig::default(), &path(OLD), title, &sources).await
         })
@@ -334,7 +371,7 @@ mod tests {
         let reply = store.run(|fs| async move {
             let linking = [path("daily/log.md")];
             let leads_to_old: &dyn Fn(&str, &Link) -> bool = &|_, link| !link.is_external;
-            let sources = RenameSources { linking: &linking, leads_to_old, is_unambiguous: &|_| true };
+            let sources = RenameSources { linking: &linking, leads_to_old, is_unambiguous: &|_, _| true };
             rename(&call_at(fs, day()), &NotebookConfig::default(), &path(OLD), "DB port", &sources).await
         });
         assert_eq!(reply.expect("renamed").links, 5);

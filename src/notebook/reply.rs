@@ -52,7 +52,7 @@ pub struct ScorePart {
     pub reason: String,
     /// The field that has it; empty where that means nothing.
     pub field: String,
-    /// What it adds; a factor for `coverage` and `superseded`.
+    /// What it adds; a factor for `superseded`.
     pub amount: f64,
 }
 

@@ -142,7 +142,7 @@ pub(super) async fn catch_up(call: &Call, notebook: &Rc<Notebook>) -> Result<Rc<
     let config = adopt(call, notebook, found);
     read_index_file(call, &notebook.corpus).await;
     refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout)).await?;
-    notebook.corpus.borrow_mut().index_notes(config.tag_syntax());
+    notebook.corpus.borrow_mut().index_notes();
     save_index_file(call, &notebook.corpus).await;
     Ok(config)
 }
@@ -164,7 +164,9 @@ fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Rc<NotebookCon
     let scope = call.scope.clone();
     let rules = config.clone();
     let coverage = move |path: &RelPath| covers(&scope, &rules, path);
-    notebook.corpus.borrow_mut().cover(Rc::new(coverage));
+    let mut corpus = notebook.corpus.borrow_mut();
+    corpus.cover(Rc::new(coverage));
+    corpus.read_tags(config.tag_syntax());
     *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
     config
 }
@@ -228,8 +230,7 @@ pub(super) async fn read_texts(
             return Ok(());
         }
         load_texts(call, &notebook.corpus, &missing).await;
-        let syntax = known_config(notebook).map(|config| config.tag_syntax()).unwrap_or_default();
-        notebook.corpus.borrow_mut().index_notes(syntax);
+        notebook.corpus.borrow_mut().index_notes();
     }
     Ok(())
 }

@@ -3,14 +3,12 @@
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
-use super::queries;
 use super::recall::recall;
 use super::run::{Notebook, catch_up, look, read_texts};
 use super::snapshot::{Snapshot, title_or_stem};
-use super::{
-    ListRequest, MemoryContext, NoteFilter, RecallRequest, RecalledMemory, SortBy, SortKey, format_memory_context,
-};
+use super::{MemoryContext, NoteFilter, RecallRequest, RecalledMemory, format_memory_context};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::store::FACTS_FOLDER;
@@ -39,17 +37,14 @@ impl Session {
 /// Takes the newest facts into the session.
 pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Result<u32, Error> {
     catch_up(call, notebook).await?;
-    let request = ListRequest {
-        filter: NoteFilter { paths: alloc::vec![FACTS_FOLDER.to_string()], ..NoteFilter::default() },
-        sort: alloc::vec![SortKey { by: SortBy::Modified, ascending: false }],
-        limit: Some(limit),
-        ..ListRequest::default()
+    let limit = limit as usize;
+    let newest = |snapshot: &Snapshot<'_>| {
+        let places = newest_facts(snapshot, limit).into_iter();
+        Ok(places.filter_map(|place| snapshot.ids.get(place).copied()).collect())
     };
-    read_texts(call, notebook, |snapshot| queries::selected(call, snapshot, &request)).await?;
+    read_texts(call, notebook, newest).await?;
     let memories = look(notebook, call, |snapshot: &Snapshot<'_>| {
-        let ids = queries::selected(call, snapshot, &request)?;
-        let places = ids.iter().filter_map(|id| snapshot.ids.iter().position(|other| other == id));
-        let memories = places.filter_map(|place| {
+        let memories = newest_facts(snapshot, limit).into_iter().filter_map(|place| {
             let view = snapshot.views.get(place)?;
             Some(RecalledMemory {
                 path: snapshot.shown(place, &call.scope),
@@ -62,6 +57,16 @@ pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Re
     let count = u32::try_from(memories.len()).unwrap_or(u32::MAX);
     notebook.session.borrow_mut().first = memories;
     Ok(count)
+}
+
+/// The places of the facts that were changed last, the newest first.
+fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
+    let facts = snapshot.views.iter().enumerate();
+    let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
+    let facts = facts.filter(|(_, view)| is_fact(view.path));
+    let mut facts: Vec<(Reverse<u64>, usize)> = facts.map(|(place, view)| (Reverse(view.modified), place)).collect();
+    facts.sort_unstable();
+    facts.into_iter().take(limit).map(|(_, place)| place).collect()
 }
 
 /// Recalls for a turn. What is found after a later turn has asked is dropped.
@@ -92,10 +97,11 @@ pub(super) async fn recall_for_turn(
     };
     let found = recall(call, notebook, &request).await?;
     let mut session = notebook.session.borrow_mut();
-    if session.turn == turn {
-        let memories = found.hits.into_iter();
-        session.recalled =
-            memories.map(|hit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage }).collect();
+    if session.turn != turn {
+        return Ok(0);
     }
+    let memories = found.hits.into_iter();
+    session.recalled =
+        memories.map(|hit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage }).collect();
     Ok(u32::try_from(session.recalled.len()).unwrap_or(u32::MAX))
 }

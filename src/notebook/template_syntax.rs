@@ -172,6 +172,10 @@ impl<'a> Scanner<'a> {
         self.space();
         let tag = if is_triple {
             Tag::Show(self.shown()?)
+        } else if self.take("#>") || self.take(">") {
+            self.space();
+            let name = self.word();
+            return Err(format!("the template `{name}` is not taken in: partials are not supported"));
         } else if self.take("#") {
             Tag::Open(self.block()?)
         } else if self.take("/") {
@@ -179,10 +183,6 @@ impl<'a> Scanner<'a> {
             Tag::Close(self.word().to_string())
         } else if self.take("^") {
             Tag::Else(None)
-        } else if self.take(">") {
-            self.space();
-            let name = self.word();
-            return Err(format!("the template `{name}` is not taken in: partials are not supported"));
         } else if self.is_else() {
             self.take("else");
             self.space();

@@ -46,7 +46,6 @@ pub(crate) type Coverage = Rc<dyn Fn(&RelPath) -> bool>;
 /// What an index file gives.
 pub(super) struct Restored {
     pub(super) file: Rc<Vec<u8>>,
-    pub(super) tags: TagSyntax,
     pub(super) ranked: RankedIndex,
     pub(super) documents: Vec<(DocId, Document)>,
     pub(super) supersedes: BTreeMap<String, Vec<DocId>>,
@@ -70,7 +69,7 @@ pub(crate) struct Corpus {
     ranked: RankedIndex,
     /// Files with a lower number are in `ranked`.
     ranked_to: DocId,
-    /// How the tags of what is in `ranked` were read.
+    /// How tags are read.
     tags: TagSyntax,
     /// By the path that a note says it supersedes, the notes that say so.
     supersedes: BTreeMap<String, Vec<DocId>>,
@@ -82,6 +81,8 @@ pub(crate) struct Corpus {
     /// What the folders were when they were last listed.
     pages: BTreeMap<Option<RelPath>, Vec<Page>>,
     coverage: Coverage,
+    /// How often what counts as a note, or as a tag, was changed: a list from before says nothing.
+    rules: u64,
     /// Whether the last try to bring it up to date succeeded.
     loaded: bool,
 }
@@ -100,6 +101,7 @@ impl Default for Corpus {
             skipped: BTreeMap::new(),
             pages: BTreeMap::new(),
             coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
+            rules: 0,
             loaded: false,
         }
     }
@@ -114,8 +116,30 @@ impl Corpus {
     /// Other files are notes from here on.
     pub(crate) fn cover(&mut self, coverage: Coverage) {
         self.coverage = coverage;
+        self.new_rules();
+    }
+
+    /// Tags are read so from here on. What was indexed otherwise is indexed anew; what is known from an
+    /// index file alone is read again.
+    pub(crate) fn read_tags(&mut self, tags: TagSyntax) {
+        if self.tags == tags {
+            return;
+        }
+        self.tags = tags;
+        self.ranked = RankedIndex::default();
+        self.ranked_to = 0;
+        self.supersedes.clear();
+        self.problems.clear();
+        let unread = self.files.since(0).filter(|(_, doc)| doc.text.is_none()).map(|(_, doc)| doc.path.clone());
+        let unread: Vec<RelPath> = unread.collect();
+        unread.iter().for_each(|path| self.forget(path));
+        self.new_rules();
+    }
+
+    fn new_rules(&mut self) {
         self.pages.clear();
         self.loaded = false;
+        self.rules += 1;
     }
 
     /// Until this try has succeeded, nothing is known.
@@ -238,18 +262,11 @@ impl Corpus {
     }
 
     /// Parses the notes that came since the last time, and puts their words into the ranked index.
-    pub(crate) fn index_notes(&mut self, tags: TagSyntax) {
-        if self.tags != tags {
-            self.tags = tags;
-            self.ranked = RankedIndex::default();
-            self.ranked_to = 0;
-            self.supersedes.clear();
-            self.problems.clear();
-        }
+    pub(crate) fn index_notes(&mut self) {
         for id in self.ranked_to..self.files.next_id() {
             let Some(doc) = self.files.doc_mut(id) else { continue };
             let text = doc.text.as_deref().unwrap_or_default();
-            let note = Note::parse(text, tags);
+            let note = Note::parse(text, self.tags);
             let fields = Fields {
                 title: &note.title,
                 aliases: note.aliases.iter().map(String::as_str).collect(),
@@ -281,7 +298,6 @@ impl Corpus {
 
     /// Takes over what an index file knows.
     pub(super) fn restore(&mut self, index: Restored) {
-        self.tags = index.tags;
         self.ranked = index.ranked;
         self.files.set_index_file(index.file);
         for (id, document) in index.documents {
@@ -355,6 +371,7 @@ pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: V
     let mut changed = Vec::new();
     let mut listed = Vec::new();
     corpus.borrow_mut().begin();
+    let rules = corpus.borrow().rules;
     let mut walk = Walk::of(scopes);
     while let Some(scope) = walk.next()? {
         let pages = look_through(fs, corpus, &scope, limits, &mut changed).await?;
@@ -365,13 +382,16 @@ pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: V
     read(fs, corpus, changed, limits).await;
     let mut corpus = corpus.borrow_mut();
     // Only what was read as well as listed is known, lest another search under way trust the list.
-    corpus.pages.extend(listed);
+    let is_current = corpus.rules == rules;
+    if is_current {
+        corpus.pages.extend(listed);
+    }
     if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
         corpus.pages.clear();
     }
     let Corpus { files, literal, .. } = &mut *corpus;
     literal.settle(files);
-    corpus.loaded = true;
+    corpus.loaded = is_current;
     Ok(())
 }
 

@@ -29,6 +29,8 @@ const HEAD_BYTES: usize = 24;
 const PART_BYTES: usize = 8 << 20;
 /// The most parts.
 const MAX_PARTS: u32 = 1024;
+/// How far the numbers of files may be spread: numbers only grow, and an index made anew begins at 0.
+const MAX_SPREAD: usize = 64;
 /// Fewer notes than this are read as fast as an index of them.
 const MIN_NOTES: usize = 128;
 
@@ -61,7 +63,7 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     let Some(bytes) = read_parts(call).await else { return };
     let mut corpus = corpus.borrow_mut();
     if corpus.is_untouched()
-        && let Some(index) = decode(bytes)
+        && let Some(index) = decode(bytes, corpus.tags())
     {
         corpus.restore(index);
     }
@@ -112,12 +114,16 @@ fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn decode(bytes: Vec<u8>) -> Option<Restored> {
+fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
     let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk::<8>()?)).ok()?;
     let end = length.checked_add(8)?;
     let file = Rc::new(bytes);
-    let ranked = RankedIndex::decode(file.clone(), end..file.len())?;
     let catalog: Catalog<'_> = postcard::from_bytes(file.get(8..end)?).ok()?;
+    let last = catalog.notes.last().map_or(0, |entry| entry.id as usize);
+    if catalog.tags != tags || last / MAX_SPREAD > catalog.notes.len() {
+        return None;
+    }
+    let ranked = RankedIndex::decode(file.clone(), end..file.len())?;
     let mut documents = Vec::with_capacity(catalog.notes.len());
     for Entry { id, path, version, modified, note } in catalog.notes {
         let start = (note.as_ptr() as usize).checked_sub(file.as_ptr() as usize)?;
@@ -128,7 +134,6 @@ fn decode(bytes: Vec<u8>) -> Option<Restored> {
     let problems = catalog.problems.into_iter();
     let problems = problems.map(|(path, problem)| Some((RelPath::parse(path).ok()?, problem)));
     Some(Restored {
-        tags: catalog.tags,
         ranked,
         documents,
         supersedes: catalog.supersedes.into_iter().collect(),

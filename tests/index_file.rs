@@ -1,0 +1,399 @@
+//! The index file spares a new engine its reads, and is never believed where it could be wrong.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use proptest::prelude::*;
+use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, NotebookReply, RecallRequest};
+use saddlebag::protocol::FsError;
+use saddlebag::{Config, Limits, Reply};
+use saddlebag_host::Simulator;
+use support::arbitrary::cases;
+use support::drive::Drive;
+use support::{BOTH, Kind, path};
+
+const PART: &str = ".saddlebag/index/0000";
+const NOTES: usize = 150;
+
+fn config(epoch: u64, index_file: bool) -> Config {
+    Config { epoch, index_file, ..Config::default() }
+}
+
+fn note(i: usize) -> (String, String) {
+    let (next, tag) = ((i + 1) % NOTES, i % 7);
+    let text = format!(
+        "---\ntitle: Note {i}\ntags: [t{tag}]\naliases: [alias{i}]\n---\n\n# Note {i}\n\nword{i} common text #hash{tag} \
+         [[n{next:03}]] and [gone](missing{i}.md)\n"
+    );
+    (format!("notes/n{i:03}.md"), text)
+}
+
+fn store() -> Simulator {
+    let mut store = Simulator::new(1);
+    for i in 0..NOTES {
+        let (file, text) = note(i);
+        store.insert(&path(&file), text);
+    }
+    store
+}
+
+/// A store on which an engine has written its index.
+fn indexed() -> Simulator {
+    let mut drive = Drive::new(Kind::Native, config(1, true), store());
+    drive.run(NotebookCommand::Tags).unwrap();
+    assert!(drive.executor.files().contains_key(PART), "{:?}", drive.executor.files().keys());
+    drive.executor
+}
+
+fn question(query: &str) -> RecallRequest {
+    RecallRequest {
+        query: query.into(),
+        limit: 5,
+        offset: 0,
+        filter: NoteFilter::default(),
+        sort: Vec::new(),
+        explain: true,
+        vouched_unchanged: false,
+    }
+}
+
+/// Every kind of question.
+fn questions() -> Vec<NotebookCommand> {
+    let filter = |filter: NoteFilter| ListRequest { filter, ..ListRequest::default() };
+    let words = |word: &str| vec![word.to_string()];
+    vec![
+        NotebookCommand::Recall(question("word17 common")),
+        NotebookCommand::Recall(question("\"common text\" -word3")),
+        NotebookCommand::Recall(RecallRequest {
+            filter: NoteFilter { tags: words("t3"), ..NoteFilter::default() },
+            ..question("common")
+        }),
+        NotebookCommand::Tags,
+        NotebookCommand::Orphans,
+        NotebookCommand::DeadLinks,
+        NotebookCommand::Related { note: "Note 20".into(), limit: 9 },
+        NotebookCommand::UnlinkedMentions { note: "alias3".into() },
+        NotebookCommand::List(filter(NoteFilter { tags: words("hash2"), ..NoteFilter::default() })),
+        NotebookCommand::List(filter(NoteFilter { matches: words("word5*"), ..NoteFilter::default() })),
+        NotebookCommand::List(ListRequest { with_text: true, zk_links: true, ..ListRequest::default() }),
+        NotebookCommand::Graph(ListRequest::default()),
+        NotebookCommand::LoadMemories { limit: 3 },
+        NotebookCommand::RecallForTurn { turn: 4, query: "word99".into(), limit: 2 },
+        NotebookCommand::MemoryContext { turn: 4, max_bytes: 4_000 },
+    ]
+}
+
+fn answers(kind: Kind, config: Config, store: Simulator) -> (Vec<String>, Simulator) {
+    let mut drive = Drive::new(kind, config, store);
+    let answers = questions().into_iter().map(|command| format!("{:?}", drive.run(command))).collect();
+    (answers, drive.executor)
+}
+
+/// The notes that were read since.
+fn reads(store: &Simulator, since: u64) -> Vec<String> {
+    let log = store.log().iter().skip(usize::try_from(since).unwrap());
+    let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/"));
+    reads.map(|done| done.path.clone()).collect()
+}
+
+fn hits(reply: Reply) -> Vec<String> {
+    match reply {
+        Reply::Notebook(NotebookReply::Recalled(reply)) => reply.hits.into_iter().map(|hit| hit.path).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn recalled(drive: &mut Drive<Simulator>, query: &str) -> Vec<String> {
+    hits(drive.run(NotebookCommand::Recall(question(query))).unwrap())
+}
+
+#[test]
+fn a_new_engine_reads_the_notes_of_its_hits_alone() {
+    for kind in BOTH {
+        let store = indexed();
+        let since = store.operations();
+        let mut drive = Drive::new(kind, config(2, true), store);
+        let mut found = recalled(&mut drive, "word17");
+        found.sort();
+        let mut read = reads(&drive.executor, since);
+        read.sort();
+        assert_eq!(read, found);
+        assert_eq!(found, ["notes/n017.md"]);
+        let since = drive.executor.operations();
+        drive.run(NotebookCommand::Tags).unwrap();
+        drive.run(NotebookCommand::Orphans).unwrap();
+        drive.run(NotebookCommand::Related { note: "Note 3".into(), limit: 9 }).unwrap();
+        assert_eq!(reads(&drive.executor, since), [""; 0]);
+    }
+}
+
+#[test]
+fn an_engine_with_an_index_file_answers_as_one_without() {
+    for kind in BOTH {
+        let (expected, _) = answers(kind, config(2, false), store());
+        let (got, _) = answers(kind, config(2, true), indexed());
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn without_it_none_is_written_nor_read() {
+    for kind in BOTH {
+        let (_, plain) = answers(kind, config(2, false), store());
+        assert!(plain.files().keys().all(|file| file.starts_with("notes/")));
+        let store = indexed();
+        let since = usize::try_from(store.operations()).unwrap();
+        let before = store.files();
+        let (_, plain) = answers(kind, config(2, false), store);
+        assert!(plain.log()[since..].iter().all(|done| !done.path.contains(".saddlebag/")));
+        assert_eq!(plain.files(), before);
+    }
+}
+
+#[test]
+fn few_notes_are_not_worth_one() {
+    for kind in BOTH {
+        let mut store = Simulator::new(1);
+        for i in 0..100 {
+            let (file, text) = note(i);
+            store.insert(&path(&file), text);
+        }
+        let (_, store) = answers(kind, config(1, true), store);
+        assert!(!store.files().contains_key(PART));
+    }
+}
+
+#[test]
+fn what_changed_after_it_was_written_is_seen() {
+    for kind in BOTH {
+        let mut store = indexed();
+        let operation = store.operations();
+        store.insert(&path("notes/n005.md"), "# Changed\n\nzebra [[n009]]\n");
+        store.insert(&path("notes/new.md"), "# New\n\nzebra\n");
+        store.edit_at(operation, &path("notes/n006.md"), None);
+        store.insert(&path("elsewhere/n007.md"), "# Moved\n\nzebra\n");
+        store.edit_at(operation, &path("notes/n007.md"), None);
+        let mut drive = Drive::new(kind, config(2, true), store);
+        let mut found = recalled(&mut drive, "zebra");
+        found.sort();
+        assert_eq!(found, ["elsewhere/n007.md", "notes/n005.md", "notes/new.md"]);
+        assert_eq!(recalled(&mut drive, "word5"), [""; 0]);
+        assert_eq!(recalled(&mut drive, "word6"), [""; 0]);
+        let mut plain = drive.executor.clone();
+        let (got, _) = answers(kind, config(3, true), drive.executor);
+        let operation = plain.operations();
+        plain.edit_at(operation, &path(PART), None);
+        let (expected, _) = answers(kind, config(3, false), plain);
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is() {
+    for kind in BOTH {
+        let mut calm = Drive::new(kind, config(2, true), indexed());
+        let since = calm.executor.operations();
+        recalled(&mut calm, "word17");
+        for operation in since..calm.executor.operations() {
+            for text in [Some(b"# Other\n\nnothing of it\n".to_vec()), None, Some(b"word17 \xff".to_vec())] {
+                let mut store = indexed();
+                store.edit_at(operation, &path("notes/n017.md"), text.clone());
+                let mut drive = Drive::new(kind, config(2, true), store);
+                drive.run(NotebookCommand::Recall(question("word17"))).unwrap();
+                // Whatever the first saw, the second sees the store as it is.
+                assert_eq!(recalled(&mut drive, "word17"), [""; 0], "changed at {operation}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_configuration_reads_the_notes_anew() {
+    let configs = [
+        "[format.markdown]\nhashtags = false\n",
+        "[format.markdown]\ncolon-tags = true\nmultiword-tags = true\n",
+        "[note]\nexclude = [\"notes/n0*\"]\n",
+        "[note]\nextension = \"txt\"\n",
+        "[",
+    ];
+    for kind in BOTH {
+        for text in configs {
+            let (mut plain, mut with) = (store(), indexed());
+            for store in [&mut plain, &mut with] {
+                store.insert(&path(".zk/config.toml"), text);
+            }
+            let (expected, _) = answers(kind, config(2, false), plain);
+            let (got, _) = answers(kind, config(2, true), with);
+            assert_eq!(got, expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_configuration_that_changes_under_an_engine_reads_the_notes_anew() {
+    for kind in BOTH {
+        let mut drive = Drive::new(kind, config(2, true), indexed());
+        drive.run(NotebookCommand::Tags).unwrap();
+        drive.executor.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
+        let mut plain = store();
+        plain.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
+        let (expected, _) = answers(kind, config(2, false), plain);
+        let got: Vec<String> = questions().into_iter().map(|command| format!("{:?}", drive.run(command))).collect();
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn a_store_that_takes_no_index_answers_all_the_same() {
+    for kind in BOTH {
+        let (expected, plain) = answers(kind, config(2, true), store());
+        let writes = plain.log().iter().position(|done| done.path == PART && done.op == "write").unwrap();
+        for error in [FsError::NoSpace, FsError::ReadOnly, FsError::Denied] {
+            let mut store = store();
+            store.fail_at(writes as u64, error);
+            let (got, _) = answers(kind, config(2, true), store);
+            assert_eq!(got, expected);
+        }
+    }
+}
+
+#[test]
+fn an_index_in_parts_is_taken_whole_or_not_at_all() {
+    // Small notes of their own words make an index of more than one part.
+    let text = |i: usize, version: &str| {
+        let words: String = (0..9_000).map(|w| format!("{version}{i}x{w} ")).collect();
+        format!("# Note {i}\n\n{words}\n")
+    };
+    let kind = Kind::Native;
+    let fill = |store: &mut Simulator, version: &str| {
+        for i in 0..130 {
+            store.insert(&path(&format!("notes/n{i:03}.md")), text(i, version));
+        }
+    };
+    let mut first = Simulator::new(1);
+    fill(&mut first, "a");
+    let mut drive = Drive::new(kind, config(1, true), first);
+    drive.run(NotebookCommand::Tags).unwrap();
+    let old = drive.executor.files();
+    let parts: Vec<String> = old.keys().filter(|file| file.starts_with(".saddlebag/index/")).cloned().collect();
+    assert!(parts.len() >= 2, "{parts:?}");
+    fill(&mut drive.executor, "b");
+    let mut drive = Drive::new(kind, config(2, true), drive.executor);
+    drive.run(NotebookCommand::Tags).unwrap();
+    for part in &parts {
+        for replacement in [old.get(part).cloned(), None] {
+            let mut store = drive.executor.clone();
+            let operation = store.operations();
+            store.edit_at(operation, &path(part), replacement);
+            let mut mixed = Drive::new(kind, config(3, true), store);
+            assert_eq!(recalled(&mut mixed, "b7x7"), ["notes/n007.md"]);
+            assert_eq!(recalled(&mut mixed, "a7x7"), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn an_index_larger_than_an_engine_reads_is_not_used() {
+    for kind in BOTH {
+        let limits = Limits { max_file_bytes: 4_096, ..Limits::default() };
+        let (expected, _) = answers(kind, Config { limits, ..config(2, false) }, store());
+        let (got, _) = answers(kind, Config { limits, ..config(2, true) }, indexed());
+        assert_eq!(got, expected);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Damage {
+    Delete,
+    Truncate(prop::sample::Index),
+    Flip(Vec<(prop::sample::Index, u8)>),
+    Extend(Vec<u8>),
+    Replace(Vec<u8>),
+    Version(u8),
+    Zero(prop::sample::Index, usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        1 => Just(Damage::Delete),
+        3 => any::<prop::sample::Index>().prop_map(Damage::Truncate),
+        6 => prop::collection::vec((any::<prop::sample::Index>(), 1_u8..=255), 1..4).prop_map(Damage::Flip),
+        1 => prop::collection::vec(any::<u8>(), 1..40).prop_map(Damage::Extend),
+        1 => prop::collection::vec(any::<u8>(), 0..64).prop_map(Damage::Replace),
+        1 => (2_u8..=255).prop_map(Damage::Version),
+        2 => (any::<prop::sample::Index>(), 1_usize..512).prop_map(|(at, count)| Damage::Zero(at, count)),
+    ]
+}
+
+fn damaged(mut bytes: Vec<u8>, damage: &Damage) -> Option<Vec<u8>> {
+    match damage {
+        Damage::Delete => return None,
+        Damage::Truncate(at) => bytes.truncate(at.index(bytes.len())),
+        Damage::Flip(flips) => {
+            for (at, mask) in flips {
+                let at = at.index(bytes.len());
+                bytes[at] ^= mask;
+            }
+        }
+        Damage::Extend(more) => bytes.extend(more),
+        Damage::Replace(all) => bytes.clone_from(all),
+        Damage::Version(number) => bytes[7] = *number,
+        Damage::Zero(at, count) => {
+            let at = at.index(bytes.len());
+            let end = (at + count).min(bytes.len());
+            bytes[at..end].fill(0);
+        }
+    }
+    Some(bytes)
+}
+
+/// Gives the part the checksums that its bytes have: what decoding alone must then withstand.
+fn sealed(mut part: Vec<u8>) -> Vec<u8> {
+    if part.len() >= 32 {
+        let end = part.len() - 8;
+        let inner = xxhash_rust::xxh3::xxh3_64(&part[24..end]);
+        part[end..].copy_from_slice(&inner.to_le_bytes());
+        let outer = xxhash_rust::xxh3::xxh3_64(&part[24..]);
+        part[8..16].copy_from_slice(&outer.to_le_bytes());
+    }
+    part
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn a_damaged_index_is_never_believed(damage in damage(), component in any::<bool>()) {
+        let kind = if component { Kind::Component } else { Kind::Native };
+        let mut with = indexed();
+        let bytes = damaged(with.files()[PART].clone(), &damage);
+        let operation = with.operations();
+        with.edit_at(operation, &path(PART), bytes);
+        let (expected, _) = answers(kind, config(2, false), store());
+        let (got, after) = answers(kind, config(2, true), with);
+        prop_assert_eq!(got, expected);
+        // It is written anew, and serves the next engine.
+        let since = after.operations();
+        let mut next = Drive::new(kind, config(3, true), after);
+        prop_assert_eq!(recalled(&mut next, "word17"), ["notes/n017.md"]);
+        prop_assert_eq!(reads(&next.executor, since).len(), 1);
+    }
+
+    /// Whoever can write the store can make the checksums fit. The answers may be wrong then, but there is
+    /// no trap, no endless work, and nothing outside of the notebook is asked for.
+    #[test]
+    fn a_forged_index_is_no_trap(damage in damage(), component in any::<bool>()) {
+        let kind = if component { Kind::Component } else { Kind::Native };
+        let mut with = indexed();
+        let bytes = damaged(with.files()[PART].clone(), &damage).map(sealed);
+        let operation = with.operations();
+        with.edit_at(operation, &path(PART), bytes);
+        let mut drive = Drive::new(kind, config(2, true), with);
+        for command in questions() {
+            let id = drive.try_submit(command);
+            prop_assert!(id.is_ok(), "{id:?}");
+            drive.settle();
+        }
+    }
+}
