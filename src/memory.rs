@@ -127,7 +127,7 @@ impl Memory {
         check(&limits)?;
         let refused = |_| ConfigError::InvalidProject(slug.as_ref().map(ToString::to_string).unwrap_or_default());
         let layout = Layout::new(slug.as_ref()).map_err(refused)?;
-        let corpus: Rc<RefCell<Corpus>> = Rc::default();
+        let corpus = Rc::new(RefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
             scope: Rc::new(Scope { layout, path_prefix, limits, index_file }),

@@ -78,6 +78,9 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
 pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let mut reply = ListReply::default();
     for entry in list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await? {
+        if !call.scope.layout.is_journal(&entry.path) {
+            continue;
+        }
         let path = call.scope.shown(&entry.path);
         if entry.kind == EntryKind::File {
             reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });

@@ -81,6 +81,8 @@ pub(crate) struct Corpus {
     /// What the folders were when they were last listed.
     pages: BTreeMap<Option<RelPath>, Vec<Page>>,
     coverage: Coverage,
+    /// Which of them literal search covers.
+    journal: Coverage,
     /// How often what counts as a note, or as a tag, was changed: a list from before says nothing.
     rules: u64,
     /// Whether the last try to bring it up to date succeeded.
@@ -101,6 +103,7 @@ impl Default for Corpus {
             skipped: BTreeMap::new(),
             pages: BTreeMap::new(),
             coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
+            journal: Rc::new(|_| true),
             rules: 0,
             loaded: false,
         }
@@ -108,6 +111,12 @@ impl Default for Corpus {
 }
 
 impl Corpus {
+    /// Of a scope, with nothing in it.
+    pub(crate) fn new(layout: &Layout) -> Self {
+        let layout = layout.clone();
+        Self { journal: Rc::new(move |path| layout.is_journal(path)), ..Self::default() }
+    }
+
     /// Whether the host's word that nothing changed is enough to answer from memory.
     pub(crate) fn is_loaded(&self) -> bool {
         self.loaded
@@ -178,12 +187,16 @@ impl Corpus {
             hits,
             rendered,
             rendered_hits: count(rendered_hits),
-            skipped: self.skipped(shown),
+            skipped: self.skipped_of(shown, &*self.journal),
         }
     }
 
     pub(crate) fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
-        let skipped = self.skipped.iter();
+        self.skipped_of(shown, &|_| true)
+    }
+
+    fn skipped_of(&self, shown: impl Fn(&RelPath) -> String, is_of: &dyn Fn(&RelPath) -> bool) -> Vec<Skipped> {
+        let skipped = self.skipped.iter().filter(|(path, _)| is_of(path));
         skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() }).collect()
     }
 
@@ -240,7 +253,8 @@ impl Corpus {
         self.insert(Document::new(entry.path, version, entry.modified, Some(text)));
     }
 
-    fn insert(&mut self, document: Document) {
+    fn insert(&mut self, mut document: Document) {
+        document.is_journal = (self.journal)(&document.path);
         self.forget_words(&document.path);
         self.files.insert(document);
         self.unsaved += 1;
@@ -300,7 +314,8 @@ impl Corpus {
     pub(super) fn restore(&mut self, index: Restored) {
         self.ranked = index.ranked;
         self.files.set_index_file(index.file);
-        for (id, document) in index.documents {
+        for (id, mut document) in index.documents {
+            document.is_journal = (self.journal)(&document.path);
             self.files.restore(id, document);
         }
         self.supersedes = index.supersedes;

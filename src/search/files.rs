@@ -36,6 +36,8 @@ pub(crate) struct Document {
     pub(crate) text: Option<Box<str>>,
     pub(crate) note: EncodedNote,
     pub(crate) rank: Rank,
+    /// Whether literal search covers it.
+    pub(crate) is_journal: bool,
     /// Where the file stands when all are sorted by path; valid once the names are settled.
     pub(crate) order: u32,
 }
@@ -81,6 +83,7 @@ impl Document {
             text: text.map(String::into_boxed_str),
             note: EncodedNote::Unknown,
             rank,
+            is_journal: true,
             order: 0,
         }
     }

@@ -69,7 +69,7 @@ impl LiteralIndex {
         let mut order = 0;
         let ids: Vec<DocId> = files.by_path().map(|(_, id)| id).collect();
         for id in ids {
-            let Some(doc) = files.doc_mut(id) else { continue };
+            let Some(doc) = files.doc_mut(id).filter(|doc| doc.is_journal) else { continue };
             folded.clear();
             self.folder.fold_into(doc.path.file_name(), &mut folded);
             let start = u32::try_from(self.names.buffer.len()).unwrap_or(u32::MAX);
@@ -111,7 +111,7 @@ impl LiteralIndex {
             let words = self.words.containing(folded);
             for &word in &words {
                 self.words.places(word, |place| {
-                    if files.doc(place.doc).is_some() {
+                    if files.doc(place.doc).is_some_and(|doc| doc.is_journal) {
                         found.push(Occurrence { place, term });
                     }
                 });
@@ -154,7 +154,7 @@ impl LiteralIndex {
         let finders: Vec<memmem::Finder<'_>> =
             folded_terms.iter().map(|term| memmem::Finder::new(term.as_bytes())).collect();
         let mut folded = String::new();
-        for (id, doc) in files.since(self.indexed) {
+        for (id, doc) in files.since(self.indexed).filter(|(_, doc)| doc.is_journal) {
             folded.clear();
             self.folder.fold_into(doc.text(), &mut folded);
             let text = folded.as_bytes();

@@ -83,6 +83,16 @@ impl Layout {
         }
     }
 
+    /// Whether a file is the journal's: directly in the root, the scratchpad, a log, or directly in a
+    /// folder of notes, facts or decisions. What else the tree has is the notebook's alone.
+    #[must_use]
+    pub fn is_journal(&self, path: &RelPath) -> bool {
+        let Some(folder) = path.parent() else { return true };
+        let is_folder = |name: &str| self.below_notebook(&folder) == Some(name);
+        *path == self.scratchpad
+            || [NOTES_FOLDER, DAILY_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER].into_iter().any(is_folder)
+    }
+
     /// Long-term memory: `MEMORY.md`.
     #[must_use]
     pub fn long_term(&self) -> &RelPath {
