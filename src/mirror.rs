@@ -337,7 +337,7 @@ macro_rules! mirror_contract {
                 Linked(reply), Renamed(reply), Forgotten(reply), Tags(tags), Graph(reply), DeadLinks(links),
                 Mentions(notes), Loaded(count), Section(section),
             }
-            notebook::MatchStrategy => own_notebook::MatchStrategy { FullText, Exact, Regex }
+            notebook::MatchStrategy => own_notebook::MatchStrategy { FullText, Exact }
             notebook::SortBy => own_notebook::SortBy { Created, Modified, Path, Title, WordCount }
             notebook::ErrorState => own_notebook::ErrorState { Created, Counted, Full }
             notebook::RememberState => own_notebook::RememberState { Created, AlreadyThere, Superseded(path) }

@@ -335,8 +335,6 @@ pub enum MatchStrategy {
     FullText,
     /// The text as it stands anywhere in the file, whatever the case of ASCII letters.
     Exact,
-    /// A regular expression anywhere in the file.
-    Regex,
 }
 
 /// What to sort by.

@@ -117,7 +117,7 @@ fn title() -> impl Strategy<Value = String> {
 }
 
 fn filter() -> impl Strategy<Value = NoteFilter> {
-    let strategies = vec![MatchStrategy::FullText, MatchStrategy::Exact, MatchStrategy::Regex];
+    let strategies = vec![MatchStrategy::FullText, MatchStrategy::Exact];
     let matches = vec!["", "fact", "port OR fact", "\"two words\"", "*", "title:fact", "(fact", "f[a-c]t"];
     let dates = vec!["2026-05-25", "2026", "yesterday", "3 days ago", "nonsense", "2026-05-25T10:00:00Z"];
     let (tags, paths) =

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use clap::{Args, Parser, Subcommand};
 use saddlebag::notebook::{ListRequest, MatchStrategy, NoteFilter, SortBy, SortKey};
 
+use super::expressions::Expressions;
+
 /// Why a command line cannot be run: a message for standard error; the exit code is
 /// [`super::EXIT_FAILED`].
 #[derive(Debug, PartialEq, Eq)]
@@ -275,7 +277,7 @@ impl FilterArgs {
             Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
         };
         let filter = NoteFilter {
-            matches: split("--match", &self.r#match)?,
+            matches: if self.is_expression() { Vec::new() } else { split("--match", &self.r#match)? },
             strategy: strategy(&self.match_strategy)?,
             // Words that are no option's value are not split at commas.
             paths: self.path.iter().map(|path| relative(path)).collect(),
@@ -302,17 +304,33 @@ impl FilterArgs {
         };
         let sort = split("--sort", &self.sort)?;
         let sort = sort.iter().rev().map(|term| sort_key(term)).collect::<Result<_, _>>()?;
-        // No more than nothing is no limit.
-        let limit = self.limit.filter(|limit| *limit > 0);
+        let limit = if self.is_expression() { None } else { self.limit() };
         Ok(ListRequest { filter, sort, limit, zk_links: true, with_text: true })
+    }
+
+    /// What the notes that come of the request must match, where that is for the program to see to.
+    pub(super) fn expressions(&self) -> Result<Option<Expressions>, BadUse> {
+        if !self.is_expression() {
+            return Ok(None);
+        }
+        Expressions::new(&split("--match", &self.r#match)?, self.limit()).map(Some)
+    }
+
+    fn is_expression(&self) -> bool {
+        matches!(&*self.match_strategy, "re" | "grep" | "r")
+    }
+
+    /// No more than nothing is no limit.
+    fn limit(&self) -> Option<u32> {
+        self.limit.filter(|limit| *limit > 0)
     }
 }
 
 fn strategy(word: &str) -> Result<MatchStrategy, BadUse> {
     match word {
-        "fts" | "f" | "" => Ok(MatchStrategy::FullText),
+        // With expressions there are no queries.
+        "fts" | "f" | "" | "re" | "grep" | "r" => Ok(MatchStrategy::FullText),
         "exact" | "e" => Ok(MatchStrategy::Exact),
-        "re" | "grep" | "r" => Ok(MatchStrategy::Regex),
         _ => Err(BadUse(format!(
             "incorrect criteria: {word}: unknown match strategy\n\
              try fts (full-text search), re (regular expression) or exact"
@@ -453,7 +471,7 @@ mod tests {
     #[test]
     fn short_options_take_their_value_at_once() {
         let list = request(&["-Mr", "-n5", "-mx", "-r", "-L", "a.md", "-lb.md"]).expect("valid");
-        assert_eq!((list.filter.strategy, list.limit), (MatchStrategy::Regex, Some(5)));
+        assert_eq!((list.filter.matches, list.limit), (Vec::new(), None), "left to the program");
         assert_eq!((list.filter.linked_by, list.filter.link_to), (vec!["a.md".into()], vec!["b.md".into()]));
         assert_eq!(request(&["-n0"]).expect("valid").limit, None);
     }

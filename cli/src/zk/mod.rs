@@ -5,6 +5,7 @@
 //! command or opens a file.
 
 pub(crate) mod args;
+mod expressions;
 pub(crate) mod format;
 mod json;
 mod run;

@@ -1,6 +1,6 @@
 //! Runs a command line of zk against the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -205,7 +205,11 @@ impl Notebook {
 
     fn list(&mut self, args: &ListArgs) -> Result<(), Stop> {
         let request = args.filter.request(|path| self.below_root(path))?;
-        let notes = self.notes(request)?;
+        let expressions = args.filter.expressions()?;
+        let mut notes = self.notes(request)?;
+        if let Some(expressions) = expressions {
+            expressions.keep(&mut notes);
+        }
         let tags = self.tag_counts()?;
         let listed: Vec<ListedNote> = notes.into_iter().map(|note| self.listed(note, &tags)).collect();
         print(&format::notes(&listed, &args.frame, &self.context)?)?;
@@ -238,10 +242,16 @@ impl Notebook {
         let numbers: BTreeMap<String, u64> = paths.into_iter().zip(1..).collect();
         let number = |path: &str| numbers.get(path).copied().unwrap_or_default();
         let request = args.filter.request(|path| self.below_root(path))?;
-        let graph = match self.execute(NotebookCommand::Graph(request))? {
+        let expressions = args.filter.expressions()?;
+        let mut graph = match self.execute(NotebookCommand::Graph(request))? {
             NotebookReply::Graph(graph) => graph,
             _ => return Ok(()),
         };
+        if let Some(expressions) = expressions {
+            expressions.keep(&mut graph.notes);
+            let kept: BTreeSet<&str> = graph.notes.iter().map(|note| note.path.as_str()).collect();
+            graph.links.retain(|link| kept.contains(&*link.source) && kept.contains(&*link.target));
+        }
         let tags = self.tag_counts()?;
         let links: Vec<ListedLink> = graph
             .links

@@ -16,10 +16,6 @@ pub(crate) enum SelectError {
         query: String,
         problem: String,
     },
-    Regex {
-        pattern: String,
-        problem: String,
-    },
     Date {
         text: String,
     },
@@ -36,10 +32,6 @@ impl From<SelectError> for Error {
             SelectError::Query { query, problem } => Self::invalid_argument(
                 format!("{QUERY_SYNTAX}`{query}`: {problem}"),
                 "put words with signs in double quotes; `recall` takes any text",
-            ),
-            SelectError::Regex { pattern, problem } => Self::invalid_argument(
-                format!("not a regular expression: `{pattern}`: {problem}"),
-                "`--match-strategy exact` takes the text as it stands",
             ),
             SelectError::Date { text } => Self::new(
                 ErrorCode::InvalidDate,

@@ -34,7 +34,7 @@ pub(crate) use self::tags::tag_counts;
 use self::fts::FullText;
 use self::graph::Direction;
 use self::tags::TagFilter;
-use self::text::{Exact, Regex};
+use self::text::Exact;
 use super::{ListRequest, MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
 use crate::store::Timestamp;
 
@@ -176,13 +176,6 @@ impl Selection {
                 let exact = Exact::new(queries(filter));
                 self.retain_text(notes, |text| exact.matches(text));
             }
-            MatchStrategy::Regex => {
-                for pattern in queries(filter) {
-                    let mut regex = Regex::new(pattern)
-                        .map_err(|problem| SelectError::Regex { pattern: pattern.into(), problem })?;
-                    self.retain_text(notes, |text| regex.matches(text));
-                }
-            }
         }
         if !filter.mention.is_empty() {
             self.retain_these(&named(notes, &filter.mention)?, false);
@@ -204,7 +197,7 @@ impl Selection {
         Ok(())
     }
 
-    fn retain_text(&mut self, notes: &[NoteView<'_>], mut matches: impl FnMut(&str) -> bool) {
+    fn retain_text(&mut self, notes: &[NoteView<'_>], matches: impl Fn(&str) -> bool) {
         for (keep, view) in self.keep.iter_mut().zip(notes) {
             *keep = *keep && matches(view.text);
         }
