@@ -194,6 +194,24 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so() {
 }
 
 #[test]
+fn the_newest_of_several_notes_is_superseded() {
+    for kind in BOTH {
+        let mut drive = open(kind, &[]);
+        for i in 0..11 {
+            remember(&mut drive, fact("Port", &format!("content {i}")));
+        }
+        let new = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newer") });
+        assert_eq!(new.state, RememberState::Superseded("facts/port-11.md".into()), "{new:?}");
+        let again = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newest") });
+        assert_eq!(again.state, RememberState::Superseded(new.path.clone()));
+        let known = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newest") });
+        assert_eq!((known.state, known.path), (RememberState::AlreadyThere, again.path));
+        let back = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newer") });
+        assert!(matches!(back.state, RememberState::Superseded(_)), "what was superseded is new again: {back:?}");
+    }
+}
+
+#[test]
 fn a_superseded_note_stays_below_after_it_is_renamed() {
     for kind in BOTH {
         let mut drive = open(kind, &[]);

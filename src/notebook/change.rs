@@ -46,8 +46,11 @@ pub(super) async fn remember(
             Ok((snapshot.path(note).to_string(), snapshot.title(note).to_string()))
         });
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
-        let same_title = snapshot.views.iter().filter(|view| view.note.title == title);
-        let known = same_title.map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
+        // The newest last; of those made at once, the one with the highest number.
+        let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
+        same_title.sort_by_key(|view| (view.created, view.path.len(), view.path));
+        let known =
+            same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
         Ok((links, known))
     })?;
     let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();

@@ -56,8 +56,8 @@ pub enum RememberState {
 
 /// Keeps a note.
 ///
-/// `links` are the notes to link to, resolved; `known` are notes that the index has under this title,
-/// which may have names that the title does not give.
+/// `links` are the notes to link to, resolved; `known` are notes that the index has under this title, the
+/// newest last, which may have names that the title does not give.
 pub(crate) async fn remember(
     call: &Call,
     config: &NotebookConfig,

@@ -115,8 +115,9 @@ pub(crate) struct RememberArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`
-    #[arg(required = true, allow_hyphen_values = true)]
+    /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`; behind `--`
+    /// where a word begins with a hyphen
+    #[arg(required = true)]
     query: Vec<String>,
     /// How many notes at most
     #[arg(long, short = 'n', default_value_t = USUAL_HITS, value_name = "N")]

@@ -47,8 +47,8 @@ fn unknown_words_are_bad_use() {
     store.refuses(&["write", "note:a", "x", "--name", "b"], 2, "two names");
     store.refuses(&["write", "long_term"], 2, "CONTENT");
     store.refuses(&["write", "long_term", "--overwrite"], 2, "looks like an option");
-    store.refuses(&["obliviate"], 2, "unrecognized subcommand");
-    store.refuses(&["slash", "forget"], 2, "usage: /memory");
+    store.refuses(&["unlearn"], 2, "unrecognized subcommand");
+    store.refuses(&["slash", "unlearn"], 2, "usage: /memory");
     store.refuses(&["status", "--engine", "other"], 2, "invalid value");
 }
 

@@ -5,4 +5,5 @@
 mod bad_input;
 mod concurrency;
 mod journal;
+mod notebook;
 mod support;

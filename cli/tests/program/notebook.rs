@@ -1,0 +1,278 @@
+//! The notebook's subcommands as a person runs them, and those that scripts give zk.
+
+use std::fs;
+use std::thread;
+
+use crate::support::{NOW, Run, Store, TODAY, engine, run};
+
+/// A notebook with notes of all kinds.
+fn notebook() -> Store {
+    let store = Store::new();
+    store.run(&["init"]).exits(0);
+    for arguments in [
+        &["remember", "The database", "We run Postgres.", "--tag", "db,ops"][..],
+        &["remember", "Port", "It listens on 5432.", "-t", "db", "--link", "The database"],
+        &["remember", "Use Postgres", "It is boring.", "--template", "decision"],
+    ] {
+        store.run(arguments).exits(0);
+    }
+    store
+}
+
+fn zk(store: &Store, folder: &str, arguments: &[&str]) -> Run {
+    let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "--durability", "fast", "zk"]);
+    run(command.args(arguments).current_dir(store.root.join(folder)).env_remove("ZK_NOTEBOOK_DIR"), None)
+}
+
+/// Runs a command that must not show where the store is.
+#[track_caller]
+fn says(store: &Store, arguments: &[&str], code: i32) -> String {
+    let run = store.run(arguments).exits(code);
+    let root = store.root.to_str().expect("text");
+    assert!(!run.stdout.contains(root) && !run.stderr.contains(root), "{run:?}");
+    run.stdout
+}
+
+#[test]
+fn a_notebook_is_made_once() {
+    let store = Store::new();
+    let first = says(&store, &["init"], 0);
+    assert!(first.starts_with("Made the notebook") && first.contains(".zk/config.toml"), "{first}");
+    let tree = store.tree();
+    assert!(says(&store, &["init"], 0).contains("nothing was made"));
+    assert_eq!(store.tree(), tree);
+}
+
+#[test]
+fn what_is_remembered_is_recalled() {
+    let store = notebook();
+    let text = says(&store, &["recall", "where", "does", "the", "database", "listen"], 0);
+    assert!(text.contains("facts/port.md") && text.contains("It listens on 5432."), "{text}");
+    assert!(
+        says(&store, &["remember", "Port", "It listens on 5432."], 0).contains("Already remembered in facts/port.md")
+    );
+    assert!(says(&store, &["remember", "Port", "It listens on 5433."], 0).contains("facts/port-2.md"));
+    let new = says(&store, &["remember", "Port", "It listens on 5434.", "--supersede"], 0);
+    assert!(new.contains("supersedes facts/port-2.md"), "{new}");
+    let text = says(&store, &["recall", "port"], 0);
+    assert!(text.contains("superseded by facts/port-3.md"), "{text}");
+    assert_eq!(says(&store, &["recall", "zebra"], 1), "Nothing found.\n");
+    store.run_with(&["remember", "Piped", "-"], "from a pipe — 記憶\n".as_bytes()).exits(0);
+    assert!(says(&store, &["recall", "pipe"], 0).contains("記憶"));
+}
+
+#[test]
+fn options_may_stand_behind_the_words_of_a_query() {
+    let store = notebook();
+    for arguments in [
+        &["--json", "recall", "the", "port", "--explain", "--limit", "1"][..],
+        &["recall", "--explain", "-n1", "the port", "--json"],
+        &["recall", "the", "port", "-n", "1", "--json", "--explain", "-t", "db"],
+    ] {
+        let found = store.run(arguments).exits(0).json();
+        let hits = found["hits"].as_array().expect("hits");
+        assert_eq!(hits.len(), 1, "{arguments:?}: {found}");
+        assert_eq!(hits[0]["path"], "facts/port.md", "{found}");
+        assert!(hits[0]["score"].as_f64().expect("a score") > 0.0, "{found}");
+        assert_eq!(hits[0]["lines"].as_array().expect("lines").len(), 2, "{found}");
+        let parts: f64 =
+            hits[0]["parts"].as_array().expect("parts").iter().filter_map(|part| part["amount"].as_f64()).sum();
+        assert!((parts - hits[0]["score"].as_f64().expect("a score")).abs() < 1e-3, "{found}");
+    }
+    assert!(says(&store, &["recall", "--explain", "port"], 0).contains("score "));
+    let without = store.run(&["recall", "--json", "--", "postgres", "-boring"]).exits(0).json();
+    assert_eq!(without["hits"].as_array().expect("hits").len(), 1, "{without}");
+    store.refuses(&["recall", "port", "--explian"], 2, "--explian");
+}
+
+#[test]
+fn the_day_is_made_from_its_template_and_grows_by_lines() {
+    let store = notebook();
+    assert_eq!(says(&store, &["today"], 0), "# 2026-05-30\n\n");
+    assert!(says(&store, &["journal", "deployed v2"], 0).contains("- 09:15 deployed v2"));
+    store.run_with(&["journal", "-"], b"two\nlines\n").exits(0);
+    assert_eq!(says(&store, &["today"], 0), "# 2026-05-30\n\n- 09:15 deployed v2\n- 09:15 two\n  lines\n");
+    assert_eq!(store.text(TODAY), says(&store, &["today"], 0));
+    store.refuses(&["journal", ""], 2, "the entry is empty");
+    let made = store.run(&["--json", "today"]).exits(0).json();
+    assert_eq!((made["path"].as_str(), made["created"].as_bool()), (Some(TODAY), Some(false)));
+}
+
+#[test]
+fn notes_are_listed_by_what_they_are() {
+    let store = notebook();
+    assert_eq!(says(&store, &["by-tag", "db"], 0), "facts/port.md  Port\nfacts/the-database.md  The database\n");
+    assert_eq!(says(&store, &["by_tag", "NOT db"], 0), "decisions/use-postgres.md  Use Postgres\n");
+    assert_eq!(says(&store, &["by-tag", "nope"], 1), "");
+    assert_eq!(says(&store, &["recent", "1"], 0).lines().count(), 1);
+    assert_eq!(says(&store, &["recent"], 0).lines().count(), 3);
+    assert_eq!(says(&store, &["tags"], 0), "2  db\n1  ops\n");
+    assert_eq!(says(&store, &["notes", "--path", "decisions"], 0), "decisions/use-postgres.md  Use Postgres\n");
+    assert_eq!(says(&store, &["notes", "--linked-by", "facts/port.md"], 0), "facts/the-database.md  The database\n");
+    assert_eq!(
+        says(&store, &["notes", "-s", "path-", "-n", "2"], 0),
+        "facts/the-database.md  The database\nfacts/port.md  Port\n"
+    );
+    assert_eq!(says(&store, &["notes", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
+    assert_eq!(says(&store, &["notes", "--created-before", "2020"], 1), "");
+    store.refuses(&["notes", "--created", "someday"], 3, "not a date: `someday`");
+    store.refuses(&["notes", "--link-to", "nope"], 3, "could not find notes at: nope");
+    store.refuses(&["notes", "--sort", "size"], 2, "unknown sorting key: size");
+    store.refuses(&["notes", "--max-distance", "2"], 2, "--recursive");
+}
+
+#[test]
+fn links_are_written_followed_and_rewritten() {
+    let store = notebook();
+    assert!(
+        says(&store, &["related", "Port"], 0).starts_with("facts/the-database.md  The database  (linked from here)")
+    );
+    assert!(says(&store, &["get_related", "Use Postgres"], 1).is_empty());
+    assert!(says(&store, &["link", "Use Postgres", "The database", "the base"], 0).contains("|the base]]"));
+    assert!(says(&store, &["link", "Use Postgres", "The database"], 0).contains("nothing was written"));
+    store.refuses(&["link", "Port", "Port"], 2, "itself");
+    store.refuses(&["link", "Port", "nope"], 3, "there is no note `nope`");
+    let renamed = says(&store, &["rename", "The database", "Storage: main"], 0);
+    assert_eq!(renamed, "Renamed facts/the-database.md to facts/storage-main.md; 2 links rewritten in 2 notes\n");
+    assert!(store.text("facts/port.md").contains("[[facts/storage-main"), "{}", store.text("facts/port.md"));
+    assert_eq!(says(&store, &["dead-links"], 1), "");
+    let graph = says(&store, &["graph"], 0);
+    assert!(graph.contains("facts/port.md  Port\n  -> facts/storage-main.md\n"), "{graph}");
+    assert_eq!(says(&store, &["orphans"], 0), "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n");
+    let forgotten = says(&store, &["forget", "Storage: main"], 0);
+    assert!(forgotten.contains("facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
+    assert_eq!(says(&store, &["dead-links"], 0).lines().count(), 2);
+    store.refuses(&["forget", "Storage: main"], 3, "there is no note");
+    store.put("notes/x.md", "# X\n\nThe Port is open.\n");
+    assert_eq!(says(&store, &["unlinked-mentions", "Port"], 0), "notes/x.md:3  X\n");
+}
+
+#[test]
+fn what_is_asked_wrongly_changes_nothing() {
+    let store = notebook();
+    store.refuses(&["remember", "T", "x", "--template", "nope"], 2, "unknown template: nope");
+    store.refuses(&["remember", "T", "x", "--link", "nope"], 3, "there is no note `nope`");
+    store.refuses(&["remember", "", "x"], 2, "the title is empty");
+    store.refuses(&["remember", "T"], 2, "CONTENT");
+    store.refuses(&["recall", " "], 2, "ask a question");
+    store.refuses(&["rename", "Port", ""], 2, "the title is empty");
+    store.put("templates/fact.md", "{{sh \"touch /tmp/x\"}}");
+    store.refuses(&["remember", "T", "x"], 2, "templates/fact.md: line 1: `sh`");
+    store.put("templates/fact.md", "---\ntitle: {{json title}}\n---\n{{content}}\n");
+    store.put(".zk/config.toml", "[note\n");
+    store.refuses(&["remember", "T", "x"], 2, ".zk/config.toml: line 1, column");
+    store.run(&["recall", "postgres"]).exits(0).complains(".zk/config.toml: line 1");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let store = notebook();
+    store.put("facts/bytes.md", b"caf\xe9 postgres");
+    store.put("facts/yaml.md", "---\na: [\n---\npostgres\n");
+    let run = store.run(&["recall", "postgres"]).exits(0).complains("facts/bytes.md").complains("facts/yaml.md");
+    assert!(run.stdout.contains("facts/yaml.md"), "{run:?}");
+}
+
+#[test]
+fn scripts_find_what_zk_would_print() {
+    let store = Store::new();
+    let none = zk(&store, "", &["list"]).exits(1).complains("zk: error: no notebook found in");
+    assert_eq!(none.stdout, "");
+    zk(&store, "", &["init", "--no-input"]).exits(0);
+    assert!(store.root.join(".zk/config.toml").exists());
+    zk(&store, "facts", &["init"]).exits(1).complains("a notebook already exists");
+    let made = zk(&store, "", &["new", "facts", "--title", "A: b", "-p", "--no-input"]).exits(0);
+    assert_eq!(made.stdout, format!("{}\n", store.root.join("facts/a-b.md").display()));
+    let again = zk(&store, "facts", &["new", "--title=A: b", "-p"]).exits(0).complains("nothing was written");
+    assert_eq!(again.stdout, made.stdout);
+    store.put("facts/port.md", "---\ntitle: Port\ntags: [db]\n---\n\nOf [a](a-b). #ops\n");
+    zk(&store, "", &["list", "-q", "-f", "path", "--sort", "path"]).exits(0).prints("facts/a-b.md\nfacts/port.md\n");
+    zk(&store, "facts", &["list", "-q", "-f", "path", "--tag", "db"]).exits(0).prints("port.md\n");
+    zk(&store, "daily", &["list", "-q", "-f", "path", "-L", "../facts/port.md"]).exits(0).prints("../facts/a-b.md\n");
+    zk(&store, "", &["list", "-q", "-f", "path", "-m", "zebra"]).exits(0).prints("");
+    zk(&store, "", &["list", "-f", "path"]).exits(0).complains("Found 2 notes");
+    zk(&store, "", &["list", "-q", "-f", "{{title}}|", "-n1", "-s", "title-"]).exits(0).prints("Port|\n");
+    let notes = zk(&store, "", &["list", "-q", "--format", "json"]).exits(0).json();
+    assert_eq!(notes.as_array().expect("notes").len(), 2);
+    assert_eq!(notes[1]["filenameStem"], "port");
+    let lines = zk(&store, "", &["list", "-q", "--format", "jsonl"]).exits(0);
+    assert_eq!(lines.stdout.lines().count(), 2);
+    zk(&store, "", &["tag", "list", "-q", "-f", "{{name}} {{note-count}}"]).exits(0).prints("db 1\nops 1\n");
+    let graph = zk(&store, "", &["graph", "-q", "--format", "json"]).exits(0).json();
+    assert_eq!((graph["notes"].as_array().map(Vec::len), graph["links"].as_array().map(Vec::len)), (Some(2), Some(1)));
+    zk(&store, "", &["graph", "--format", "dot"]).exits(1).complains("zk: error:");
+    zk(&store, "", &["list", "--linked-by", "nope"]).exits(1).complains("zk: error:");
+    zk(&store, "", &["list", "--sort", "size"]).exits(1).complains("unknown sorting term");
+    zk(&store, "", &["list", "--created", "someday soon"]).exits(1).complains("not a date");
+    zk(&store, "", &["list", "--bogus"]).exits(1).complains("zk: error:");
+    zk(&store, "", &["edit"]).exits(1).complains("zk: error:");
+}
+
+#[test]
+fn a_notebook_is_found_by_option_and_by_environment() {
+    let store = notebook();
+    let root = store.root.to_str().expect("text");
+    let mut command = store.bare(&["zk", "--notebook-dir", root, "list", "-q", "-f", "path", "-t", "ops"]);
+    let elsewhere = run(&mut command, None).exits(0);
+    assert!(elsewhere.stdout.ends_with("facts/the-database.md\n"), "{elsewhere:?}");
+    let mut command = store.bare(&["zk", "list", "-q", "-f", "path", "-t", "ops"]);
+    run(command.env("ZK_NOTEBOOK_DIR", root), None).exits(0).prints(&elsewhere.stdout);
+}
+
+#[test]
+fn the_index_file_is_a_cache_that_may_go() {
+    let store = notebook();
+    for i in 0..200 {
+        store.put(&format!("notes/n{i}.md"), format!("# Note {i}\n\nword{i} [[port]]\n"));
+    }
+    let first = says(&store, &["recall", "word17"], 0);
+    let index = store.root.join(".saddlebag/index");
+    assert!(index.join("0000").exists(), "it is kept");
+    assert_eq!(says(&store, &["recall", "word17"], 0), first);
+    fs::write(index.join("0000"), b"broken").expect("written");
+    assert_eq!(says(&store, &["recall", "word17"], 0), first);
+    fs::remove_dir_all(&index).expect("removed");
+    assert_eq!(says(&store, &["--no-index-file", "recall", "word17"], 0), first);
+    assert!(!index.exists(), "it was not asked for");
+    assert_eq!(says(&store, &["recall", "word17"], 0), first);
+    store.put("notes/n17.md", "# Other\n");
+    assert_eq!(says(&store, &["recall", "word17"], 1), "Nothing found.\n");
+}
+
+#[test]
+fn eight_processes_on_one_notebook_lose_nothing() {
+    const PROCESSES: usize = 8;
+    const ROUNDS: usize = 4;
+    let store = Store::new();
+    store.run(&["init"]).exits(0);
+    thread::scope(|scope| {
+        for process in 0..PROCESSES {
+            let store = &store;
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    store.run(&["today"]).exits(0);
+                    store.run(&["journal", &format!("entry {process}-{round}")]).exits(0);
+                    store.run(&["remember", "Port", &format!("content {process}-{round}")]).exits(0);
+                    store.run(&["remember", "Same", "the same"]).exits(0);
+                }
+            });
+        }
+    });
+    let day = store.text(TODAY);
+    assert!(day.starts_with("# 2026-05-30\n\n- 09:15 "), "{day}");
+    assert_eq!(day.matches("# 2026-05-30").count(), 1, "{day}");
+    let facts: Vec<String> = store
+        .tree()
+        .into_iter()
+        .filter(|(path, bytes)| path.starts_with(store.root.join("facts")) && !bytes.is_empty())
+        .map(|(_, bytes)| String::from_utf8(bytes).expect("text"))
+        .collect();
+    for process in 0..PROCESSES {
+        for round in 0..ROUNDS {
+            assert_eq!(day.matches(&format!("- 09:15 entry {process}-{round}\n")).count(), 1, "{day}");
+            let content = format!("content {process}-{round}\n");
+            assert_eq!(facts.iter().filter(|fact| fact.contains(&content)).count(), 1, "{content}");
+        }
+    }
+    assert_eq!(facts.len(), PROCESSES * ROUNDS + 1);
+}
