@@ -779,11 +779,6 @@ fn filters_select_and_mistakes_in_them_are_errors() {
             &["facts/port.md"],
             &mut drive,
         );
-        some(
-            NoteFilter { matches: words(&["^# A"]), strategy: MatchStrategy::Regex, ..default() },
-            &["notes/alone.md"],
-            &mut drive,
-        );
         some(NoteFilter { mention: words(&["facts/db.md"]), ..default() }, &["notes/ops.md"], &mut drive);
         some(
             NoteFilter { mentioned_by: words(&["notes/ops.md"]), ..default() },
@@ -802,7 +797,6 @@ fn filters_select_and_mistakes_in_them_are_errors() {
             NoteFilter { modified_after: Some("2026-13-45".into()), ..default() },
             NoteFilter { created_before: Some(String::new()), ..default() },
             NoteFilter { matches: words(&["(db"]), ..default() },
-            NoteFilter { matches: words(&["["]), strategy: MatchStrategy::Regex, ..default() },
         ] {
             let command = NotebookCommand::List(ListRequest { filter: bad.clone(), ..Default::default() });
             let error = refused(&mut drive, command);
