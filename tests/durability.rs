@@ -10,8 +10,9 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use saddlebag::journal::{EditChange, JournalCommand, Target, WriteMode};
+use saddlebag::notebook::{NotebookCommand, RememberRequest};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::{Config, Memory};
+use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, Shared, simulator};
@@ -56,9 +57,34 @@ fn script() -> Vec<JournalCommand> {
     ]
 }
 
+/// As [`script`], with the notebook's commands that end in one write.
+fn whole_script() -> Vec<Command> {
+    let fact = |content: &str, supersede| {
+        NotebookCommand::Remember(RememberRequest {
+            title: "Port".into(),
+            content: content.into(),
+            template: "fact".into(),
+            supersede,
+            ..RememberRequest::default()
+        })
+    };
+    let notebook = [
+        fact("5432", false),
+        fact("5433", false),
+        fact("5434", true),
+        NotebookCommand::Journal { entry: "deployed".into() },
+        NotebookCommand::Today,
+        NotebookCommand::Link { from: "facts/port".into(), to: "facts/port-2".into(), text: None },
+        NotebookCommand::RememberError { tool: "t".into(), error: "fatal: x".into() },
+        NotebookCommand::RememberError { tool: "t".into(), error: "fatal: x".into() },
+        NotebookCommand::Forget { note: "facts/port-2".into() },
+    ];
+    script().into_iter().map(Command::from).chain(notebook.into_iter().map(Command::from)).collect()
+}
+
 #[test]
 fn acknowledged_writes_survive() {
-    let commands = script();
+    let commands = whole_script();
     let mut states: Vec<Files> = Vec::new();
     let mut calm = Drive::new(Kind::Native, project_config(), Simulator::new(1));
     states.push(calm.executor.files());

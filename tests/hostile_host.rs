@@ -6,9 +6,10 @@ mod support;
 
 use saddlebag::context::ContextRequest;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::protocol::{
-    AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsOp, FsOutcome, FsResult, ListOutcome,
-    Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult,
+    ListOutcome, Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Limits};
@@ -171,9 +172,6 @@ fn a_listing_must_be_a_page_of_the_folder() {
             refused_outcome(&mut drive, page(&["b.md"], None)),
             "`b.md` is not sorted behind the entry before it"
         );
-        let key = drive.pending.remove(0).key;
-        drive.hand_in(key.as_str(), Ok(page(&[], None)));
-
         // Nor may a page of one folder name what is in another.
         for foreign in ["a.md", "projects/proj", "projects/projx/a.md", "projects/proj/notes/a.md"] {
             let reason = refused_outcome(&mut drive, page(&[foreign], None));
@@ -277,6 +275,68 @@ fn a_cancelled_command_ends_and_late_results_are_taken_once() {
         assert_eq!(step, Default::default());
         assert_eq!(refusal(&mut drive, &key, late()), ProtocolError::UsedKey(key));
         assert!(drive.run(append("next")).is_ok());
+    }
+}
+
+/// Every command of the notebook that asks the host for something.
+fn notebook() -> Vec<NotebookCommand> {
+    let fact =
+        RememberRequest { title: "T".into(), content: "x".into(), template: "fact".into(), ..Default::default() };
+    let question = RecallRequest {
+        query: "x".into(),
+        limit: 3,
+        offset: 0,
+        filter: NoteFilter::default(),
+        explain: true,
+        vouched_unchanged: true,
+    };
+    vec![
+        NotebookCommand::Init,
+        NotebookCommand::Remember(RememberRequest { supersede: true, ..fact }),
+        NotebookCommand::Recall(question),
+        NotebookCommand::Journal { entry: "x".into() },
+        NotebookCommand::Today,
+        NotebookCommand::List(ListRequest { with_text: true, ..ListRequest::default() }),
+        NotebookCommand::Related { note: "n".into(), limit: 3 },
+        NotebookCommand::Link { from: "n".into(), to: "m".into(), text: None },
+        NotebookCommand::Rename { note: "n".into(), title: "T".into() },
+        NotebookCommand::Forget { note: "n".into() },
+        NotebookCommand::Tags,
+        NotebookCommand::Graph(ListRequest::default()),
+        NotebookCommand::Orphans,
+        NotebookCommand::DeadLinks,
+        NotebookCommand::UnlinkedMentions { note: "n".into() },
+        NotebookCommand::LoadMemories { limit: 3 },
+        NotebookCommand::RecallForTurn { turn: 1, query: "x".into(), limit: 3 },
+        NotebookCommand::RememberError { tool: "t".into(), error: "x".into() },
+        NotebookCommand::RememberSummary { tool: "t".into(), summary: "x".into() },
+    ]
+}
+
+/// Whatever fails, and whenever: an answer, no trap, and no note that is lost.
+#[test]
+fn a_host_that_fails_once_loses_no_note() {
+    let files: [(&str, &[u8]); 3] = [
+        ("projects/proj/facts/n.md", b"# N\n\nthe text of n [[m]]\n"),
+        ("projects/proj/facts/m.md", b"# M\n\nthe text of m\n"),
+        ("projects/proj/facts/t.md", b"# T\n\nthe text of t [[n]]\n"),
+    ];
+    for kind in BOTH {
+        for command in notebook() {
+            let mut calm = drive(kind, Config { index_file: true, ..project_config() }, &files);
+            calm.run(command.clone()).unwrap();
+            for operation in 0..calm.executor.operations() {
+                let mut drive = drive(kind, Config { index_file: true, ..project_config() }, &files);
+                drive.executor.fail_at(operation, FsError::TimedOut);
+                let outcome = drive.run(command.clone());
+                let files = drive.executor.files();
+                for text in ["the text of n", "the text of m", "the text of t"] {
+                    let is_there = files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(text));
+                    assert!(is_there, "{command:?} at {operation} gave {outcome:?}: {text} is lost");
+                }
+                assert!(drive.run(NotebookCommand::Tags).is_ok(), "{command:?} at {operation}");
+            }
+        }
     }
 }
 
@@ -387,6 +447,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         JournalCommand::Slash { line: "/memory clear daily".into() }.into(),
         Command::Context(ContextRequest::default()),
     ];
+    let commands: Vec<Command> = commands.into_iter().chain(notebook().into_iter().map(Command::from)).collect();
     for kind in BOTH {
         for answer in every_fs_error() {
             let failing = Nightmare(|_: &FsOp| Err(answer.clone()));

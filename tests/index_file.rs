@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, NotebookReply, RecallRequest};
 use saddlebag::protocol::FsError;
 use saddlebag::{Config, Limits, Reply};
-use saddlebag_host::Simulator;
+use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::Drive;
 use support::{BOTH, Kind, path};
@@ -300,6 +300,57 @@ fn an_index_larger_than_an_engine_reads_is_not_used() {
         let (expected, _) = answers(kind, Config { limits, ..config(2, false) }, store());
         let (got, _) = answers(kind, Config { limits, ..config(2, true) }, indexed());
         assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn commands_at_once_leave_an_index_that_is_true() {
+    let text = |word: &str| word.to_string();
+    for kind in BOTH {
+        for seed in 0..8 {
+            let mut drive = Drive::new(kind, config(2, true), if seed % 2 == 0 { indexed() } else { store() });
+            let mut rename = (0..30).map(|i| NotebookCommand::Rename {
+                note: format!("notes/n{:03}", i * 4 + 1),
+                title: format!("Renamed {i}"),
+            });
+            for _ in 0..4 {
+                drive.submit(rename.next().unwrap());
+                drive.submit(NotebookCommand::Recall(question("word9 common")));
+                drive.submit(rename.next().unwrap());
+                drive.submit(NotebookCommand::Forget { note: text("notes/n100") });
+                drive.submit(NotebookCommand::Tags);
+                drive.submit(NotebookCommand::Link { from: text("notes/n020"), to: text("notes/n060"), text: None });
+                drive.submit(NotebookCommand::RecallForTurn { turn: 1, query: text("word30"), limit: 2 });
+                drive.submit(NotebookCommand::List(ListRequest { with_text: true, ..ListRequest::default() }));
+                let mut order = Scheduler::new(seed);
+                for _ in 0..40 {
+                    if !drive.pending.is_empty() {
+                        let first = order.reorder((0..drive.pending.len()).collect())[0];
+                        drive.answer(first);
+                    }
+                }
+            }
+            drive.settle_in_any_order(&mut Scheduler::new(seed));
+            // The engine itself, a new one with the file, and one without: all see the same. Notes that fit
+            // equally well come in the order in which an engine met them, so no question has such.
+            let mut new = Drive::new(kind, config(3, true), drive.executor.clone());
+            let mut plain = Drive::new(kind, config(3, false), drive.executor.clone());
+            let is_exact = |command: &NotebookCommand| !matches!(command, NotebookCommand::Recall(_));
+            let exact = questions().into_iter().filter(is_exact);
+            for command in exact.chain([NotebookCommand::Recall(question("word17"))]) {
+                let expected = format!("{:?}", plain.run(command.clone()));
+                assert_eq!(
+                    format!("{:?}", drive.run(command.clone())),
+                    expected,
+                    "seed {seed}, {command:?}, the engine itself"
+                );
+                assert_eq!(
+                    format!("{:?}", new.run(command.clone())),
+                    expected,
+                    "seed {seed}, {command:?}, a new engine"
+                );
+            }
+        }
     }
 }
 

@@ -1296,6 +1296,22 @@ fn a_note_over_the_limit_is_skipped_by_name_and_never_changed() {
 }
 
 #[test]
+fn no_note_is_made_that_could_not_be_read_again() {
+    for kind in BOTH {
+        let limits = Limits { max_file_bytes: 4_096, ..Limits::default() };
+        let files: [(&str, &[u8]); 2] = [("a.md", b"# A\n"), ("b.md", &[b'b'; 4_090])];
+        let mut drive = drive(kind, Config { limits, ..config() }, &files);
+        let error = refused(&mut drive, NotebookCommand::Remember(fact("Large", &"x ".repeat(3_000))));
+        assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
+        let error = refused(&mut drive, link("b.md", "a.md"));
+        assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
+        let error = refused(&mut drive, rename("b.md", "A longer title than there is room for"));
+        assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
+        assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
+    }
+}
+
+#[test]
 fn a_large_note_within_raised_limits_is_found() {
     for kind in BOTH {
         let limits = Limits { max_file_bytes: 64 << 20, ..Limits::default() };

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::context::{ContextRequest, Overflow};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::{Command, Config};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use support::arbitrary::NAMES;
@@ -85,10 +86,49 @@ fn every_command(target: &Target) -> Vec<Command> {
         JournalCommand::Status.into(),
         JournalCommand::Search(SearchRequest::new("secret")).into(),
     ];
+    if let Target::Note(name) = target {
+        commands.extend(every_notebook_command(name).into_iter().map(Command::from));
+    }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         commands.push(Command::Context(ContextRequest { overflow, max_bytes: 4000, turn: None }));
     }
     commands
+}
+
+fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
+    let name = || name.to_string();
+    let fact = |title: String, template: &str| RememberRequest {
+        title,
+        content: "mine".into(),
+        template: template.into(),
+        ..RememberRequest::default()
+    };
+    let filter = NoteFilter { paths: vec![name()], link_to: vec![name()], ..NoteFilter::default() };
+    let question = RecallRequest {
+        query: "secret".into(),
+        limit: 9,
+        offset: 0,
+        filter: NoteFilter::default(),
+        explain: false,
+        vouched_unchanged: false,
+    };
+    vec![
+        NotebookCommand::Init,
+        NotebookCommand::Remember(fact(name(), "fact")),
+        NotebookCommand::Remember(fact("T".into(), &name())),
+        NotebookCommand::Remember(RememberRequest { links: vec![name()], ..fact("L".into(), "fact") }),
+        NotebookCommand::Recall(question),
+        NotebookCommand::Journal { entry: "mine".into() },
+        NotebookCommand::Today,
+        NotebookCommand::List(ListRequest { with_text: true, ..ListRequest::default() }),
+        NotebookCommand::List(ListRequest { filter, ..ListRequest::default() }),
+        NotebookCommand::Link { from: name(), to: "T".into(), text: None },
+        NotebookCommand::Rename { note: "T".into(), title: name() },
+        NotebookCommand::Rename { note: name(), title: "mine".into() },
+        NotebookCommand::Forget { note: name() },
+        NotebookCommand::RememberError { tool: name(), error: name() },
+        NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() },
+    ]
 }
 
 /// Runs everything; no reply may show the secret, and the outside must stay as it is.
@@ -178,9 +218,15 @@ fn links_to_files_are_neither_followed_nor_replaced() {
         "projects/proj/notes/x.bak",
         "projects/proj/daily/2026-05-25.md",
         "projects/proj/daily/2026-05-25.bak",
+        "projects/proj/facts/t.md",
+        "projects/proj/facts/x.md",
+        "projects/proj/facts/mine.md",
+        "projects/proj/templates/fact.md",
+        "projects/proj/.zk/config.toml",
     ] {
         let place = Place::new();
         let link = place.root().join(planted);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(place.folder.path().join("outside/x.md"), &link).unwrap();
 
         assert_nothing_escapes(&place, &usual_targets(), &[]);
@@ -191,9 +237,21 @@ fn links_to_files_are_neither_followed_nor_replaced() {
 
 #[test]
 fn links_to_folders_are_not_followed() {
-    for planted in
-        ["projects", "projects/proj", "projects/proj/notes", "projects/proj/daily", "notes", "daily", ".saddlebag"]
-    {
+    for planted in [
+        "projects",
+        "projects/proj",
+        "projects/proj/notes",
+        "projects/proj/daily",
+        "projects/proj/facts",
+        "projects/proj/templates",
+        "projects/proj/.zk",
+        "projects/proj/.saddlebag",
+        "notes",
+        "daily",
+        "facts",
+        ".zk",
+        ".saddlebag",
+    ] {
         let place = Place::new();
         let link = place.root().join(planted);
         if link.is_dir() {

@@ -112,7 +112,8 @@ pub(crate) enum Change<T> {
 
 /// Changes a file: reads it, computes the change, applies it if the file is still what was read.
 ///
-/// `change` sees the bytes, `None` where there is no file, and may be called again with others.
+/// `change` sees the bytes, `None` where there is no file, and may be called again with others. What is
+/// larger than the limit is not written, as nobody could read it again.
 pub(crate) async fn update<T>(
     fs: &Fs,
     path: &RelPath,
@@ -128,6 +129,9 @@ pub(crate) async fn update<T>(
             Change::Remove(done) => (None, done),
             Change::Keep(done) => return Ok((done, Backup::None)),
         };
+        if let Some(size) = content.as_ref().map(Vec::len).filter(|size| *size > limit as usize) {
+            return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
+        }
         let backup = keep(fs, path, &current, backups).await?;
         let applied = match content {
             Some(content) => write(fs, path, content, current.precondition()).await?,

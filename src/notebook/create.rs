@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use super::RememberRequest;
 use super::config::{NotebookConfig, Warning};
 use super::draft::{Draft, Kind, SUPERSEDES, built_in_template};
-use super::files::{below_notebook, find_template, normalized_lines, one_line};
+use super::files::{below_notebook, create_note, find_template, normalized_lines, one_line};
 use super::links::LinkTarget;
 use super::slug::slug;
 use crate::document::{Note, Value};
-use crate::engine::{Call, Loaded, create, load};
+use crate::engine::{Call, Loaded, load};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
@@ -118,7 +118,7 @@ pub(crate) async fn remember(
             None => text,
         };
         // A lost race is met as a taken name in the next round.
-        if create(&call.fs, &path, text.as_bytes()).await? {
+        if create_note(call, &path, &text).await? {
             let path = call.scope.shown(&path);
             let (state, message) = match old.map(|old| call.scope.shown(&old.path)) {
                 Some(old) => {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::config::{CONFIG_FILE, NotebookConfig, Warning};
 use super::template::{MAX_TEMPLATE_BYTES, Template};
-use crate::engine::{Call, Loaded, load, load_all};
+use crate::engine::{Call, Loaded, create, load, load_all};
 use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
 
@@ -41,6 +41,15 @@ pub(super) async fn load_text(call: &Call, path: &RelPath) -> Result<Option<(Str
 pub(super) fn text_of<'a>(path: &RelPath, bytes: Option<&'a [u8]>) -> Result<&'a str, Error> {
     let bytes = bytes.ok_or_else(|| no_note(path))?;
     core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))
+}
+
+/// Makes a note. `false`: there is one of this name. One that is too large to be read again is refused.
+pub(super) async fn create_note(call: &Call, path: &RelPath, text: &str) -> Result<bool, Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    if text.len() > limit as usize {
+        return Err(Error::file_too_large(path, text.len() as u64, u64::from(limit)));
+    }
+    create(&call.fs, path, text.as_bytes()).await
 }
 
 /// The note that a command is about does not exist.

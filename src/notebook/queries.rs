@@ -145,6 +145,12 @@ pub(super) fn orphans(call: &Call, snapshot: &Snapshot<'_>, config: &NotebookCon
     graph.orphans().map(|note| info(call, snapshot, config, note, false)).collect()
 }
 
+/// Their numbers in the index.
+pub(super) fn orphan_ids(snapshot: &Snapshot<'_>) -> Vec<DocId> {
+    let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
+    graph.orphans().filter_map(|note| snapshot.ids.get(note).copied()).collect()
+}
+
 /// Links that do not lead to one note.
 pub(super) fn dead(call: &Call, snapshot: &Snapshot<'_>) -> Vec<DeadLink> {
     let resolver = Resolver::new(&snapshot.views);

@@ -8,11 +8,11 @@ use core::ops::Range;
 use super::config::NotebookConfig;
 use super::create::checked_title;
 use super::draft::SUPERSEDES;
-use super::files::{below_notebook, load_text, no_note, notebook_file, text_of};
+use super::files::{below_notebook, create_note, load_text, no_note, notebook_file, text_of};
 use super::links::Renamed;
 use super::slug::slug;
 use crate::document::{Link, Note, Value, replace_spans, set_field, set_title, yaml_string};
-use crate::engine::{Backup, Backups, Call, Change, create, remove_version, update};
+use crate::engine::{Backup, Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
 
@@ -204,7 +204,7 @@ impl Task<'_> {
                 continue;
             }
             let (new, _) = self.renamed_text(text, &path);
-            if create(&self.call.fs, &path, new.as_bytes()).await? || self.holds(&path, &new).await? {
+            if create_note(self.call, &path, &new).await? || self.holds(&path, &new).await? {
                 return Ok((path, new));
             }
         }

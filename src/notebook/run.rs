@@ -103,6 +103,7 @@ pub(crate) async fn run(
         }
         NotebookCommand::Orphans => {
             let config = catch_up(call, notebook).await?;
+            read_texts(call, notebook, |snapshot| Ok(queries::orphan_ids(snapshot))).await?;
             let orphans = look(notebook, call, |snapshot| Ok(queries::orphans(call, snapshot, &config)))?;
             let (warnings, skipped) =
                 (warnings(call, notebook), notebook.corpus.borrow().skipped(|path| call.scope.shown(path)));

@@ -211,12 +211,13 @@ impl Corpus {
         let known = self.files.by_path().map(|(path, _)| path);
         let gone: Vec<RelPath> = known.filter(|path| is_on_page(path) && !paths.contains(path)).cloned().collect();
         gone.iter().for_each(|path| self.forget(path));
-        let is_to_be_read = |entry: &Entry| {
+        let mut is_to_be_read = |entry: &Entry| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
                 && self.files.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
-            has_room_now || self.files.version(&entry.path) != Some(&entry.version)
+            let is_known = self.files.is_known(&entry.path, &entry.version, entry.modified);
+            has_room_now || !is_known
         };
-        present.into_iter().filter(is_to_be_read).collect()
+        present.into_iter().filter(|entry| is_to_be_read(entry)).collect()
     }
 
     /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.

@@ -183,9 +183,11 @@ impl Files {
         self.by_path.get(path).copied()
     }
 
-    /// The version of the file that is known.
-    pub(crate) fn version(&self, path: &RelPath) -> Option<&Version> {
-        self.id(path).and_then(|id| self.doc(id)).map(|doc| &doc.version)
+    /// Whether this version of the file is known. When it changed is taken over: a file that changed between
+    /// a list and its reading was put down with the time of the list.
+    pub(crate) fn is_known(&mut self, path: &RelPath, version: &Version, modified: u64) -> bool {
+        let known = self.id(path).and_then(|id| self.doc_mut(id)).filter(|doc| doc.version == *version);
+        known.map(|doc| doc.modified = modified).is_some()
     }
 
     pub(crate) fn len(&self) -> usize {

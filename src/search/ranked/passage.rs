@@ -313,8 +313,7 @@ mod tests {
             let span = start..start + line.trim_end().len();
             start += line.len();
             if let Some(title) = line.strip_prefix("# ") {
-                let content = span.clone();
-                note.headings.push(Heading { level: 1, text: title.trim().into(), span, content });
+                note.headings.push(Heading { level: 1, text: title.trim().into(), content: span.clone(), span });
             }
         }
         note
