@@ -287,6 +287,7 @@ fn notebook() -> Vec<NotebookCommand> {
         limit: 3,
         offset: 0,
         filter: NoteFilter::default(),
+        sort: Vec::new(),
         explain: true,
         vouched_unchanged: true,
     };

@@ -109,6 +109,7 @@ fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
         limit: 9,
         offset: 0,
         filter: NoteFilter::default(),
+        sort: Vec::new(),
         explain: false,
         vouched_unchanged: false,
     };

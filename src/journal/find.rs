@@ -26,8 +26,9 @@ pub(super) async fn search(
     let vouched = request.vouched_unchanged && corpus.borrow().is_loaded();
     if !vouched {
         refresh(call, corpus, FolderScope::all(&call.scope.layout)).await?;
-        read_all(call, corpus).await;
     }
+    // What is known from an index file alone has no text.
+    read_all(call, corpus).await;
     let page = (request.offset as usize, request.limit as usize);
     let shown = |path: &_| call.scope.shown(path);
     Ok(corpus.borrow_mut().search(&terms, shown, page, request.max_bytes as usize))

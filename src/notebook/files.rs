@@ -54,7 +54,7 @@ pub(super) async fn create_note(call: &Call, path: &RelPath, text: &str) -> Resu
 
 /// The note that a command is about does not exist.
 pub(super) fn no_note(path: &RelPath) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`list` shows what there is")
+    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`notes` shows what there is")
 }
 
 /// Everything directly in a folder (`None`: the root of the store), sorted by path.

@@ -192,7 +192,7 @@ pub(crate) struct FilterArgs {
     /// That nothing links to
     #[arg(long)]
     orphan: bool,
-    /// That link to a note which does not link back
+    /// That do not link back to a note which links to them
     #[arg(long)]
     missing_backlink: bool,
     /// Created on this day, month or year
