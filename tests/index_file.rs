@@ -5,6 +5,7 @@
 mod support;
 
 use proptest::prelude::*;
+use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, NotebookReply, RecallRequest};
 use saddlebag::protocol::FsError;
 use saddlebag::{Config, Limits, Reply};
@@ -445,6 +446,21 @@ proptest! {
             let id = drive.try_submit(command);
             prop_assert!(id.is_ok(), "{id:?}");
             drive.settle();
+        }
+    }
+}
+
+#[test]
+fn a_literal_search_reads_what_only_the_index_file_knew() {
+    for kind in BOTH {
+        let mut drive = Drive::new(kind, config(2, true), indexed());
+        drive.run(NotebookCommand::Tags).unwrap();
+        for vouched_unchanged in [true, true, false] {
+            let request = SearchRequest { vouched_unchanged, ..SearchRequest::new("word17") };
+            let reply = drive.run(JournalCommand::Search(request)).unwrap();
+            let Reply::Journal(JournalReply::Found(results)) = reply else { panic!("{reply:?}") };
+            let paths: Vec<&str> = results.hits.iter().map(|hit| hit.path.as_str()).collect();
+            assert!(paths.contains(&"notes/n017.md") && !results.hits[0].lines.is_empty(), "{paths:?}");
         }
     }
 }
