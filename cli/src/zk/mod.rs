@@ -1,6 +1,6 @@
 //! `saddlebag zk …`: the arguments that scripts give zk, and what zk prints for them.
 //!
-//! [`args`] reads the arguments as zk's parser does, traps included; [`format`] prints notes, tags and the
+//! [`args`] reads the arguments as zk's parser does, traps included; [`mod@format`] prints notes, tags and the
 //! graph; [`template`] fills what `--format` spells out; [`time`] writes dates. Nothing here runs a
 //! command or opens a file.
 
