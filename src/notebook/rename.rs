@@ -12,6 +12,7 @@ use super::links::Renamed;
 use super::slug::slug;
 use crate::document::{Link, Note, replace_spans, set_title};
 use crate::engine::{Backup, Backups, Call, Change, create, remove_version, update};
+use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, RelPath};
 
@@ -262,7 +263,7 @@ impl Task<'_> {
                 edits.push((link.target_span.clone(), target));
             }
         }
-        edits.sort_by_key(|(span, _)| span.start);
+        order::sort_slice_by_key(&mut edits, |(span, _)| span.start);
         if edits.is_empty() {
             return (text.to_string(), 0);
         }

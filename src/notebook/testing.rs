@@ -29,7 +29,11 @@ pub(super) fn call_at(fs: Fs, now: LocalTime) -> Call {
 pub(super) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let slug = project.map(|text| ProjectSlug::parse(text).expect("a slug"));
     let layout = Layout::new(slug.as_ref()).expect("a layout");
-    Call { fs, scope: Rc::new(Scope { layout, path_prefix: String::new(), limits: Limits::default() }), now }
+    Call {
+        fs,
+        scope: Rc::new(Scope { layout, path_prefix: String::new(), limits: Limits::default(), index_file: false }),
+        now,
+    }
 }
 
 pub(super) fn path(text: &str) -> RelPath {

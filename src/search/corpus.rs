@@ -1,7 +1,7 @@
 //! [`Corpus`]: the searched files as they were last read.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -16,6 +16,7 @@ use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCo
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
+use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 
 /// How many files are read together.
@@ -61,12 +62,12 @@ pub(crate) struct Corpus {
     /// How the tags of what is in `ranked` were read.
     tags: TagSyntax,
     /// By the path that a note says it supersedes, the notes that say so.
-    supersedes: BTreeMap<String, Vec<DocId>>,
+    supersedes: SortedMap<String, Vec<DocId>>,
     /// How many files were read since the index file was read or written.
     unsaved: usize,
-    skipped: BTreeMap<RelPath, SkipReason>,
+    skipped: SortedMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
-    pages: BTreeMap<Option<RelPath>, Vec<Page>>,
+    pages: SortedMap<Option<RelPath>, Vec<Page>>,
     coverage: Coverage,
     /// Whether the last try to bring it up to date succeeded.
     loaded: bool,
@@ -80,10 +81,10 @@ impl Default for Corpus {
             ranked: RankedIndex::default(),
             ranked_to: 0,
             tags: TagSyntax::default(),
-            supersedes: BTreeMap::new(),
+            supersedes: SortedMap::default(),
             unsaved: 0,
-            skipped: BTreeMap::new(),
-            pages: BTreeMap::new(),
+            skipped: SortedMap::default(),
+            pages: SortedMap::default(),
             coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
             loaded: false,
         }
@@ -150,7 +151,7 @@ impl Corpus {
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
     fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>, limits: &Limits) -> Vec<Entry> {
-        let paths: BTreeSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
+        let paths: SortedSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
         let is_on_page = |path: &RelPath| {
             path.is_child_of(folder)
                 && page.after.as_ref().is_none_or(|after| path > after)
@@ -309,7 +310,7 @@ impl Corpus {
     }
 
     /// Forgets what was in folders that are no more.
-    fn keep_folders(&mut self, present: &BTreeSet<Option<RelPath>>) {
+    fn keep_folders(&mut self, present: &SortedSet<Option<RelPath>>) {
         if self.pages.keys().all(|folder| present.contains(folder)) {
             return;
         }
@@ -454,13 +455,19 @@ pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     }
 }
 
-fn note_superseded(supersedes: &mut BTreeMap<String, Vec<DocId>>, id: DocId, note: &Note) {
+fn add_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, path: &str, id: DocId) {
+    if let Some(newer) = supersedes.get_or_insert(path.into(), Vec::new()) {
+        newer.push(id);
+    }
+}
+
+fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, note: &Note) {
     match note.frontmatter.value("supersedes") {
-        Some(Value::String(path)) => supersedes.entry(path.clone()).or_default().push(id),
+        Some(Value::String(path)) => add_superseded(supersedes, path, id),
         Some(Value::List(paths)) => {
             for path in paths {
                 if let Value::String(path) = path {
-                    supersedes.entry(path.clone()).or_default().push(id);
+                    add_superseded(supersedes, path, id);
                 }
             }
         }
@@ -525,12 +532,12 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
 /// Goes through folders, each once.
 struct Walk {
     queue: VecDeque<FolderScope>,
-    seen: BTreeSet<Option<RelPath>>,
+    seen: SortedSet<Option<RelPath>>,
 }
 
 impl Walk {
     fn of(scopes: Vec<FolderScope>) -> Self {
-        Self { queue: scopes.into(), seen: BTreeSet::new() }
+        Self { queue: scopes.into(), seen: SortedSet::default() }
     }
 
     fn add(&mut self, folders: &[RelPath]) {

@@ -313,7 +313,12 @@ mod tests {
             let span = start..start + line.trim_end().len();
             start += line.len();
             if let Some(title) = line.strip_prefix("# ") {
-                note.headings.push(Heading { level: 1, text: title.trim().into(), span });
+                note.headings.push(Heading {
+                    level: 1,
+                    text: title.trim().into(),
+                    content: span.start + 2..span.end,
+                    span,
+                });
             }
         }
         note
