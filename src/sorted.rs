@@ -129,14 +129,6 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.entry(number).map(|(_, value)| value)
     }
 
-    pub(crate) fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
-    where
-        K: Borrow<Q>,
-    {
-        let number = self.order.get(self.find(key).ok()?)?;
-        self.entry_mut(number).map(|(_, value)| value)
-    }
-
     pub(crate) fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
