@@ -31,8 +31,10 @@ mod memory;
 #[doc(hidden)]
 pub mod mirror;
 pub mod notebook;
+mod order;
 pub mod protocol;
 pub mod search;
+mod sorted;
 pub mod store;
 
 pub use engine::Limits;

@@ -7,6 +7,7 @@ use super::overflow::{SectionContent, SectionKind};
 use super::{ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block};
 use crate::engine::{Call, Loaded, load_all};
 use crate::journal::whole_characters;
+use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, FsError, ReadOutcome};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
@@ -143,7 +144,7 @@ async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>),
             None => {}
         }
     }
-    dates.sort_by(|a, b| b.cmp(a));
+    order::sort_slice(&mut dates, |a, b| b.cmp(a));
     Ok((dates, others))
 }
 

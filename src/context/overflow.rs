@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::escape::{escape, unforged};
 use super::{BLOCK_END, BLOCK_START, ContextReply, LeftOut, LeftOutReason, Overflow, estimate_tokens};
 use crate::document::{head, is_open_item, tail, truncate};
+use crate::order;
 use crate::search::TRUNCATED;
 use crate::store::Date;
 
@@ -110,7 +111,7 @@ impl Body<'_> {
 #[must_use]
 pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
     let mut ordered: Vec<&Section> = sections.iter().collect();
-    ordered.sort_by_key(|section| order(section.kind, overflow, sections));
+    order::sort_slice_by_key(&mut ordered, |section| order(section.kind, overflow, sections));
     let mut left_out = Vec::new();
     let mut bodies = Vec::new();
     let mut unusable = Vec::new();
@@ -248,7 +249,7 @@ fn balanced(bodies: &[Body<'_>], unusable: &[String], max_bytes: usize) -> (Stri
 /// small sections whole, the others the same. `None` if a share would be too small to be of use.
 fn shares(bodies: &[Body<'_>], included: &[bool], room: usize) -> Option<Vec<usize>> {
     let mut by_size: Vec<usize> = (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).collect();
-    by_size.sort_by_key(|&i| bodies.get(i).map_or(0, needed));
+    order::sort_slice_by_key(&mut by_size, |&i| bodies.get(i).map_or(0, needed));
     let mut shares = alloc::vec![0; bodies.len()];
     let mut room = room;
     for (place, &i) in by_size.iter().enumerate() {

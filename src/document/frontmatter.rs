@@ -11,6 +11,7 @@ use memchr::memchr;
 
 use super::tags::Names;
 use super::yaml::{self, Document};
+use crate::order;
 
 /// The mark that editors of Windows put before a text.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -74,7 +75,7 @@ impl Frontmatter {
             lines.push((field.key.clone(), line(field.key_start.line)));
             entries.push((field.key.to_lowercase(), field.value));
         }
-        lines.sort();
+        order::sort_slice(&mut lines, Ord::cmp);
         let repeated = lines.windows(2).find_map(|pair| match pair {
             [(first, _), (second, line)] if first == second => Some((second, *line)),
             _ => None,

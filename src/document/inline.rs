@@ -4,7 +4,7 @@
 //! found, stops at the next thing of its kind, or remembers that there is none, so that the time is
 //! linear in the size of the text.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -17,6 +17,7 @@ use super::plain::Markup;
 use super::references::{self, Definition};
 use super::scanner::{Blocks, Content, at};
 use super::tags::{self, Names};
+use crate::sorted::SortedMap;
 
 /// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
 /// refer to one long destination thousands of times.
@@ -126,7 +127,7 @@ struct Scan<'s> {
     /// Brackets below this index are in front of a link: a link has no link in its text.
     floor: usize,
     /// Where the last run of backticks of each length starts, once there is one.
-    backticks: Option<BTreeMap<usize, usize>>,
+    backticks: Option<SortedMap<usize, usize>>,
     missing: Missing,
     /// Behind the last thing that was found.
     consumed: usize,
@@ -225,7 +226,11 @@ impl<'s> Scan<'s> {
         let length = run(start);
         let bytes = self.bytes;
         let inner = start + length;
-        let last = self.backticks.get_or_insert_with(|| backtick_runs(bytes, 0).collect());
+        let last = self.backticks.get_or_insert_with(|| {
+            let mut last = SortedMap::default();
+            last.extend(backtick_runs(bytes, 0));
+            last
+        });
         // The runs are searched only if there is one that closes: what is read then is behind it.
         let closes = last.get(&length).is_some_and(|&last| last >= inner);
         let Some((_, close)) = closes.then(|| backtick_runs(bytes, inner).find(|run| run.0 == length)).flatten() else {

@@ -1,6 +1,5 @@
 //! [`Note`]: one Markdown file, parsed.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,6 +13,8 @@ use super::frontmatter::{Frontmatter, Value};
 use super::inline::Found;
 use super::scanner::Blocks;
 use super::tags::Names;
+use crate::order;
+use crate::sorted::SortedMap;
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,7 +134,7 @@ impl Note {
         }
         let Found { mut links, tags, .. } = found;
         // A link is found at its end, behind those in its text.
-        links.sort_by_key(|link| link.span.start);
+        order::sort_slice_by_key(&mut links, |link| link.span.start);
         let (title, body_start) = match (frontmatter.title(), title_heading(&headings)) {
             (Some(title), _) => (String::from(title), frontmatter.span.end),
             (None, Some(heading)) => (heading.text.clone(), heading.span.end),
@@ -162,10 +163,10 @@ impl Note {
             return Some(heading);
         }
         let anchor = anchor.to_lowercase();
-        let mut seen = BTreeMap::<String, u32>::new();
+        let mut seen = SortedMap::<String, u32>::default();
         self.headings.iter().find(|heading| {
             let slug = heading_slug(&heading.text);
-            let count = seen.entry(slug.clone()).or_default();
+            let Some(count) = seen.get_or_insert(slug.clone(), 0) else { return false };
             let is_it = if *count == 0 { slug == anchor } else { format!("{slug}-{count}") == anchor };
             *count += 1;
             is_it

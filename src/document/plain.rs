@@ -1,5 +1,6 @@
 //! Text without its markup: what a heading or a link shows.
 
+use crate::order;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -117,7 +118,7 @@ impl Markup {
     /// The text without what was cut; lines are joined by a space.
     pub(super) fn apply(mut self, text: &str) -> String {
         self.pair(0);
-        self.cuts.sort_unstable_by_key(|cut| cut.range.start);
+        order::sort_slice_by_key(&mut self.cuts, |cut| cut.range.start);
         let mut plain = String::with_capacity(text.len());
         let mut kept = 0;
         for cut in &self.cuts {

@@ -6,7 +6,6 @@
 //! time is linear in the size of the text.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -15,6 +14,7 @@ use memchr::memchr;
 
 use super::html::{self, HtmlEnd};
 use super::references::{self, Definition};
+use crate::sorted::SortedMap;
 
 /// How many quotes and list items nest; deeper ones are text.
 const MAX_DEPTH: usize = 64;
@@ -43,7 +43,7 @@ pub(super) struct Blocks {
     /// The lines of the blocks without indentation, marks of containers and line endings.
     segments: Vec<Range<usize>>,
     /// By normalized label; the first of each label.
-    pub(super) definitions: BTreeMap<String, Definition>,
+    pub(super) definitions: SortedMap<String, Definition>,
     /// The start of the line that opens a code or HTML block that nothing closes and that swallows
     /// whatever is written behind it.
     pub(super) unclosed: Option<usize>,
@@ -454,7 +454,7 @@ impl Scanner<'_> {
                 let consumed = content.text.get(read..found.end).unwrap_or_default();
                 lines.start += memchr::memchr_iter(b'\n', consumed.as_bytes()).count();
                 read = found.end;
-                self.blocks.definitions.entry(found.label).or_insert(found.definition);
+                self.blocks.definitions.get_or_insert(found.label, found.definition);
                 if read >= content.text.len() {
                     lines.start = last;
                 }

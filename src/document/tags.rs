@@ -2,7 +2,7 @@
 //!
 //! The rules are zk's (`reference/notebook.md`, section 2.2).
 
-use alloc::collections::BTreeSet;
+use crate::sorted::SortedSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ const FEW: usize = 16;
 pub(super) struct Names {
     list: Vec<String>,
     /// All of them, once they are more than a few.
-    set: BTreeSet<String>,
+    set: SortedSet<String>,
 }
 
 impl Names {

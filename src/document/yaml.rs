@@ -4,7 +4,6 @@
 //! YAML can stand for gigabytes of values, so that nodes, depth and copies are counted.
 
 use alloc::borrow::{Cow, ToOwned};
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,6 +11,7 @@ use alloc::vec::Vec;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
 use super::frontmatter::Value;
+use crate::sorted::SortedMap;
 
 /// The most bytes that are read, and the most that aliases copy.
 const MAX_BYTES: usize = 256 * 1024;
@@ -113,7 +113,7 @@ struct Reader {
     frames: Vec<Frame>,
     in_top: bool,
     key: Option<(String, Place, Place)>,
-    anchors: BTreeMap<usize, (Value, Cost)>,
+    anchors: SortedMap<usize, (Value, Cost)>,
     nodes: usize,
     copied: usize,
 }

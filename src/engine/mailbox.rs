@@ -1,6 +1,6 @@
 //! [`Fs`]: what a command sees of the outside, and the mailbox behind it.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -11,6 +11,7 @@ use core::task::{Context, Poll};
 use crate::protocol::{
     AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, Version, WriteOutcome,
 };
+use crate::sorted::SortedMap;
 use crate::store::RelPath;
 
 /// Numbers the operations of one command, in the order in which it asked for them.
@@ -21,7 +22,7 @@ pub(super) type Slot = u32;
 pub(super) struct Mailbox {
     next_slot: Slot,
     queue: VecDeque<(Slot, FsOp)>,
-    answers: BTreeMap<Slot, Result<FsOutcome, FsError>>,
+    answers: SortedMap<Slot, Result<FsOutcome, FsError>>,
 }
 
 impl Mailbox {

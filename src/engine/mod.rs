@@ -14,9 +14,9 @@ mod scope;
 mod validate;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::future::Future;
 use core::pin::Pin;
@@ -25,6 +25,7 @@ use core::task::{Context, Poll, Waker};
 use crate::protocol::{
     CommandId, ContextKey, Error, ErrorCode, Finished, FsOp, FsRequest, FsResult, ProtocolError, Step,
 };
+use crate::sorted::{SortedMap, SortedSet};
 use mailbox::{Mailbox, Slot};
 
 pub(crate) use files::{
@@ -67,10 +68,11 @@ pub(crate) struct Engine<R> {
     epoch: u64,
     limits: Limits,
     last_command: Option<CommandId>,
-    tasks: BTreeMap<CommandId, Task<R>>,
-    owed: BTreeMap<String, Owed>,
+    /// Their ids grow.
+    tasks: Vec<(CommandId, Task<R>)>,
+    owed: SortedMap<String, Owed>,
     /// Keys of cancelled commands: their results are taken and ignored, once each.
-    abandoned: BTreeSet<String>,
+    abandoned: SortedSet<String>,
 }
 
 struct Task<R> {
@@ -93,9 +95,9 @@ impl<R: 'static> Engine<R> {
             epoch,
             limits,
             last_command: None,
-            tasks: BTreeMap::new(),
-            owed: BTreeMap::new(),
-            abandoned: BTreeSet::new(),
+            tasks: Vec::new(),
+            owed: SortedMap::default(),
+            abandoned: SortedSet::default(),
         }
     }
 
@@ -121,7 +123,7 @@ impl<R: 'static> Engine<R> {
         let fs = Fs::default();
         let mailbox = fs.mailbox.clone();
         let future = Box::pin(command(fs));
-        self.tasks.insert(id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0 });
+        self.tasks.push((id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0 }));
         Ok(self.advance(id))
     }
 
@@ -139,7 +141,7 @@ impl<R: 'static> Engine<R> {
         let Some(owed) = self.owed.remove(&result.key) else {
             return Err(ProtocolError::UnknownKey(result.key));
         };
-        if let Some(task) = self.tasks.get_mut(&owed.command) {
+        if let Some(task) = self.task(owed.command) {
             task.in_flight = task.in_flight.saturating_sub(1);
             task.mailbox.borrow_mut().answer(owed.slot, result.outcome);
         }
@@ -150,7 +152,8 @@ impl<R: 'static> Engine<R> {
     /// comes, the request counts towards the limit.
     pub(crate) fn cancel(&mut self, id: CommandId) -> Step<R> {
         let mut step = Step::default();
-        if self.tasks.remove(&id).is_some() {
+        if self.task(id).is_some() {
+            self.end(id);
             let keys = self.owed.iter().filter(|(_, owed)| owed.command == id).map(|(key, _)| key.clone());
             self.abandoned.extend(keys);
             self.owed.retain(|_, owed| owed.command != id);
@@ -161,13 +164,21 @@ impl<R: 'static> Engine<R> {
         self.emit(step)
     }
 
+    fn task(&mut self, id: CommandId) -> Option<&mut Task<R>> {
+        self.tasks.iter_mut().find(|task| task.0 == id).map(|(_, task)| task)
+    }
+
+    fn end(&mut self, id: CommandId) {
+        self.tasks.retain(|task| task.0 != id);
+    }
+
     /// Polls the task if it can go on, and hands out what there is to request.
     fn advance(&mut self, id: CommandId) -> Step<R> {
         let mut step = Step::default();
-        if let Some(task) = self.tasks.get_mut(&id)
+        if let Some(task) = self.task(id)
             && let Some(outcome) = task.poll()
         {
-            self.tasks.remove(&id);
+            self.end(id);
             step.finished.push(Finished { id, outcome });
         }
         self.emit(step)
@@ -175,13 +186,13 @@ impl<R: 'static> Engine<R> {
 
     /// Moves queued operations into the step, as many as may be owed at once, oldest command first.
     fn emit(&mut self, mut step: Step<R>) -> Step<R> {
-        for (&id, task) in &mut self.tasks {
+        for (id, task) in &mut self.tasks {
             while self.owed.len() + self.abandoned.len() < self.limits.max_requests.max(1) as usize {
                 let Some((slot, op)) = task.mailbox.borrow_mut().take_next() else { break };
                 task.requests_made += 1;
                 task.in_flight += 1;
-                let key = ContextKey::mint(task.operation, self.epoch, id, task.requests_made);
-                self.owed.insert(key.to_string(), Owed { command: id, slot, op: op.clone() });
+                let key = ContextKey::mint(task.operation, self.epoch, *id, task.requests_made);
+                self.owed.insert(key.to_string(), Owed { command: *id, slot, op: op.clone() });
                 step.requests.push(FsRequest { key, op });
             }
         }

@@ -5,11 +5,11 @@
 //! are never duplicates, nor is anything in a code block; a line under a heading is compared with the
 //! lines under that heading; and a list item goes or stays together with the lines nested under it.
 
-use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::document::{FenceTracker, heading, is_rule, is_structure, list_item, normalize_line};
+use crate::sorted::SortedSet;
 
 /// What is left of an addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +66,9 @@ pub(super) fn novelty(file: &str, addition: &str) -> Novelty {
 /// The lines that were met, by the heading they stand under and wherever they stand.
 #[derive(Default)]
 struct Seen {
-    anywhere: BTreeSet<String>,
-    in_section: BTreeSet<(String, String)>,
-    headings: BTreeSet<String>,
+    anywhere: SortedSet<String>,
+    in_section: SortedSet<(String, String)>,
+    headings: SortedSet<String>,
 }
 
 impl Seen {

@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use super::{FileState, ListReply, ListedFile, ReadReply, StatusReply, Target};
 use crate::document::{head, is_open_item};
 use crate::engine::{Call, Loaded, load};
+use crate::order;
 use crate::protocol::{EntryKind, Error, ReadOutcome};
 use crate::search::{FolderScope, SkipReason, Skipped, TRUNCATED, list_markdown};
 use crate::store::RelPath;
@@ -88,7 +89,7 @@ pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
             reply.skipped.push(Skipped { path, reason: SkipReason::NotRegular });
         }
     }
-    reply.files.sort_by(|a, b| a.path.cmp(&b.path));
+    order::sort_slice(&mut reply.files, |a, b| a.path.cmp(&b.path));
     Ok(reply)
 }
 

@@ -353,11 +353,12 @@ impl Reader {
         }
         if let Some(groups) = self.table(root, "", "group") {
             // The order of the names, whatever the order in the file is.
-            let sorted: BTreeMap<&String, &Value> = groups.iter().collect();
-            if sorted.len() > MAX_GROUPS {
-                self.warn(format!("{} groups, the limit is {MAX_GROUPS}: the rest is left out", sorted.len()));
+            let mut names: Vec<&String> = groups.keys().collect();
+            crate::order::sort_slice(&mut names, Ord::cmp);
+            if names.len() > MAX_GROUPS {
+                self.warn(format!("{} groups, the limit is {MAX_GROUPS}: the rest is left out", names.len()));
             }
-            for (name, _) in sorted.into_iter().take(MAX_GROUPS) {
+            for name in names.into_iter().take(MAX_GROUPS) {
                 if let Some(table) = self.table(groups, "group", name) {
                     let group = self.group(name, table, &config);
                     config.groups.push(group);

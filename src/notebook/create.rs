@@ -1,6 +1,5 @@
 //! `remember`: a new note, never in the place of another.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,6 +14,7 @@ use crate::document::{Note, Value};
 use crate::engine::{Call, Loaded, load};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
+use crate::sorted::SortedSet;
 use crate::store::RelPath;
 
 /// How long a title may be, in bytes.
@@ -184,7 +184,7 @@ fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
 #[derive(Default)]
 struct Others {
     notes: Vec<Other>,
-    met: BTreeSet<RelPath>,
+    met: SortedSet<RelPath>,
 }
 
 struct Other {
@@ -262,9 +262,9 @@ fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> 
 }
 
 /// The lines of a text, and those of them that are nothing but a link.
-fn parts(text: &str) -> (Vec<String>, BTreeSet<String>) {
+fn parts(text: &str) -> (Vec<String>, SortedSet<String>) {
     let mut words = String::new();
-    let mut links = BTreeSet::new();
+    let mut links = SortedSet::default();
     for line in normalized_lines(text) {
         match link_alone(line) {
             Some(link) => {

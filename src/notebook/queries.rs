@@ -16,6 +16,7 @@ use super::{
 };
 use crate::document::{Link, LinkKind, Value};
 use crate::engine::Call;
+use crate::order;
 use crate::protocol::Error;
 use crate::search::DocId;
 
@@ -227,7 +228,7 @@ fn link_to(config: &NotebookConfig, path: &str, title: &str) -> String {
 /// Frontmatter as a JSON object, its keys sorted.
 fn json_object(entries: &[(String, Value)]) -> String {
     let mut sorted: Vec<&(String, Value)> = entries.iter().collect();
-    sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    order::sort_slice(&mut sorted, |a, b| a.0.cmp(&b.0));
     let fields: Vec<String> = sorted
         .into_iter()
         .map(|(key, value)| format!("{}:{}", super::template::json_string(key), json(value)))

@@ -11,6 +11,7 @@ use super::snapshot::title_or_stem;
 use super::{ListRequest, NoteFilter, RecallHit, RecallReply, RecallRequest, ScorePart, SortBy, SortKey, queries};
 use crate::document::Note;
 use crate::engine::Call;
+use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, Document, load_texts};
@@ -76,7 +77,7 @@ async fn accepted(call: &Call, notebook: &Rc<Notebook>, filter: &NoteFilter) -> 
     }
     let request = ListRequest { filter: filter.clone(), ..ListRequest::default() };
     let mut ids = look(notebook, call, |snapshot| queries::selected(call, snapshot, &request))?;
-    ids.sort_unstable();
+    order::sort_slice(&mut ids, Ord::cmp);
     Ok(Some(ids))
 }
 

@@ -13,6 +13,7 @@ use super::links::Renamed;
 use super::slug::slug;
 use crate::document::{Link, Note, Value, replace_spans, set_field, set_title, yaml_string};
 use crate::engine::{Backup, Backups, Call, Change, remove_version, update};
+use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
 
@@ -281,7 +282,7 @@ impl Task<'_> {
                 edits.push((link.target_span.clone(), target));
             }
         }
-        edits.sort_by_key(|(span, _)| span.start);
+        order::sort_slice_by_key(&mut edits, |(span, _)| span.start);
         let text = if edits.is_empty() { text.to_string() } else { replace_spans(text, &edits) };
         (self.superseding(text, renamed.old_path, new_below), count)
     }

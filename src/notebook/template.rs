@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use super::date_words::named_date;
 use super::slug::slug;
 use super::template_syntax::{Expression, Helper, Node, parse};
+use crate::sorted::SortedMap;
 use crate::store::LocalTime;
 
 /// How large a template may be, in bytes.
@@ -32,7 +33,7 @@ pub struct Template {
 
 /// What a template may name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Variables(BTreeMap<String, Variable>);
+pub(crate) struct Variables(SortedMap<String, Variable>);
 
 /// What a variable holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! [`Corpus`]: the searched files as they were last read.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,6 +15,7 @@ use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCo
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
+use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 
 /// How many files are read together.
@@ -48,8 +49,8 @@ pub(super) struct Restored {
     pub(super) file: Rc<Vec<u8>>,
     pub(super) ranked: RankedIndex,
     pub(super) documents: Vec<(DocId, Document)>,
-    pub(super) supersedes: BTreeMap<String, Vec<DocId>>,
-    pub(super) problems: BTreeMap<RelPath, FrontmatterProblem>,
+    pub(super) supersedes: SortedMap<String, Vec<DocId>>,
+    pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
 }
 
 /// One page of a folder as it was last listed.
@@ -72,14 +73,14 @@ pub(crate) struct Corpus {
     /// How tags are read.
     tags: TagSyntax,
     /// By the path that a note says it supersedes, the notes that say so.
-    supersedes: BTreeMap<String, Vec<DocId>>,
+    supersedes: SortedMap<String, Vec<DocId>>,
     /// The notes whose frontmatter cannot be read.
-    problems: BTreeMap<RelPath, FrontmatterProblem>,
+    problems: SortedMap<RelPath, FrontmatterProblem>,
     /// How many files were read since the index file was read or written.
     unsaved: usize,
-    skipped: BTreeMap<RelPath, SkipReason>,
+    skipped: SortedMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
-    pages: BTreeMap<Option<RelPath>, Vec<Page>>,
+    pages: SortedMap<Option<RelPath>, Vec<Page>>,
     coverage: Coverage,
     /// Which of them literal search covers.
     journal: Coverage,
@@ -97,11 +98,11 @@ impl Default for Corpus {
             ranked: RankedIndex::default(),
             ranked_to: 0,
             tags: TagSyntax::default(),
-            supersedes: BTreeMap::new(),
-            problems: BTreeMap::new(),
+            supersedes: SortedMap::default(),
+            problems: SortedMap::default(),
             unsaved: 0,
-            skipped: BTreeMap::new(),
-            pages: BTreeMap::new(),
+            skipped: SortedMap::default(),
+            pages: SortedMap::default(),
             coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
             journal: Rc::new(|_| true),
             rules: 0,
@@ -202,7 +203,7 @@ impl Corpus {
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
     fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>, limits: &Limits) -> Vec<Entry> {
-        let paths: BTreeSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
+        let paths: SortedSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
         let is_on_page = |path: &RelPath| {
             path.is_child_of(folder)
                 && page.after.as_ref().is_none_or(|after| path > after)
@@ -294,8 +295,8 @@ impl Corpus {
             note_superseded(&mut self.supersedes, id, &note);
             match &note.frontmatter.problem {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem.clone()),
-                None => self.problems.remove(&doc.path),
-            };
+                None => drop(self.problems.remove(&doc.path)),
+            }
             let encoded = postcard::to_allocvec(&note).unwrap_or_default();
             doc.note = EncodedNote::Own(encoded.into_boxed_slice());
             if id % SETTLE_EVERY == 0 {
@@ -326,7 +327,7 @@ impl Corpus {
     }
 
     /// By the path that a note says it supersedes, the notes that say so.
-    pub(super) fn supersedes(&self) -> &BTreeMap<String, Vec<DocId>> {
+    pub(super) fn supersedes(&self) -> &SortedMap<String, Vec<DocId>> {
         &self.supersedes
     }
 
@@ -370,7 +371,7 @@ impl Corpus {
     }
 
     /// Forgets what was in folders that are no more.
-    fn keep_folders(&mut self, present: &BTreeSet<Option<RelPath>>) {
+    fn keep_folders(&mut self, present: &SortedSet<Option<RelPath>>) {
         if self.pages.keys().all(|folder| present.contains(folder)) {
             return;
         }
@@ -519,13 +520,19 @@ pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     }
 }
 
-fn note_superseded(supersedes: &mut BTreeMap<String, Vec<DocId>>, id: DocId, note: &Note) {
+fn add_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, path: &str, id: DocId) {
+    if let Some(newer) = supersedes.get_or_insert(path.into(), Vec::new()) {
+        newer.push(id);
+    }
+}
+
+fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, note: &Note) {
     match note.frontmatter.value("supersedes") {
-        Some(Value::String(path)) => supersedes.entry(path.clone()).or_default().push(id),
+        Some(Value::String(path)) => add_superseded(supersedes, path, id),
         Some(Value::List(paths)) => {
             for path in paths {
                 if let Value::String(path) = path {
-                    supersedes.entry(path.clone()).or_default().push(id);
+                    add_superseded(supersedes, path, id);
                 }
             }
         }
@@ -590,12 +597,12 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
 /// Goes through folders, each once.
 struct Walk {
     queue: VecDeque<FolderScope>,
-    seen: BTreeSet<Option<RelPath>>,
+    seen: SortedSet<Option<RelPath>>,
 }
 
 impl Walk {
     fn of(scopes: Vec<FolderScope>) -> Self {
-        Self { queue: scopes.into(), seen: BTreeSet::new() }
+        Self { queue: scopes.into(), seen: SortedSet::default() }
     }
 
     fn add(&mut self, folders: &[RelPath]) {

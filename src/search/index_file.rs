@@ -19,6 +19,7 @@ use super::ranked::RankedIndex;
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all};
 use crate::protocol::{Precondition, Version};
+use crate::sorted::SortedMap;
 use crate::store::RelPath;
 
 /// What a part begins with. Another format has another number.
@@ -131,13 +132,17 @@ fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
         document.note = EncodedNote::InFile(start..start + note.len());
         documents.push((id, document));
     }
-    let problems = catalog.problems.into_iter();
-    let problems = problems.map(|(path, problem)| Some((RelPath::parse(path).ok()?, problem)));
+    let mut supersedes = SortedMap::default();
+    supersedes.extend(catalog.supersedes);
+    let mut problems = SortedMap::default();
+    for (path, problem) in catalog.problems {
+        problems.insert(RelPath::parse(path).ok()?, problem);
+    }
     Some(Restored {
         ranked,
         documents,
-        supersedes: catalog.supersedes.into_iter().collect(),
-        problems: problems.collect::<Option<_>>()?,
+        supersedes,
+        problems,
         file: file.clone(),
     })
 }

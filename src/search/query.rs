@@ -1,12 +1,13 @@
 //! The terms of a query, and what they match.
 
-use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::files::{DocId, Files, Rank};
 use super::index::{LiteralIndex, Occurrence};
+use crate::order;
+use crate::sorted::SortedSet;
 
 /// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,15 +74,22 @@ impl Matches {
     }
 
     fn detail(&self, ranked: &Ranked) -> Match {
-        let (terms, lines): (BTreeSet<usize>, BTreeSet<u32>) = if ranked.lines == 0 {
+        let (terms, lines): (Vec<usize>, Vec<u32>) = if ranked.lines == 0 {
             let named = self.named.get(ranked.evidence.clone()).unwrap_or_default();
-            (named.iter().map(|(_, term)| *term).collect(), BTreeSet::new())
+            (named.iter().map(|(_, term)| *term).collect(), Vec::new())
         } else {
             let occurrences = self.occurrences.get(ranked.evidence.clone()).unwrap_or_default();
             (occurrences.iter().map(|o| o.term).collect(), occurrences.iter().map(|o| o.place.line).collect())
         };
-        Match { doc: ranked.doc, terms: terms.into_iter().collect(), lines: lines.into_iter().collect() }
+        Match { doc: ranked.doc, terms: each_once(terms), lines: each_once(lines) }
     }
+}
+
+/// Ascending.
+fn each_once<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+    order::sort_slice(&mut items, Ord::cmp);
+    items.dedup();
+    items
 }
 
 /// Finds and ranks: long-term memory first, then by the number of terms, content before name, matching
@@ -109,12 +117,12 @@ pub(super) fn find(index: &mut LiteralIndex, files: &Files, terms: &Terms) -> Ma
         ranked.extend(same_doc.first().and_then(|first| rank(files, first.place.doc, terms, lines, evidence)));
     }
     // A name adds nothing to a file that has a term in its text.
-    let with_text: BTreeSet<DocId> = ranked.iter().map(|ranked: &Ranked| ranked.doc).collect();
+    let with_text: SortedSet<DocId> = ranked.iter().map(|ranked: &Ranked| ranked.doc).collect();
     let mut named: Vec<(DocId, usize)> = Vec::new();
     for (number, term) in folded.iter().enumerate() {
         named.extend(index.named(term).into_iter().filter(|doc| !with_text.contains(doc)).map(|doc| (doc, number)));
     }
-    named.sort_unstable();
+    order::sort_slice(&mut named, Ord::cmp);
     let mut start = 0;
     for same_doc in named.chunk_by(|a, b| a.0 == b.0) {
         let evidence = start..start + same_doc.len();
@@ -122,7 +130,7 @@ pub(super) fn find(index: &mut LiteralIndex, files: &Files, terms: &Terms) -> Ma
         let terms = u32::try_from(same_doc.len()).unwrap_or(u32::MAX);
         ranked.extend(same_doc.first().and_then(|(doc, _)| rank(files, *doc, terms, 0, evidence)));
     }
-    ranked.sort_unstable_by(|a, b| {
+    order::sort_slice(&mut ranked, |a, b| {
         let better_first = |r: &Ranked| (r.rank.is_long_term, r.terms, r.lines > 0, r.lines, r.rank.date);
         better_first(b).cmp(&better_first(a)).then(a.order.cmp(&b.order))
     });

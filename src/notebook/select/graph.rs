@@ -1,12 +1,14 @@
 //! What links make of a notebook: neighbours, distances, orphans, links that lead nowhere.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::links::{Links, Resolution, Resolver};
 use crate::notebook::NoteView;
+use crate::order;
+use crate::sorted::SortedMap;
 
 /// A way to follow links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ impl Graph {
         for (from, forward) in graph.forward.iter_mut().enumerate() {
             let targets = links.targets(from).iter().flatten().copied();
             forward.extend(targets.filter(|&to| to != from && to < notes));
-            forward.sort_unstable();
+            order::sort_slice(forward, Ord::cmp);
             forward.dedup();
             for &to in forward.iter() {
                 if let Some(backward) = graph.backward.get_mut(to) {
@@ -142,7 +144,7 @@ pub(crate) enum RelatedReason {
 /// same notes, the most of them first. What is equal is sorted by title and path.
 pub(crate) fn related(notes: &[NoteView<'_>], graph: &Graph, note: usize) -> Vec<Related> {
     let (forward, backward) = (graph.forward(note), graph.backlinks(note));
-    let mut found: BTreeMap<usize, RelatedReason> = BTreeMap::new();
+    let mut found: SortedMap<usize, RelatedReason> = SortedMap::default();
     found.extend(forward.iter().map(|&to| (to, RelatedReason::LinkedFromHere)));
     for &from in backward {
         let reason = if found.contains_key(&from) { RelatedReason::LinksBothWays } else { RelatedReason::LinksHere };
@@ -154,8 +156,7 @@ pub(crate) fn related(notes: &[NoteView<'_>], graph: &Graph, note: usize) -> Vec
             if far == note {
                 continue;
             }
-            let reason = found.entry(far).or_insert_with(|| RelatedReason::Shares(Vec::new()));
-            if let RelatedReason::Shares(shared) = reason
+            if let Some(RelatedReason::Shares(shared)) = found.get_or_insert(far, RelatedReason::Shares(Vec::new()))
                 && shared.last() != Some(&between)
             {
                 shared.push(between);
@@ -163,21 +164,20 @@ pub(crate) fn related(notes: &[NoteView<'_>], graph: &Graph, note: usize) -> Vec
         }
     }
     let mut related: Vec<Related> = found
-        .into_iter()
+        .into_entries()
         .map(|(index, reason)| {
             let distance = if matches!(reason, RelatedReason::Shares(_)) { 2 } else { 1 };
             Related { index, distance, reason }
         })
         .collect();
-    related.sort_by_key(|related| {
-        let kind = match &related.reason {
-            RelatedReason::LinksBothWays => (0, Reverse(0)),
-            RelatedReason::LinksHere => (1, Reverse(0)),
-            RelatedReason::LinkedFromHere => (2, Reverse(0)),
-            RelatedReason::Shares(shared) => (3, Reverse(shared.len())),
-        };
-        (kind, notes.get(related.index).map(|view| (view.note.title.as_str(), view.path)))
-    });
+    let kind = |related: &Related| match &related.reason {
+        RelatedReason::LinksBothWays => (0, Reverse(0)),
+        RelatedReason::LinksHere => (1, Reverse(0)),
+        RelatedReason::LinkedFromHere => (2, Reverse(0)),
+        RelatedReason::Shares(shared) => (3, Reverse(shared.len())),
+    };
+    let name = |related: &Related| notes.get(related.index).map(|view| (view.note.title.as_str(), view.path));
+    order::sort_slice(&mut related, |a, b| (kind(a), name(a)).cmp(&(kind(b), name(b))));
     related
 }
 
@@ -241,6 +241,8 @@ pub(crate) fn edges(notes: &[NoteView<'_>], links: &dyn Links, selected: &[usize
         .flat_map(of_note)
         .filter(|edge| is_selected(edge.to))
         .collect();
-    edges.sort_by_key(|edge| (numbers.get(edge.from), numbers.get(edge.to), edge.link));
+    order::sort_slice_by_key(&mut edges, |edge| {
+        (numbers.get(edge.from).copied(), numbers.get(edge.to).copied(), edge.link)
+    });
     edges
 }

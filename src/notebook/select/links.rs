@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::paths::{folder, normalize, stem, without_extension};
 use crate::document::{Link, LinkKind};
 use crate::notebook::NoteView;
+use crate::order;
 
 /// Where the links of every note lead.
 pub(crate) trait Links {
@@ -168,7 +169,7 @@ impl<'a> Resolver<'a> {
             Some(notes) => candidates.extend_from_slice(notes),
             None => {}
         }
-        candidates.sort_unstable();
+        order::sort_slice(&mut candidates, Ord::cmp);
         candidates.dedup();
         if candidates.is_empty() { Resolution::Dead } else { Resolution::Ambiguous(candidates) }
     }
@@ -272,10 +273,11 @@ impl<'a> ZkResolver<'a> {
     /// Learns the paths of all notes.
     pub(crate) fn new(notes: &[NoteView<'a>]) -> Self {
         let paths: Vec<&str> = notes.iter().map(|view| view.path).collect();
-        let mut order: Vec<usize> = (0..paths.len()).collect();
-        order.sort_by_cached_key(|&note| paths.get(note).map(|path| (path.chars().count(), *path)));
+        let lengths: Vec<usize> = paths.iter().map(|path| path.chars().count()).collect();
+        let mut by_length: Vec<usize> = (0..paths.len()).collect();
+        order::sort_slice_by_key(&mut by_length, |&note| (lengths.get(note).copied(), paths.get(note).copied()));
         let mut ranks = vec![0; paths.len()];
-        for (rank, &note) in order.iter().enumerate() {
+        for (rank, &note) in by_length.iter().enumerate() {
             if let Some(place) = ranks.get_mut(note) {
                 *place = rank;
             }
@@ -287,7 +289,7 @@ impl<'a> ZkResolver<'a> {
         let by_place = paths.iter().enumerate().map(|(note, path)| (without_extension(path), note)).collect();
         let mut resolver = Self { paths, by_place, ranks, ends, known: HashMap::new() };
         let mut ends = core::mem::take(&mut resolver.ends);
-        ends.sort_unstable_by(|&a, &b| resolver.end(a).cmp(resolver.end(b)));
+        order::sort_slice(&mut ends, |&a, &b| resolver.end(a).cmp(resolver.end(b)));
         resolver.ends = ends;
         resolver
     }

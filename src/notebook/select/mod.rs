@@ -36,6 +36,7 @@ use self::graph::Direction;
 use self::tags::TagFilter;
 use self::text::Exact;
 use super::{ListRequest, MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
+use crate::order;
 use crate::store::Timestamp;
 
 /// The notes that a request asks for, as their places among `notes`, sorted.
@@ -53,7 +54,7 @@ pub(crate) fn select(
     selection.filter_links(notes, &request.filter, links)?;
     selection.filter_text(notes, &request.filter)?;
     let mut selected: Vec<usize> = (0..notes.len()).filter(|&note| selection.keeps(note)).collect();
-    selected.sort_by(|&a, &b| selection.compare(notes, &request.sort, a, b));
+    order::sort_slice(&mut selected, |&a, &b| selection.compare(notes, &request.sort, a, b));
     selected.truncate(request.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
     Ok(selected)
 }
@@ -61,11 +62,11 @@ pub(crate) fn select(
 /// Notes in the order in which zk indexes and numbers them: by path, a folder before what only begins
 /// like it.
 pub(crate) fn index_order(notes: &[NoteView<'_>]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..notes.len()).collect();
+    let mut notes_in_order: Vec<usize> = (0..notes.len()).collect();
     let key = |byte: u8| if byte == b'/' { 1 } else { byte };
     let path = |note: usize| notes.get(note).map(|view| view.path.bytes().map(key)).into_iter().flatten();
-    order.sort_by(|&a, &b| path(a).cmp(path(b)));
-    order
+    order::sort_slice(&mut notes_in_order, |&a, &b| path(a).cmp(path(b)));
+    notes_in_order
 }
 
 /// What is left of the notes, and what is known about them.
@@ -283,7 +284,7 @@ fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usize>, SelectE
         }
         named.extend(found);
     }
-    named.sort_unstable();
+    order::sort_slice(&mut named, Ord::cmp);
     named.dedup();
     Ok(named)
 }

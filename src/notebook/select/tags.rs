@@ -1,11 +1,11 @@
 //! Tags: filters as globs, and the tags of a notebook with their counts.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::SelectError;
 use crate::notebook::NoteView;
+use crate::sorted::SortedMap;
 
 /// What the tags of a note must be: every group has one that is there, none of the unwanted is.
 #[derive(Clone, Debug, Default)]
@@ -124,14 +124,16 @@ pub(crate) struct TagCount<'a> {
 
 /// Every tag, by name.
 pub(crate) fn tag_counts<'a>(notes: &[NoteView<'a>]) -> Vec<TagCount<'a>> {
-    let mut tags: BTreeMap<&'a str, TagCount<'a>> = BTreeMap::new();
+    let mut tags: SortedMap<&'a str, TagCount<'a>> = SortedMap::default();
     for number in super::index_order(notes) {
         for tag in notes.get(number).map_or(&[][..], |view| &view.note.tags) {
             let id = tags.len() as u64 + 1;
-            tags.entry(tag).or_insert(TagCount { name: tag, id, notes: 0 }).notes += 1;
+            if let Some(count) = tags.get_or_insert(tag, TagCount { name: tag, id, notes: 0 }) {
+                count.notes += 1;
+            }
         }
     }
-    tags.into_values().collect()
+    tags.into_entries().map(|(_, count)| count).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use super::matching::{Cursor, Walk};
 use super::plan::Plan;
 use super::query::Query;
 use super::score::{COVERAGE, Lengths, Ranked, ScorePart, saturate};
-use super::{FIELDS, Field, FieldSet, order};
+use super::{FIELDS, Field, FieldSet};
+use crate::order;
 
 /// What two words side by side add, as a part of what the more common one says.
 const PHRASE: f32 = 0.6;

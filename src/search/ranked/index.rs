@@ -16,7 +16,8 @@ use super::postings::{self, Postings};
 use super::segment::{DOC_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
-use super::{FIELDS, Field, order};
+use super::{FIELDS, Field};
+use crate::order;
 
 /// How many positions lie between the texts of two fields, or two headings: more than a phrase bridges.
 const GAP: u32 = 32;

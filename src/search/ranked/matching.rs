@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
+use super::Field;
 use super::plan::Plan;
 use super::postings::{Posting, Postings};
 use super::query::{Joining, Node, Query};
-use super::{Field, order};
+use crate::order;
 
 /// How many postings lie between two places that are remembered.
 const STRIDE: usize = 64;

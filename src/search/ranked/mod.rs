@@ -8,7 +8,6 @@
 mod evidence;
 mod index;
 mod matching;
-mod order;
 mod passage;
 mod plan;
 mod postings;

@@ -1,13 +1,14 @@
 //! [`Concept`]: what a token of the query is looked up as.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::Field;
 use super::index::{Form, RankedIndex};
 use super::query::{Node, Query};
 use super::score::idf;
-use super::{Field, order};
+use crate::order;
+use crate::sorted::SortedMap;
 
 /// What another form of the same stem counts, against the word itself.
 const OTHER_FORM: f32 = 0.6;
@@ -50,12 +51,13 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(index: &RankedIndex, query: &Query) -> Self {
-        let mut known = BTreeMap::new();
+        let mut known = SortedMap::default();
         let mut concepts: Vec<Concept> = Vec::new();
         let mut of_unit = Vec::new();
         for unit in &query.units {
             let next = concepts.len();
-            let number = *known.entry((&unit.term, unit.field, unit.is_prefix)).or_insert(next);
+            let number =
+                known.get_or_insert((&unit.term, unit.field, unit.is_prefix), next).map_or(next, |number| *number);
             of_unit.push(number);
             let weight = match (unit.is_stop_word, unit.is_fragment) {
                 (true, _) => STOP_WORD,

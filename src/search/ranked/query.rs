@@ -13,12 +13,12 @@
 //! is `-v`, an option of one letter, in a sentence.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Field;
 use super::tokens::{TokenKind, Tokens};
+use crate::sorted::SortedMap;
 
 /// How many different words of a query count; a whole message may be asked for.
 const MAX_WORDS: usize = 400;
@@ -120,7 +120,7 @@ impl Query {
             query: Self { words: Vec::new(), units: Vec::new(), root: Node::Any(Vec::new()), joining },
             tokens: Tokens::default(),
             position: 0,
-            known: BTreeMap::new(),
+            known: SortedMap::default(),
         };
         let mut alternatives = Vec::new();
         while !parser.rest.is_empty() {
@@ -165,7 +165,7 @@ struct Parser<'a> {
     tokens: Tokens,
     position: u32,
     /// The words outside quotes: one that comes again is the same.
-    known: BTreeMap<(&'a str, Option<Field>, bool), usize>,
+    known: SortedMap<(&'a str, Option<Field>, bool), usize>,
 }
 
 /// What stands between operands.

@@ -16,7 +16,8 @@ use super::matching::{Bits, Matcher, Walk};
 use super::plan::{Concept, Plan};
 use super::postings::Posting;
 use super::query::Query;
-use super::{FIELDS, Field, FieldSet, order};
+use super::{FIELDS, Field, FieldSet};
+use crate::order;
 
 /// How soon more occurrences add little.
 const K1: f32 = 1.2;

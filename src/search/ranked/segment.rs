@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::postings::Postings;
-use super::{order, stem};
+use super::stem;
+use crate::order;
 
 /// "SBR1".
 const MAGIC: u32 = u32::from_le_bytes(*b"SBR1");

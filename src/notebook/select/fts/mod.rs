@@ -9,7 +9,6 @@ mod scan;
 mod snippet;
 mod tokens;
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -132,13 +131,16 @@ pub(super) fn mentions<'a>(note: &NoteView<'_>, names: impl Iterator<Item = &'a 
     let mut stands = Vec::new();
     let mut phrases: HashMap<Vec<Vec<u8>>, Vec<usize>> = HashMap::new();
     // By first word the lengths of the phrases, so that each place is looked up once for each length.
-    let mut lengths: HashMap<Vec<u8>, BTreeSet<usize>> = HashMap::new();
+    let mut lengths: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
     for (number, name) in names.enumerate() {
         stands.push(false);
         if let Expr::Phrase(Phrase { stems, .. }) = Expr::phrase(name)
             && let Some(first) = stems.first()
         {
-            lengths.entry_ref(first.as_slice()).or_default().insert(stems.len());
+            let lengths = lengths.entry_ref(first.as_slice()).or_default();
+            if !lengths.contains(&stems.len()) {
+                lengths.push(stems.len());
+            }
             phrases.entry(stems).or_default().push(number);
         }
     }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::query::Phrase;
 use super::{COLUMN_WEIGHTS, columns, porter, tokens};
 use crate::notebook::NoteView;
+use crate::order;
 
 /// Finds the words of the phrases in one note after the other.
 pub(super) struct Scanner<'q> {
@@ -36,7 +37,7 @@ impl<'q> Scanner<'q> {
             stems.iter().enumerate().map(move |(i, stem)| Unit { stem, is_prefix: is_prefix && i == last })
         };
         let mut units: Vec<Unit<'q>> = phrases.iter().flat_map(units_of).collect();
-        units.sort_unstable();
+        order::sort_slice(&mut units, Ord::cmp);
         units.dedup();
         let words = phrases
             .iter()

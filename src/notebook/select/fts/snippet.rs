@@ -8,6 +8,7 @@ use core::ops::Range;
 use super::scan::Scanner;
 use super::{FullText, collect, columns, tokens};
 use crate::notebook::NoteView;
+use crate::order;
 
 /// How many tokens are shown.
 const TOKENS: usize = 20;
@@ -48,7 +49,7 @@ impl FullText {
                 length: phrase.stems.len(),
             }));
         }
-        matches.sort_unstable_by_key(|found| (found.at, found.phrase));
+        order::sort_slice_by_key(&mut matches, |found: &Found| (found.at, found.phrase));
         let [_, _, body] = columns(note);
         let spans = spans(body);
         cut(body, &spans, best_start(body, &spans, &matches, phrases.len()))
