@@ -32,6 +32,7 @@ mod memory;
 pub mod mirror;
 pub mod notebook;
 mod order;
+mod percent;
 pub mod protocol;
 pub mod search;
 mod sorted;

@@ -17,6 +17,7 @@ use super::plain::Markup;
 use super::references::{self, Definition};
 use super::scanner::{Blocks, Content, at};
 use super::tags::{self, Names};
+use crate::percent;
 use crate::sorted::SortedMap;
 
 /// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
@@ -438,10 +439,7 @@ impl<'s> Scan<'s> {
                 Some((path, anchor)) => (path, Some(anchor)),
                 None => (destination.as_ref(), None),
             };
-            (
-                references::percent_decode(path).into_owned(),
-                anchor.map(|anchor| references::percent_decode(anchor).into_owned()),
-            )
+            (percent::decode(path).into_owned(), anchor.map(|anchor| percent::decode(anchor).into_owned()))
         };
         found.links.push(Link {
             kind: LinkKind::Markdown,

@@ -2,7 +2,6 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use memchr::{memchr, memchr3};
@@ -245,29 +244,6 @@ pub(super) fn entity(text: &str) -> Option<(char, usize)> {
         ENTITIES.iter().find(|(entity, _)| *entity == name)?.1
     };
     Some((character, end + 1))
-}
-
-/// Resolves `%20` and its like; what is no UTF-8 then stays as it is written.
-pub(super) fn percent_decode(text: &str) -> Cow<'_, str> {
-    if memchr(b'%', text.as_bytes()).is_none() {
-        return Cow::Borrowed(text);
-    }
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut next = 0;
-    while let Some(&byte) = bytes.get(next) {
-        if byte == b'%'
-            && let (Some(high), Some(low)) = (digit(at(bytes, next + 1)), digit(at(bytes, next + 2)))
-        {
-            decoded.push(high * 16 + low);
-            next += 3;
-        } else {
-            decoded.push(byte);
-            next += 1;
-        }
-    }
-    String::from_utf8(decoded).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Whether a destination leaves the notebook: it starts with a scheme of two letters at least.

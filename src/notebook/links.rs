@@ -8,6 +8,7 @@ use super::config::{LinkFormat, NotebookConfig};
 use super::files::one_line;
 use super::template::{Template, Variables};
 use crate::document::{Link, LinkKind};
+use crate::percent;
 
 /// A note that a link goes to, below the root of the notebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,24 +196,10 @@ pub(crate) fn without_extension<'a>(path: &'a str, config: &NotebookConfig) -> &
 
 /// With `%XX` for what ends or changes the target of a Markdown link. Letters of every script stay.
 fn percent_encoded(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for c in path.chars() {
-        let is_special = c.is_whitespace()
-            || c.is_control()
-            || matches!(
-                c,
-                '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' | '%' | '(' | ')' | '[' | ']' | '#' | '?'
-            );
-        if is_special {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                out.push_str(&format!("%{byte:02X}"));
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    let is_mark = |c: char| {
+        matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' | '%' | '(' | ')' | '[' | ']' | '#' | '?')
+    };
+    percent::encode(path, |c| c.is_whitespace() || c.is_control() || is_mark(c))
 }
 
 fn escaped(text: &str, special: &[char]) -> String {

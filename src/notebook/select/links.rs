@@ -1,5 +1,6 @@
 //! Where links lead: by Saddlebag's rule ([`Resolver`]) or by zk's ([`ZkResolver`]).
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,6 +12,7 @@ use super::paths::{folder, normalize, stem, without_extension};
 use crate::document::{Link, LinkKind};
 use crate::notebook::NoteView;
 use crate::order;
+use crate::percent;
 
 /// Where the links of every note lead.
 pub(crate) trait Links {
@@ -124,7 +126,7 @@ impl<'a> Resolver<'a> {
         if found != Resolution::Dead {
             return found;
         }
-        if let Some(decoded) = percent_decoded(target) {
+        if let Cow::Owned(decoded) = percent::decode(target) {
             let found = self.look_up(from, link.kind, &decoded);
             if found != Resolution::Dead {
                 return found;
@@ -234,22 +236,6 @@ pub(super) fn fold(name: &str) -> String {
 /// A path relative to a folder; `None` if it leaves the root.
 fn join(folder: &str, path: &str) -> Option<String> {
     normalize(&[folder, path].join("/"))
-}
-
-/// The text with `%20` and the like decoded; `None` where nothing is, or where no text results.
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        let digits = match (byte, behind) {
-            (b'%', [high, low, ..]) => char::from(*high).to_digit(16).zip(char::from(*low).to_digit(16)),
-            _ => None,
-        };
-        let decoded = digits.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        bytes.push(decoded.unwrap_or(byte));
-        rest = if decoded.is_some() { behind.get(2..).unwrap_or_default() } else { behind };
-    }
-    if bytes.len() == text.len() { None } else { String::from_utf8(bytes).ok() }
 }
 
 /// Resolves links as zk does: `[[auth]]` leads to `author-style.md` where there is nothing better.

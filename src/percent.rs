@@ -1,0 +1,46 @@
+//! Percent-encoding: `%20` and its like.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use memchr::memchr;
+
+/// The text with `%XX` for each byte of the characters that are to be encoded.
+pub(crate) fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_encoded(character) {
+            let mut bytes = [0; 4];
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                encoded.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            encoded.push(character);
+        }
+    }
+    encoded
+}
+
+/// The text with what is encoded resolved. Borrowed where nothing is, or where no UTF-8 would result.
+pub(crate) fn decode(text: &str) -> Cow<'_, str> {
+    if memchr(b'%', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        let digits = match (byte, behind) {
+            (b'%', [high, low, ..]) => char::from(*high).to_digit(16).zip(char::from(*low).to_digit(16)),
+            _ => None,
+        };
+        let value = digits.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        decoded.push(value.unwrap_or(byte));
+        rest = if value.is_some() { behind.get(2..).unwrap_or_default() } else { behind };
+    }
+    if decoded.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    String::from_utf8(decoded).map_or(Cow::Borrowed(text), Cow::Owned)
+}
