@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 use chrono::format::{Item, StrftimeItems};
-use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, Timelike};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Timelike};
 use core::fmt::{self, Write};
 
 /// The moment at which a command is given: the only clock the component has.
@@ -67,6 +67,14 @@ impl LocalTime {
             nanoseconds: utc.timestamp_subsec_nanos(),
             utc_offset_seconds: self.utc_offset_seconds,
         }
+    }
+
+    /// The moment in nanoseconds since 1970-01-01T00:00:00Z; 0 before, and the greatest number after 2554.
+    #[must_use]
+    pub fn epoch_nanoseconds(self) -> u64 {
+        let Timestamp { seconds, nanoseconds, .. } = self.timestamp();
+        let seconds = u64::try_from(seconds).ok();
+        seconds.map_or(0, |seconds| seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into()))
     }
 
     /// The same time of day so many days later, or earlier for a negative number; `None` outside the
@@ -150,6 +158,20 @@ impl fmt::Display for Date {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
     }
+}
+
+/// A moment in nanoseconds since 1970-01-01T00:00:00Z as `2026-04-12T09:01:03Z`, with as many digits behind
+/// the second as it has: none, three, six or nine.
+///
+/// ```
+/// assert_eq!(saddlebag::store::utc_text(1_500_000_000), "1970-01-01T00:00:01.500Z");
+/// ```
+#[must_use]
+pub fn utc_text(nanoseconds: u64) -> String {
+    let (seconds, rest) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
+    let moment = i64::try_from(seconds).ok().zip(u32::try_from(rest).ok());
+    let moment = moment.and_then(|(seconds, rest)| DateTime::from_timestamp(seconds, rest)).unwrap_or_default();
+    moment.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
 #[cfg(test)]

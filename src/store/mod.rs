@@ -1,15 +1,18 @@
 //! What a store is made of: paths, names, dates, and where each file lives.
 //!
 //! [`RelPath`] names a file, [`NoteName`] and [`ProjectSlug`] are the names that people and agents
-//! give, [`Timestamp`] is the time that the host hands in, and [`Layout`] knows the tree.
+//! give, [`Timestamp`] is the time that the host hands in, [`Layout`] knows the tree, and [`EntryFolder`] the
+//! part of it that is an agent's or a workspace's.
 
 mod dates;
+mod entries;
 mod layout;
 mod names;
 mod path;
 mod slug;
 
-pub use dates::{Date, LocalTime, Timestamp};
+pub use dates::{Date, LocalTime, Timestamp, utc_text};
+pub use entries::{AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem};
 pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS,
     SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER,

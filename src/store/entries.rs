@@ -1,0 +1,242 @@
+//! [`EntryFolder`]: where the entries of an agent or of a workspace are, and which file a key has.
+//!
+//! ```text
+//! agents/<agent>/entries/<category>/<key>.md
+//! workspaces/<workspace>/entries/<key>.md
+//! ```
+//!
+//! Keys, categories and names of agents are any text; [`file_stem`] makes file names of them.
+
+use alloc::format;
+use alloc::string::String;
+
+use sha2::{Digest as _, Sha256};
+
+use super::names::is_device_name;
+use super::{NOTE_SUFFIX, PathError, RelPath};
+use crate::percent;
+
+/// The folder of the agents.
+pub const AGENTS_FOLDER: &str = "agents";
+/// The folder of the workspaces.
+pub const WORKSPACES_FOLDER: &str = "workspaces";
+/// The folder of the entries, in that of an agent or a workspace.
+pub const ENTRIES_FOLDER: &str = "entries";
+
+/// The longest file name that is not cut, in bytes, without its extension.
+const MAX_STEM_BYTES: usize = 200;
+/// What is kept of a longer one, before the digest.
+const KEPT_STEM_BYTES: usize = 180;
+/// How many bytes of the SHA-256 of the text stand behind it, as hexadecimal digits.
+const DIGEST_BYTES: usize = 8;
+
+/// The folder that holds the entries of one agent, or of one workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryFolder {
+    root: RelPath,
+    has_categories: bool,
+}
+
+impl EntryFolder {
+    /// The folder of an agent, which has one below it for each category.
+    ///
+    /// # Errors
+    ///
+    /// For an empty name.
+    pub fn of_agent(agent: &str) -> Result<Self, PathError> {
+        let root = RelPath::parse(format!("{AGENTS_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(agent)))?;
+        Ok(Self { root, has_categories: true })
+    }
+
+    /// The folder of a workspace, whose entries are all of one category.
+    ///
+    /// # Errors
+    ///
+    /// For an empty name.
+    pub fn of_workspace(workspace: &str) -> Result<Self, PathError> {
+        let root = RelPath::parse(format!("{WORKSPACES_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(workspace)))?;
+        Ok(Self { root, has_categories: false })
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn root(&self) -> &RelPath {
+        &self.root
+    }
+
+    /// The file of a key; `category` says in which folder, where there are such.
+    ///
+    /// # Errors
+    ///
+    /// For an empty key or category.
+    pub fn file(&self, category: &str, key: &str) -> Result<RelPath, PathError> {
+        let name = format!("{}{NOTE_SUFFIX}", file_stem(key));
+        match self.has_categories {
+            true => self.root.join(&file_stem(category))?.join(&name),
+            false => self.root.join(&name),
+        }
+    }
+
+    /// The category and the key that the path of a file stands for: what its frontmatter need not repeat.
+    /// `None` for a part that was cut, or that is not how [`file_stem`] would write it.
+    #[must_use]
+    pub fn names_of(&self, path: &RelPath) -> (Option<String>, Option<String>) {
+        let category = if self.has_categories {
+            path.parent()
+                .filter(|folder| folder.is_child_of(Some(&self.root)))
+                .map(|folder| text_of(folder.file_name()))
+        } else {
+            None
+        };
+        (category.flatten(), path.file_name().strip_suffix(NOTE_SUFFIX).and_then(text_of))
+    }
+
+    /// Whether a file is one that holds an entry.
+    #[must_use]
+    pub fn has(&self, path: &RelPath) -> bool {
+        let folder = path.parent();
+        let is_in_place = match self.has_categories {
+            true => folder.is_some_and(|folder| folder.is_child_of(Some(&self.root))),
+            false => path.is_child_of(Some(&self.root)),
+        };
+        is_in_place && path.file_name().ends_with(NOTE_SUFFIX)
+    }
+}
+
+/// The name of the file or folder of a text, without extension: the text with all but `a-z`, `0-9`, `.`, `_`
+/// and `-` percent-encoded.
+///
+/// Upper case is encoded as well, so that no two texts have one name where case does not count; so is what
+/// Windows reads otherwise than it is written: a dot at the start or at the end, and the first letter of a
+/// device. A name of more than 200 bytes is cut at 180, and `~` with 16 hexadecimal digits of the SHA-256 of
+/// the text follows. The rule is section 1.9 of zombie's export format.
+///
+/// ```
+/// use saddlebag::store::file_stem;
+///
+/// assert_eq!(file_stem("lead_acme_corp"), "lead_acme_corp");
+/// assert_eq!(file_stem("steering:Tone"), "steering%3A%54one");
+/// assert_eq!(file_stem("../nul"), "%2E.%2Fnul");
+/// assert_eq!(file_stem("nul"), "%6Eul");
+/// assert_eq!(file_stem(&"k".repeat(300)).len(), 180 + 17);
+/// ```
+#[must_use]
+pub fn file_stem(text: &str) -> String {
+    let is_plain = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-');
+    let mut stem = percent::encode(text, |c| !is_plain(c));
+    if stem.starts_with('.') || is_device(&stem) {
+        stem = encode_at(&stem, 0);
+    }
+    if stem.ends_with('.') {
+        stem = encode_at(&stem, stem.len() - 1);
+    }
+    if stem.len() <= MAX_STEM_BYTES {
+        return stem;
+    }
+    // An escape is not cut in two.
+    let kept = stem.get(..KEPT_STEM_BYTES).unwrap_or(&stem);
+    let kept = match kept.rfind('%') {
+        Some(escape) if kept.len() - escape < 3 => kept.get(..escape).unwrap_or(kept),
+        _ => kept,
+    };
+    let digest = Sha256::digest(text.as_bytes());
+    let digits: String = digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    format!("{kept}~{digits}")
+}
+
+/// The text whose file has this name; `None` if that cannot be told.
+fn text_of(stem: &str) -> Option<String> {
+    let text = percent::decode(stem);
+    (file_stem(&text) == stem && !stem.contains('~')).then(|| text.into_owned())
+}
+
+/// Windows looks at what stands before the first dot.
+fn is_device(stem: &str) -> bool {
+    is_device_name(stem.split('.').next().unwrap_or(stem))
+}
+
+/// The stem with the ASCII character at a place encoded.
+fn encode_at(stem: &str, at: usize) -> String {
+    let (before, rest) = stem.split_at_checked(at).unwrap_or((stem, ""));
+    let mut rest = rest.chars();
+    let encoded = rest.next().map(|c| format!("%{:02X}", u32::from(c))).unwrap_or_default();
+    format!("{before}{encoded}{}", rest.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_safe_on_windows_and_where_case_does_not_count() {
+        let pairs = [
+            (".", "%2E"),
+            ("..", "%2E%2E"),
+            ("a.", "a%2E"),
+            ("con", "%63on"),
+            ("con.x", "%63on.x"),
+            ("CON", "%43%4F%4E"),
+            ("lpt1", "%6Cpt1"),
+            ("a\0b\n", "a%00b%0A"),
+            ("a/b\\c", "a%2Fb%5Cc"),
+            ("🦀", "%F0%9F%A6%80"),
+            ("100%", "100%25"),
+            ("a b", "a%20b"),
+        ];
+        for (text, stem) in pairs {
+            assert_eq!(file_stem(text), stem, "{text:?}");
+            assert_eq!(text_of(stem).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn long_names_are_cut_behind_a_whole_escape_and_stay_apart() {
+        let long = format!("{}é{}", "k".repeat(178), "x".repeat(40));
+        let stem = file_stem(&long);
+        assert!(stem.starts_with(&format!("{}~", "k".repeat(178))), "{stem}");
+        assert_eq!(stem.len(), 178 + 17);
+        assert_ne!(stem, file_stem(&format!("{long}y")));
+        assert_eq!(text_of(&stem), None);
+        // The digits are those that `sha256sum` prints.
+        assert!(file_stem(&"k".repeat(300)).ends_with("~17b16d8ef494060f"));
+    }
+
+    #[test]
+    fn a_path_gives_the_names_back() {
+        let folder = EntryFolder::of_agent("Ops 1").unwrap();
+        assert_eq!(folder.root().as_str(), "agents/%4Fps%201/entries");
+        let path = folder.file("CORE", "a:b").unwrap();
+        assert_eq!(path.as_str(), "agents/%4Fps%201/entries/%43%4F%52%45/a%3Ab.md");
+        assert_eq!(folder.names_of(&path), (Some("CORE".to_string()), Some("a:b".to_string())));
+        assert!(folder.has(&path));
+        assert!(!folder.has(&folder.root().join("a.md").unwrap()));
+
+        let shared = EntryFolder::of_workspace("ws").unwrap();
+        let path = shared.file("workspace", "k").unwrap();
+        assert_eq!(path.as_str(), "workspaces/ws/entries/k.md");
+        assert_eq!(shared.names_of(&path), (None, Some("k".to_string())));
+    }
+
+    #[test]
+    fn a_name_that_is_written_otherwise_stands_for_nothing() {
+        for stem in ["Key", "a%2eb", "a b", "%61", "%zz"] {
+            assert_eq!(text_of(stem), None, "{stem}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_key_has_a_file_of_its_own(a in "\\PC{1,70}|[a-cA-C./~%]{1,12}", b in "[a-cA-C./~%]{1,12}") {
+            let (stem, other) = (file_stem(&a), file_stem(&b));
+            let name = format!("{stem}{NOTE_SUFFIX}");
+            prop_assert!(RelPath::parse(name).is_ok());
+            prop_assert!(stem.len() <= MAX_STEM_BYTES);
+            prop_assert_eq!(a == b, stem.eq_ignore_ascii_case(&other));
+            if !stem.contains('~') {
+                prop_assert_eq!(text_of(&stem), Some(a));
+            }
+        }
+    }
+}
