@@ -174,6 +174,52 @@ pub fn yaml_string(text: &str) -> String {
     quoted
 }
 
+/// A YAML scalar on one line that reads back as the text, plain where every reader takes it for that text.
+///
+/// ```
+/// use saddlebag::document::yaml_scalar;
+///
+/// assert_eq!(yaml_scalar("deploy_target"), "deploy_target");
+/// assert_eq!(yaml_scalar("thread:7"), r#""thread:7""#);
+/// assert_eq!(yaml_scalar("no"), r#""no""#);
+/// ```
+#[must_use]
+pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
+    // What YAML 1.1 takes for more than text; 1.2 has fewer.
+    let is_word = |word: &&str| text.eq_ignore_ascii_case(word);
+    let is_typed = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"].iter().any(|word| is_word(word));
+    let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
+    if is_plain && !is_typed { Cow::Borrowed(text) } else { Cow::Owned(yaml_string(text)) }
+}
+
+/// The text of a note without a key of its frontmatter. Where the frontmatter cannot be read, or is not
+/// written a line for each key, the key stays.
+#[must_use]
+pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
+    let Some(fences) = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default()) else {
+        return text.into();
+    };
+    let yaml = text.get(fences.yaml.clone()).unwrap_or_default();
+    let document = yaml::read(yaml);
+    let lines = document.fields.iter().position(|field| field.key.to_lowercase() == key.to_lowercase()).map(|index| {
+        let start = document.fields.get(index).map_or(0, |field| offset(yaml, field.key_start));
+        let start = yaml.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        let end = value_end(yaml, &document, index);
+        let rest = yaml.get(end..).unwrap_or_default();
+        start..end + rest.find('\n').map_or(rest.len(), |newline| newline + 1)
+    });
+    let is_flow =
+        document.start.is_some_and(|start| yaml.get(offset(yaml, start)..).is_some_and(|y| y.starts_with('{')));
+    match lines {
+        Some(lines) if document.problem.is_none() && !is_flow => {
+            let lines = fences.yaml.start + lines.start..fences.yaml.start + lines.end;
+            replace_spans(text, &[(lines, String::new())])
+        }
+        _ => text.into(),
+    }
+}
+
 fn push_escape(quoted: &mut String, character: char) {
     // Writing to a string cannot fail.
     let _ = write!(quoted, "\\u{:04X}", u32::from(character));

@@ -59,7 +59,8 @@ pub enum Value {
 impl Frontmatter {
     /// Reads the frontmatter of a file: what stands between a first line of dashes and the next, or a
     /// line of three dots.
-    pub(super) fn parse(text: &str) -> Self {
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
         let Some(block) = Fences::find(text) else {
             let start = start(text);
             return Self { span: start..start, ..Self::default() };

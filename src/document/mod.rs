@@ -2,7 +2,7 @@
 //!
 //! * [`Note`] is a file as a notebook sees it: title, body, tags, [`Heading`]s, [`Link`]s, and its
 //!   [`Frontmatter`].
-//! * [`set_title`], [`set_field`], [`append_block`] and [`replace_spans`] change one thing of a file and
+//! * [`set_title`], [`set_field`], [`remove_field`], [`append_block`] and [`replace_spans`] change one thing of a file and
 //!   leave the rest as it is.
 //! * [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line, [`head`], [`tail`] and
 //!   [`truncate`] cut text.
@@ -33,7 +33,7 @@ mod tests;
 mod text;
 mod yaml;
 
-pub use edit::{append_block, replace_spans, set_field, set_title, yaml_string};
+pub use edit::{append_block, remove_field, replace_spans, set_field, set_title, yaml_scalar, yaml_string};
 pub use frontmatter::{Frontmatter, FrontmatterProblem, Value};
 pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
 pub use note::{Heading, Link, LinkKind, Note, TagSyntax, parse_date};
