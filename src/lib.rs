@@ -26,6 +26,7 @@ mod component;
 pub mod context;
 pub mod document;
 mod engine;
+pub mod entries;
 pub mod journal;
 mod memory;
 #[doc(hidden)]

@@ -1,0 +1,111 @@
+//! [`Category`]: how long an entry lives, and who sees it.
+
+use alloc::string::String;
+use core::fmt;
+
+use super::checks::{Limit, within};
+use crate::protocol::Error;
+
+/// How long a category may be, in bytes.
+pub const MAX_CATEGORY_BYTES: usize = 64;
+
+/// What an entry is kept for. The four known categories are told by their exact bytes, as zombie does: `CORE`
+/// is a custom category.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// Durable; hydrated first and evicted last.
+    Core,
+    /// Gone 72 hours after its last change.
+    Daily,
+    /// Of one run, gone with it; never stored.
+    Conversation,
+    /// Shared by every agent of the workspace.
+    Workspace,
+    /// Any other; windowed by recency.
+    Custom(String),
+}
+
+/// What hydration and eviction prefer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// Of the category `core`.
+    Pinned,
+    /// Of any other category.
+    Windowed,
+}
+
+impl Category {
+    /// Parses the name of a category.
+    ///
+    /// # Errors
+    ///
+    /// An empty name, and one over [`MAX_CATEGORY_BYTES`].
+    pub fn parse(name: &str) -> Result<Self, Error> {
+        within("category", name.len(), Limit { least: 1, most: MAX_CATEGORY_BYTES })?;
+        Ok(match name {
+            "core" => Self::Core,
+            "daily" => Self::Daily,
+            "conversation" => Self::Conversation,
+            "workspace" => Self::Workspace,
+            _ => Self::Custom(name.into()),
+        })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Core => "core",
+            Self::Daily => "daily",
+            Self::Conversation => "conversation",
+            Self::Workspace => "workspace",
+            Self::Custom(name) => name,
+        }
+    }
+
+    /// Whether it is pinned.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        match self {
+            Self::Core => Tier::Pinned,
+            _ => Tier::Windowed,
+        }
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_exact_name_is_pinned() {
+        for (name, tier) in [
+            ("core", Tier::Pinned),
+            ("daily", Tier::Windowed),
+            ("conversation", Tier::Windowed),
+            ("workspace", Tier::Windowed),
+            ("incident-notes", Tier::Windowed),
+            ("CORE", Tier::Windowed),
+            ("Core", Tier::Windowed),
+            (" core", Tier::Windowed),
+        ] {
+            let category = Category::parse(name).unwrap();
+            assert_eq!(category.tier(), tier, "{name}");
+            assert_eq!(category.as_str(), name);
+        }
+    }
+
+    #[test]
+    fn a_category_has_1_to_64_bytes() {
+        assert!(Category::parse(&"c".repeat(64)).is_ok());
+        assert_eq!(Category::parse("").unwrap_err().message, "category is empty, at least 1 byte is needed");
+        let error = Category::parse(&"c".repeat(65)).unwrap_err();
+        assert_eq!(error.message, "category has 65 bytes, the limit is 64: 1 too many");
+    }
+}

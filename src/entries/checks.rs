@@ -1,0 +1,146 @@
+//! What a new entry may be: every limit as an error with what was given, the limit, and what is too much.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::category::Category;
+use super::document::Fields;
+use crate::protocol::{Error, ErrorCode};
+
+/// How long a key may be, in bytes.
+pub const MAX_KEY_BYTES: usize = 255;
+/// How long the content of an entry may be, in bytes.
+pub const MAX_CONTENT_BYTES: usize = 16_384;
+/// How many tags an entry may have.
+pub const MAX_TAGS: usize = 32;
+/// How long a tag may be, in bytes.
+pub const MAX_TAG_BYTES: usize = 64;
+/// How long the source of an entry may be, in bytes.
+pub const MAX_SOURCE_BYTES: usize = 255;
+
+/// From how many bytes to how many.
+#[derive(Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) least: usize,
+    pub(super) most: usize,
+}
+
+/// Checks a length in bytes.
+pub(super) fn within(what: &str, bytes: usize, limit: Limit) -> Result<(), Error> {
+    let Limit { least, most } = limit;
+    if bytes < least {
+        let message = format!("{what} is empty, at least {least} byte is needed");
+        return Err(Error::invalid_argument(message, format!("give it {least} to {most} bytes")));
+    }
+    over("bytes", what, bytes, most)
+}
+
+/// What a person or an agent wants to keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEntry {
+    /// Any text of 1 to 255 bytes; it names the entry.
+    pub key: String,
+    /// 1 to 16,384 bytes, kept as they are.
+    pub content: String,
+    /// A category, of 1 to 64 bytes.
+    pub category: String,
+    /// At most 32, of 1 to 64 bytes each.
+    pub tags: Vec<String>,
+    /// Where it comes from, for people: at most 255 bytes. `None` keeps what is known.
+    pub source: Option<String>,
+    /// The key of an entry that this one stands in for. `None` keeps what is known.
+    pub supersedes: Option<String>,
+}
+
+impl NewEntry {
+    /// The entry, if every part of it is within its limit.
+    ///
+    /// # Errors
+    ///
+    /// The first part that is not.
+    pub(super) fn checked(&self) -> Result<Fields, Error> {
+        let key = checked_key("key", &self.key)?;
+        within("content", self.content.len(), Limit { least: 1, most: MAX_CONTENT_BYTES })?;
+        let category = Category::parse(&self.category)?;
+        let source = self.source.clone().filter(|source| !source.is_empty());
+        over("bytes", "source", source.as_ref().map_or(0, String::len), MAX_SOURCE_BYTES)?;
+        let supersedes = self.supersedes.as_deref().filter(|key| !key.is_empty());
+        let supersedes = supersedes.map(|key| checked_key("superseded key", key)).transpose()?;
+        Ok(Fields { key, category, tags: checked_tags(&self.tags)?, content: self.content.clone(), source, supersedes })
+    }
+}
+
+/// A key of 1 to [`MAX_KEY_BYTES`] bytes.
+pub(super) fn checked_key(what: &str, key: &str) -> Result<String, Error> {
+    within(what, key.len(), Limit { least: 1, most: MAX_KEY_BYTES })?;
+    Ok(key.to_string())
+}
+
+/// The tags without white space around them, each once.
+fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
+    let mut checked: Vec<String> = Vec::new();
+    for tag in tags.iter().map(|tag| tag.trim()) {
+        within("tag", tag.len(), Limit { least: 1, most: MAX_TAG_BYTES })?;
+        if !checked.iter().any(|known| known == tag) {
+            checked.push(tag.into());
+        }
+    }
+    over("tags", "entry", checked.len(), MAX_TAGS)?;
+    Ok(checked)
+}
+
+fn over(unit: &str, what: &str, given: usize, most: usize) -> Result<(), Error> {
+    if given <= most {
+        return Ok(());
+    }
+    let message = format!("{what} has {given} {unit}, the limit is {most}: {} too many", given - most);
+    Err(Error::new(ErrorCode::TooLarge, message, "shorten it, or keep it as several entries; nothing was changed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> NewEntry {
+        NewEntry {
+            key: "k".into(),
+            content: "v".into(),
+            category: "core".into(),
+            tags: Vec::new(),
+            source: None,
+            supersedes: None,
+        }
+    }
+
+    #[test]
+    fn the_limits_are_those_of_the_reference() {
+        let tags = |count: usize| (0..count).map(|i| format!("t{i}")).collect();
+        for (given, refusal) in [
+            (NewEntry { key: "k".repeat(255), ..entry() }, None),
+            (NewEntry { key: "k".repeat(256), ..entry() }, Some("key has 256 bytes, the limit is 255: 1 too many")),
+            (NewEntry { key: String::new(), ..entry() }, Some("key is empty, at least 1 byte is needed")),
+            (NewEntry { content: "x".repeat(16_384), ..entry() }, None),
+            (
+                NewEntry { content: "x".repeat(16_385), ..entry() },
+                Some("content has 16385 bytes, the limit is 16384: 1 too many"),
+            ),
+            (NewEntry { content: String::new(), ..entry() }, Some("content is empty, at least 1 byte is needed")),
+            (NewEntry { tags: tags(32), ..entry() }, None),
+            (NewEntry { tags: tags(33), ..entry() }, Some("entry has 33 tags, the limit is 32: 1 too many")),
+            (NewEntry { tags: alloc::vec![" ".into()], ..entry() }, Some("tag is empty, at least 1 byte is needed")),
+            (
+                NewEntry { tags: alloc::vec!["é".repeat(33)], ..entry() },
+                Some("tag has 66 bytes, the limit is 64: 2 too many"),
+            ),
+        ] {
+            assert_eq!(given.checked().err().map(|error| error.message).as_deref(), refusal, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_tag_is_kept_once() {
+        let tags = ["a", " b ", "a"].map(String::from).to_vec();
+        assert_eq!(NewEntry { tags, ..entry() }.checked().unwrap().tags, ["a", "b"]);
+    }
+}

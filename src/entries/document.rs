@@ -1,0 +1,273 @@
+//! An entry as a Markdown file: the export format is the storage format.
+//!
+//! ```text
+//! ---
+//! key: lead_acme_corp
+//! category: core
+//! agent: zom_leadgen_01
+//! tags: [lead, enterprise, warm]
+//! created: 2026-04-10T14:22:11Z
+//! updated: 2026-04-12T09:01:03Z
+//! ---
+//!
+//! Acme Corp asked for a quote.
+//! ```
+//!
+//! Behind the blank line stands the content, byte for byte. People may edit all of it: other keys and the
+//! writing of those that do not change are kept.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::category::Category;
+use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field, yaml_scalar};
+use crate::store::{EntryFolder, RelPath, utc_text};
+
+/// What is said of an entry, without when it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fields {
+    pub(crate) key: String,
+    pub(crate) category: Category,
+    pub(crate) tags: Vec<String>,
+    pub(crate) content: String,
+    pub(crate) source: Option<String>,
+    pub(crate) supersedes: Option<String>,
+}
+
+/// An entry, as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) fields: Fields,
+    /// The agent or the workspace that the file says it is of.
+    pub(crate) owner: Option<String>,
+    /// Both in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) created: u64,
+    pub(crate) updated: u64,
+    /// When it was forgotten. The file stays, so that what was written before cannot bring it back.
+    pub(crate) forgotten: Option<u64>,
+    /// Of the bytes of the file.
+    pub(crate) version: String,
+}
+
+/// Why a file is no entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The key that it stands for by its name, if that tells.
+    pub(crate) key: Option<String>,
+    /// What is wrong, with the line.
+    pub(crate) message: String,
+}
+
+impl Fields {
+    /// The size that budgets count: key, content and category in UTF-8.
+    pub(crate) fn size(&self) -> u64 {
+        (self.key.len() + self.content.len() + self.category.as_str().len()) as u64
+    }
+
+    /// Whether what `updated` tells of is the same: a source that differs is no change.
+    pub(crate) fn is_same(&self, known: &Self) -> bool {
+        self.category == known.category && self.content == known.content && self.tags == known.tags
+    }
+}
+
+impl Entry {
+    /// Reads a file. `modified` is when it changed, in case that it does not say.
+    ///
+    /// The `key` that it names counts, whatever its path; so does the category, within the folder of an
+    /// agent. What it does not say is taken from the path.
+    pub(crate) fn parse(
+        folder: &EntryFolder,
+        path: &RelPath,
+        text: &str,
+        modified: u64,
+        shared: bool,
+    ) -> Result<Self, Problem> {
+        let frontmatter = Frontmatter::parse(text);
+        let (category_of_path, key_of_path) = folder.names_of(path);
+        let problem = |message: String| Problem { key: key_of_path.clone(), message };
+        if let Some(found) = &frontmatter.problem {
+            return Err(problem(format!("line {}: {}", found.line, found.message)));
+        }
+        let value = |names: [&str; 2]| names.into_iter().find_map(|name| frontmatter.value(name));
+        let text_of = |name: &str| frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty());
+        let key = match frontmatter.value("key") {
+            Some(Value::String(key)) if !key.is_empty() => key.clone(),
+            // A key such as 1.10 is a number to YAML, which does not keep how it is written.
+            other => match key_of_path.clone().or_else(|| other.and_then(Value::text)) {
+                Some(key) => key,
+                None => return Err(problem("no key: neither the frontmatter nor the name of the file says".into())),
+            },
+        };
+        let category = match (shared, text_of("category").or(category_of_path)) {
+            (true, _) => Category::Workspace,
+            (false, None) => return Err(problem("no category: neither the frontmatter nor the folder says".into())),
+            (false, Some(name)) => Category::parse(&name).map_err(|error| problem(error.message))?,
+        };
+        if !shared && category == Category::Workspace {
+            let message = "it is of the category `workspace`, whose entries are in the folder of the workspace";
+            return Err(problem(message.into()));
+        }
+        let updated = value(["updated", "updated_at"]).and_then(moment).unwrap_or(modified);
+        Ok(Self {
+            fields: Fields {
+                key,
+                category,
+                tags: frontmatter.value("tags").map(tags).unwrap_or_default(),
+                content: content_of(text, &frontmatter).into(),
+                source: text_of("source"),
+                supersedes: text_of("supersedes"),
+            },
+            owner: owner(&frontmatter),
+            created: value(["created", "created_at"]).and_then(moment).unwrap_or(updated),
+            updated,
+            forgotten: frontmatter.value("forgotten").and_then(moment),
+            version: version_of(text),
+        })
+    }
+
+    /// The file of a new entry.
+    pub(crate) fn render(&self) -> String {
+        let Fields { key, category, tags, content, source, supersedes } = &self.fields;
+        let mut text = format!("---\nkey: {}\ncategory: {}\n", yaml_scalar(key), yaml_scalar(category.as_str()));
+        let mut add = |name: &str, value: &str| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{name}: {value}");
+        };
+        if let Some(owner) = &self.owner {
+            add(self.owner_field(), &yaml_scalar(owner));
+        }
+        add("tags", &tag_list(tags));
+        add("created", &utc_text(self.created));
+        add("updated", &utc_text(self.updated));
+        for (name, value) in [("source", source), ("supersedes", supersedes)] {
+            if let Some(value) = value {
+                add(name, &yaml_scalar(value));
+            }
+        }
+        if let Some(forgotten) = self.forgotten {
+            add("forgotten", &utc_text(forgotten));
+        }
+        text.push_str("---\n\n");
+        text.push_str(content);
+        text
+    }
+
+    /// A file that said `before`, with what has changed since. Other keys, their order and comments stay.
+    pub(crate) fn rewrite(&self, text: &str, before: &Self) -> String {
+        let Fields { key, category, tags, content, source, supersedes } = &self.fields;
+        let frontmatter = Frontmatter::parse(text);
+        if frontmatter.span.is_empty() {
+            return self.render();
+        }
+        let mut text = text.to_string();
+        if *content != before.fields.content {
+            let start = content_start(&text, &frontmatter);
+            text.truncate(start);
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            // Without a blank line, content that starts with one would lose it.
+            if start == frontmatter.span.end {
+                text.push('\n');
+            }
+            text.push_str(content);
+        }
+        let mut set = |name: &str, value: &str| text = set_field(&text, &head_of(&text), name, value);
+        if *key != before.fields.key {
+            set("key", &yaml_scalar(key));
+        }
+        if *category != before.fields.category {
+            set("category", &yaml_scalar(category.as_str()));
+        }
+        if *tags != before.fields.tags {
+            set("tags", &tag_list(tags));
+        }
+        if self.created != before.created {
+            set("created", &utc_text(self.created));
+        }
+        if self.updated != before.updated {
+            set("updated", &utc_text(self.updated));
+        }
+        for (name, now, was) in
+            [("source", source, &before.fields.source), ("supersedes", supersedes, &before.fields.supersedes)]
+        {
+            if let (Some(value), true) = (now, now != was) {
+                set(name, &yaml_scalar(value));
+            }
+        }
+        match self.forgotten {
+            Some(forgotten) if before.forgotten != Some(forgotten) => set("forgotten", &utc_text(forgotten)),
+            None if before.forgotten.is_some() => text = remove_field(&text, &head_of(&text), "forgotten"),
+            _ => {}
+        }
+        text
+    }
+
+    fn owner_field(&self) -> &'static str {
+        match self.fields.category {
+            Category::Workspace => "workspace",
+            _ => "agent",
+        }
+    }
+}
+
+/// Tells one text of a file from another.
+pub(crate) fn version_of(text: &str) -> String {
+    format!("{:016x}", xxh3_64(text.as_bytes()))
+}
+
+/// Whose entry the file says it is: the keys of zombie's own exports count as well.
+fn owner(frontmatter: &Frontmatter) -> Option<String> {
+    let names = ["agent", "workspace", "zombie_id", "fleet_id"];
+    names.into_iter().find_map(|name| frontmatter.value(name)).and_then(Value::text)
+}
+
+/// The frontmatter alone as what an edit of it needs: the content need not be parsed for that.
+fn head_of(text: &str) -> Note {
+    Note { frontmatter: Frontmatter::parse(text), ..Note::default() }
+}
+
+fn content_of<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
+    text.get(content_start(text, frontmatter)..).unwrap_or_default()
+}
+
+/// Behind the frontmatter and one blank line. A file without frontmatter is content as a whole.
+fn content_start(text: &str, frontmatter: &Frontmatter) -> usize {
+    let end = frontmatter.span.end;
+    if frontmatter.span.is_empty() {
+        return end;
+    }
+    let rest = text.get(end..).unwrap_or_default();
+    let blank = ["\n", "\r\n"].into_iter().find(|newline| rest.starts_with(newline));
+    end + blank.map_or(0, str::len)
+}
+
+/// A list, or a text with commas.
+fn tags(value: &Value) -> Vec<String> {
+    let tags: Vec<String> = match value {
+        Value::List(items) => items.iter().filter_map(Value::text).collect(),
+        other => other.text().map(|text| text.split(',').map(String::from).collect()).unwrap_or_default(),
+    };
+    let trimmed = |tag: String| Some(tag.trim().to_string()).filter(|tag| !tag.is_empty());
+    tags.into_iter().filter_map(trimmed).collect()
+}
+
+fn tag_list(tags: &[String]) -> String {
+    let tags: Vec<_> = tags.iter().map(|tag| yaml_scalar(tag)).collect();
+    format!("[{}]", tags.join(", "))
+}
+
+/// A date, or milliseconds since 1970, in nanoseconds.
+fn moment(value: &Value) -> Option<u64> {
+    match value {
+        Value::Integer(milliseconds) => u64::try_from(*milliseconds).ok()?.checked_mul(1_000_000),
+        other => parse_date(&other.text()?),
+    }
+}
+
+#[cfg(test)]
+mod tests;
