@@ -6,6 +6,7 @@ use core::cell::RefCell;
 
 use crate::context::{self, ContextReply, ContextRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
+use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::journal::{self, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
@@ -28,6 +29,8 @@ pub struct Config {
     pub limits: Limits,
     /// Keep a copy of the index in the store, so that the next engine need not read every file.
     pub index_file: bool,
+    /// Whose entries are kept; `None` refuses every command of theirs.
+    pub entries: Option<EntriesConfig>,
 }
 
 /// Why a memory cannot be opened.
@@ -37,6 +40,9 @@ pub enum ConfigError {
     /// The project is not a slug: ASCII letters, digits, `-` and `_`, at most 255 bytes.
     #[error("`{0}` is not a project slug (ascii letters, digits, `-` and `_`, at most 255 bytes)")]
     InvalidProject(String),
+    /// The agent, the workspace or a peer has no name of 1 to 255 bytes; the text is the name.
+    #[error("`{0}` is no name of an agent or a workspace (1 to {MAX_SCOPE_NAME_BYTES} bytes)")]
+    InvalidScope(String),
     /// The path prefix is too long or has control characters.
     #[error("path prefix refused (at most {MAX_PATH_PREFIX_BYTES} bytes, no control characters)")]
     InvalidPathPrefix,
@@ -56,6 +62,8 @@ pub enum Command {
     Context(ContextRequest),
     /// Of the notebook.
     Notebook(NotebookCommand),
+    /// Of the entries.
+    Entries(EntriesCommand),
 }
 
 /// What came of a [`Command`].
@@ -68,6 +76,8 @@ pub enum Reply {
     Context(ContextReply),
     /// Of a notebook command.
     Notebook(NotebookReply),
+    /// Of an entries command.
+    Entries(EntriesReply),
 }
 
 /// Everything that one call caused.
@@ -110,6 +120,7 @@ pub struct Memory {
     scope: Rc<Scope>,
     corpus: Rc<RefCell<Corpus>>,
     notebook: Rc<Notebook>,
+    entries: Rc<Entries>,
 }
 
 impl Memory {
@@ -119,12 +130,17 @@ impl Memory {
     ///
     /// A field of the configuration that breaks its rule.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
-        let Config { epoch, project, path_prefix, limits, index_file } = config;
+        let Config { epoch, project, path_prefix, limits, index_file, entries } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
         }
         check(&limits)?;
+        if let Some(name) = entries.as_ref().and_then(refused_name) {
+            return Err(ConfigError::InvalidScope(name.into()));
+        }
+        let agent = entries.as_ref().map(|entries| entries.agent.clone()).unwrap_or_default();
+        let entries = Entries::new(entries).map_err(|_| ConfigError::InvalidScope(agent))?;
         let refused = |_| ConfigError::InvalidProject(slug.as_ref().map(ToString::to_string).unwrap_or_default());
         let layout = Layout::new(slug.as_ref()).map_err(refused)?;
         let corpus = Rc::new(RefCell::new(Corpus::new(&layout)));
@@ -133,6 +149,7 @@ impl Memory {
             scope: Rc::new(Scope { layout, path_prefix, limits, index_file }),
             notebook: Rc::new(Notebook::new(corpus.clone())),
             corpus,
+            entries: Rc::new(entries),
         })
     }
 
@@ -149,8 +166,8 @@ impl Memory {
     ) -> Result<Step, ProtocolError> {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
         let scope = self.scope.clone();
-        let (corpus, notebook) = (self.corpus.clone(), self.notebook.clone());
-        self.engine.start(id, command.name(), |fs| run(Call { fs, scope, now }, corpus, notebook, command))
+        let (corpus, notebook, entries) = (self.corpus.clone(), self.notebook.clone(), self.entries.clone());
+        self.engine.start(id, command.name(), |fs| run(Call { fs, scope, now }, corpus, notebook, entries, command))
     }
 
     /// Takes the result of a request.
@@ -177,6 +194,7 @@ impl Command {
             Self::Journal(command) => command.name(),
             Self::Context(_) => "context",
             Self::Notebook(command) => command.name(),
+            Self::Entries(command) => command.name(),
         }
     }
 }
@@ -193,6 +211,12 @@ impl From<NotebookCommand> for Command {
     }
 }
 
+impl From<EntriesCommand> for Command {
+    fn from(command: EntriesCommand) -> Self {
+        Self::Entries(command)
+    }
+}
+
 impl From<ContextRequest> for Command {
     fn from(request: ContextRequest) -> Self {
         Self::Context(request)
@@ -203,6 +227,7 @@ async fn run(
     call: Call,
     corpus: Rc<RefCell<Corpus>>,
     notebook: Rc<Notebook>,
+    entries: Rc<Entries>,
     command: Command,
 ) -> Result<Reply, Error> {
     Ok(match command {
@@ -212,7 +237,14 @@ async fn run(
             Reply::Context(context::context(&call, request, memories).await?)
         }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
+        Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
     })
+}
+
+/// A name of a scope that is none.
+fn refused_name(entries: &EntriesConfig) -> Option<&str> {
+    let names = core::iter::once(&entries.agent).chain(&entries.workspace).chain(&entries.peers);
+    names.map(String::as_str).find(|name| name.is_empty() || name.len() > MAX_SCOPE_NAME_BYTES)
 }
 
 fn check(limits: &Limits) -> Result<(), ConfigError> {

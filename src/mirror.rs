@@ -150,6 +150,7 @@ macro_rules! mirror_contract {
     () => {
         use $crate as own;
         use $crate::context as own_context;
+        use $crate::entries as own_entries;
         use $crate::journal as own_journal;
         use $crate::notebook as own_notebook;
         use $crate::protocol as own_protocol;
@@ -238,7 +239,39 @@ macro_rules! mirror_contract {
             notebook::ErrorReply => own_notebook::ErrorReply { path, title, count, state, message }
             notebook::MemoryContext => own_notebook::MemoryContext { text, included, left_out }
 
-            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file }
+            entries::EntriesConfig => own_entries::EntriesConfig {
+                agent, workspace, peers, max_entries, max_workspace_entries
+            }
+            entries::Command => own_entries::EntriesCommand { agent, workspace, run, verb }
+            entries::NewEntry => own_entries::NewEntry { key, content, category, tags, source, supersedes }
+            entries::EntryFilter => own_entries::EntryFilter { category, all_tags, any_tags, since, until }
+            entries::HydrateRequest => own_entries::HydrateRequest { max_bytes, policy }
+            entries::StoreReply => own_entries::StoreReply {
+                key, category, state, version, path, swept, evicted, message
+            }
+            entries::EntryInfo => own_entries::EntryInfo {
+                key, category, content, tags, created, updated, source, supersedes, version, path, size
+            }
+            entries::EntryProblem => own_entries::EntryProblem { path, key, message }
+            entries::FindEntriesReply => own_entries::FindEntriesReply { hits, total, problems }
+            entries::EntryHit => own_entries::EntryHit { entry, score, terms, passage }
+            entries::ListEntriesReply => own_entries::ListEntriesReply { entries, next, total, problems }
+            entries::ForgetEntryReply => own_entries::ForgetEntryReply {
+                key, path, version, already_forgotten, message
+            }
+            entries::PurgeReply => own_entries::PurgeReply { purged, message }
+            entries::HydrateReply => own_entries::HydrateReply { entries, bytes, left_out, problems }
+            entries::ExplainReply => own_entries::ExplainReply { entries, bytes, max_bytes, problems }
+            entries::Explanation => own_entries::Explanation {
+                key, category, pinned, rank, size, total, updated, left_out
+            }
+            entries::RunReply => own_entries::RunReply { run, fence, message }
+            entries::CheckpointReply => own_entries::CheckpointReply {
+                stored, unchanged, skipped, truncated, swept, evicted, message
+            }
+            entries::SkippedEntry => own_entries::SkippedEntry { key, reason }
+
+            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries }
             engine::Limits => own::Limits {
                 max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes
             }
@@ -249,7 +282,7 @@ macro_rules! mirror_contract {
         $crate::mirror_variants! {
             types::ErrorCode => own_protocol::ErrorCode {
                 InvalidName, InvalidDate, InvalidArgument, TooLarge, NotFound, NoUniqueMatch, NotText, Contention,
-                Storage, Cancelled, Internal,
+                Storage, ScopeDenied, ScopeNotFound, MemoryUnavailable, EntryNotFound, StaleFence, Cancelled, Internal,
             }
 
             fs::Precondition => own_protocol::Precondition { Any, Absent, Matches(version) }
@@ -342,9 +375,33 @@ macro_rules! mirror_contract {
             notebook::ErrorState => own_notebook::ErrorState { Created, Counted, Full }
             notebook::RememberState => own_notebook::RememberState { Created, AlreadyThere, Superseded(path) }
 
-            engine::Command => own::Command { Journal(command), Context(request), Notebook(command) }
-            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply) }
-            engine::ConfigError => own::ConfigError { InvalidProject(text), InvalidPathPrefix, LimitTooSmall(text) }
+            entries::Verb => own_entries::EntriesVerb {
+                Store { entry, base } = entries::StoreArgs,
+                Get { key } = entries::GetArgs,
+                Find { query, limit } = entries::FindArgs,
+                List { filter, limit, cursor } = entries::ListArgs,
+                Forget { key, base } = entries::ForgetArgs,
+                Purge { key } = entries::PurgeArgs,
+                Hydrate(request),
+                Explain { request, key } = entries::ExplainArgs,
+                OpenRun { fence } = entries::OpenRunArgs,
+                Checkpoint,
+                CloseRun,
+            }
+            entries::Reply => own_entries::EntriesReply {
+                Stored(reply), Entry(entry), Found(reply), Listed(reply), Forgotten(reply), Purged(reply), Hydrated(reply),
+                Explained(reply), Opened(reply), Saved(reply),
+            }
+            entries::Policy => own_entries::Policy { Greedy, Prefix }
+            entries::StoreState => own_entries::StoreState {
+                Stored, Updated, Moved(category), Unchanged, Forgotten, Conflict, Held,
+            }
+
+            engine::Command => own::Command { Journal(command), Context(request), Notebook(command), Entries(command) }
+            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply) }
+            engine::ConfigError => own::ConfigError {
+                InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
+            }
             engine::ProtocolError => own_protocol::ProtocolError {
                 UnknownKey(key), ForeignKey(key), UsedKey(key),
                 InvalidResult { key, reason } = engine::InvalidResult,

@@ -13,7 +13,7 @@ use wasmtime::{Cache, CacheConfig, ResourceLimiter, Store};
 
 use crate::engine::{Engine, EngineError};
 
-use bindings::exports::saddlebag::memory::{context, engine, fs, journal, notebook, types};
+use bindings::exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, types};
 
 saddlebag::mirror_contract!();
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use saddlebag::context::{ContextReply, ContextRequest};
+use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode, WriteReply};
 use saddlebag::search::SearchResults;
 use saddlebag::{Command, Config, Limits, Reply};
@@ -39,6 +40,8 @@ pub struct Options {
     pub limits: Limits,
     /// Keep no copy of the index in the store; the first recall then reads every file.
     pub no_index_file: bool,
+    /// Whose entries it keeps; `None` refuses every command of theirs.
+    pub entries: Option<EntriesConfig>,
 }
 
 /// Whose memory a store is opened for.
@@ -103,6 +106,7 @@ impl Saddlebag {
             path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
             limits: options.limits,
             index_file: !options.no_index_file,
+            entries: options.entries,
         };
         Ok(Self(Host::new(open_engine(options.engine, config, options.component)?, store)))
     }

@@ -1,20 +1,295 @@
 //! The entries: keyed facts in categories, hydrated into a prompt under a budget.
 //!
 //! It does what the documentation of zombie's memory promises, on plain Markdown: one file for each key, its
-//! frontmatter above the content. `document` is that file, [`plan`] is hydration, [`over_cap`] and
-//! [`is_expired`] are what goes; all of them are pure.
+//! frontmatter above the content. [`EntriesCommand`] is what can be done, [`EntriesReply`] what comes of it.
+//! What decides is pure: [`plan`] is hydration, [`over_cap`] and [`is_expired`] are what goes.
 
 mod category;
 mod checks;
 mod document;
 mod hydrate;
+mod read;
 mod retention;
+mod runs;
+mod scope;
 mod select;
+#[cfg(test)]
+mod tests;
+mod view;
+mod write;
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
 
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
 pub use checks::{MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use hydrate::{
     Budget, Candidate, DEFAULT_HYDRATE_BYTES, OutReason, Placement, Policy, WORKSPACE_SHARE, plan, taken,
 };
+pub use read::{
+    EntryHit, EntryInfo, ExplainReply, Explanation, FindEntriesReply, HydrateReply, HydrateRequest, ListEntriesReply,
+    MAX_FIND_BYTES,
+};
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
+pub use runs::{CheckpointReply, MAX_CHECKPOINT_BYTES, MAX_HELD, MAX_RUN_BYTES, MAX_RUNS, RunReply, SkippedEntry};
+pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};
 pub use select::{EntryFilter, MAX_LIST_ENTRIES};
+pub use view::EntryProblem;
+pub use write::{ForgetEntryReply, PurgeReply, StoreReply, StoreState};
+
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::search::Corpus;
+use crate::store::PathError;
+use runs::{Dropped, Run};
+use scope::EntriesScope;
+use view::Parsed;
+use write::Base;
+
+/// A command of the entries. Whose they are is decided by the configuration; what is named here can only
+/// confirm it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntriesCommand {
+    /// The agent; `None` for that of the configuration.
+    pub agent: Option<String>,
+    /// The workspace; likewise.
+    pub workspace: Option<String>,
+    /// The run that the command is a part of: what it holds is seen, and what is stored is held by it.
+    pub run: Option<String>,
+    /// What to do.
+    pub verb: EntriesVerb,
+}
+
+/// What can be done with entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EntriesVerb {
+    /// Keeps an entry: makes it, or replaces what its key said.
+    Store {
+        /// The entry.
+        entry: NewEntry,
+        /// Only if it still has this version.
+        base: Option<String>,
+    },
+    /// Gives the entry of exactly this key.
+    Get {
+        /// The key.
+        key: String,
+    },
+    /// Searches.
+    Find {
+        /// A sentence, or a query as for recall.
+        query: String,
+        /// How many hits at most.
+        limit: u32,
+    },
+    /// Lists, the newest created first.
+    List {
+        /// What to list.
+        filter: EntryFilter,
+        /// How many at most; `None` and more than 100 for 100.
+        limit: Option<u32>,
+        /// The `next` of the page before.
+        cursor: Option<String>,
+    },
+    /// Forgets an entry. Its file says so, and what was known before does not bring it back.
+    Forget {
+        /// The key.
+        key: String,
+        /// Only if it still has this version.
+        base: Option<String>,
+    },
+    /// Removes forgotten entries for good.
+    Purge {
+        /// That of this key; `None` for all.
+        key: Option<String>,
+    },
+    /// Gives the entries for a prompt.
+    Hydrate(HydrateRequest),
+    /// Says of every entry why it would be hydrated or not.
+    Explain {
+        /// How it would be hydrated.
+        request: HydrateRequest,
+        /// Only of this key.
+        key: Option<String>,
+    },
+    /// Opens the run, or goes on with it under a newer number.
+    OpenRun {
+        /// Grows with each run of the agent.
+        fence: u64,
+    },
+    /// Stores what the run holds, up to [`MAX_CHECKPOINT_BYTES`].
+    Checkpoint,
+    /// Stores all that the run holds, and ends it.
+    CloseRun,
+}
+
+/// What came of an [`EntriesCommand`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EntriesReply {
+    /// Of `Store`.
+    Stored(StoreReply),
+    /// Of `Get`.
+    Entry(EntryInfo),
+    /// Of `Find`.
+    Found(FindEntriesReply),
+    /// Of `List`.
+    Listed(ListEntriesReply),
+    /// Of `Forget`.
+    Forgotten(ForgetEntryReply),
+    /// Of `Purge`.
+    Purged(PurgeReply),
+    /// Of `Hydrate`.
+    Hydrated(HydrateReply),
+    /// Of `Explain`.
+    Explained(ExplainReply),
+    /// Of `OpenRun`.
+    Opened(RunReply),
+    /// Of `Checkpoint` and `CloseRun`.
+    Saved(CheckpointReply),
+}
+
+impl EntriesCommand {
+    /// A command outside of any run, in the scope of the configuration.
+    #[must_use]
+    pub fn new(verb: EntriesVerb) -> Self {
+        Self { agent: None, workspace: None, run: None, verb }
+    }
+
+    /// The name of the command, as its context keys begin.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match &self.verb {
+            EntriesVerb::Store { .. } => "store-entry",
+            EntriesVerb::Get { .. } => "get-entry",
+            EntriesVerb::Find { .. } => "find-entries",
+            EntriesVerb::List { .. } => "list-entries",
+            EntriesVerb::Forget { .. } => "forget-entry",
+            EntriesVerb::Purge { .. } => "purge-entries",
+            EntriesVerb::Hydrate(_) => "hydrate",
+            EntriesVerb::Explain { .. } => "explain",
+            EntriesVerb::OpenRun { .. } => "open-run",
+            EntriesVerb::Checkpoint => "checkpoint",
+            EntriesVerb::CloseRun => "close-run",
+        }
+    }
+}
+
+/// What the commands of one memory share.
+#[derive(Default)]
+pub(crate) struct Entries {
+    scope: Option<Rc<EntriesScope>>,
+    corpus: Rc<RefCell<Corpus>>,
+    parsed: RefCell<Parsed>,
+    runs: RefCell<Vec<Run>>,
+}
+
+impl Entries {
+    pub(crate) fn new(config: Option<EntriesConfig>) -> Result<Self, PathError> {
+        let scope = config.map(EntriesScope::new).transpose()?;
+        Ok(Self { scope: scope.map(Rc::new), ..Self::default() })
+    }
+}
+
+/// Runs a command.
+pub(crate) async fn run(call: &Call, entries: &Entries, command: EntriesCommand) -> Result<EntriesReply, Error> {
+    let Some(scope) = entries.scope.clone() else {
+        let help = "open the memory with the name of an agent";
+        return Err(Error::invalid_argument("this memory was opened without an agent", help));
+    };
+    scope.check(command.agent.as_deref(), command.workspace.as_deref())?;
+    answer(call, entries, &scope, command).await.map_err(|error| match error.code {
+        ErrorCode::Storage => {
+            Error { code: ErrorCode::MemoryUnavailable, message: format!("UZ-MEM-003: {}", error.message), ..error }
+        }
+        _ => error,
+    })
+}
+
+async fn answer(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    command: EntriesCommand,
+) -> Result<EntriesReply, Error> {
+    let EntriesCommand { run, verb, .. } = command;
+    let run = run.as_deref();
+    Ok(match verb {
+        EntriesVerb::Store { entry, base } => {
+            EntriesReply::Stored(store(call, entries, scope, &entry, Base::of(base), run).await?)
+        }
+        EntriesVerb::Get { key } => EntriesReply::Entry(read::get(call, entries, scope, &key, run).await?),
+        EntriesVerb::Find { query, limit } => {
+            EntriesReply::Found(read::find(call, entries, scope, &query, limit, run).await?)
+        }
+        EntriesVerb::List { filter, limit, cursor } => {
+            EntriesReply::Listed(read::list(call, entries, scope, &filter, limit, cursor.as_deref(), run).await?)
+        }
+        EntriesVerb::Forget { key, base } => {
+            EntriesReply::Forgotten(forget(call, entries, scope, &key, &Base::of(base), run).await?)
+        }
+        EntriesVerb::Purge { key } => EntriesReply::Purged(write::purge(call, entries, scope, key.as_deref()).await?),
+        EntriesVerb::Hydrate(request) => {
+            EntriesReply::Hydrated(read::hydrate(call, entries, scope, request, run).await?)
+        }
+        EntriesVerb::Explain { request, key } => {
+            EntriesReply::Explained(read::explain(call, entries, scope, request, key.as_deref(), run).await?)
+        }
+        EntriesVerb::OpenRun { fence } => {
+            EntriesReply::Opened(runs::open(call, entries, scope, named(run)?, fence).await?)
+        }
+        EntriesVerb::Checkpoint => EntriesReply::Saved(runs::checkpoint(call, entries, scope, named(run)?).await?),
+        EntriesVerb::CloseRun => EntriesReply::Saved(runs::close(call, entries, scope, named(run)?).await?),
+    })
+}
+
+async fn store(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    entry: &NewEntry,
+    base: Base,
+    run: Option<&str>,
+) -> Result<StoreReply, Error> {
+    let fields = entry.checked()?;
+    scope.pool(&fields.category)?;
+    let Some(run) = run else {
+        if fields.category == Category::Conversation {
+            let help = "name a run that is open, or choose another category";
+            return Err(Error::invalid_argument("entries of a conversation live in a run alone", help));
+        }
+        let applied = write::store(call, entries, scope, &fields, &base).await?;
+        return Ok(write::reply(call, &fields, applied));
+    };
+    runs::hold(call, entries, scope, run, fields.clone(), base).await?;
+    Ok(write::held(&fields))
+}
+
+async fn forget(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    key: &str,
+    base: &Base,
+    run: Option<&str>,
+) -> Result<ForgetEntryReply, Error> {
+    let dropped = match run {
+        Some(run) => runs::drop_held(call, entries, scope, run, key).await?,
+        None => Dropped::default(),
+    };
+    if dropped.only_conversation {
+        return Ok(write::let_go(key));
+    }
+    match write::forget(call, entries, scope, key, base).await {
+        Err(error) if error.code == ErrorCode::EntryNotFound && dropped.any => Ok(write::let_go(key)),
+        forgotten => forgotten,
+    }
+}
+
+fn named(run: Option<&str>) -> Result<&str, Error> {
+    run.ok_or_else(|| Error::invalid_argument("no run is named", "give the run its name"))
+}

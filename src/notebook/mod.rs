@@ -27,7 +27,7 @@ mod snapshot;
 mod template;
 mod template_syntax;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod zk_output;
 
 use alloc::string::String;

@@ -16,17 +16,17 @@ use crate::protocol::{
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
 
 /// 2026-05-25 12:34:56.
-pub(super) fn day() -> LocalTime {
+pub(crate) fn day() -> LocalTime {
     Timestamp { seconds: 1_779_667_200 + 45_296, nanoseconds: 0, utc_offset_seconds: 0 }.local().expect("valid")
 }
 
 /// A call in a notebook that is the root of the store.
-pub(super) fn call_at(fs: Fs, now: LocalTime) -> Call {
+pub(crate) fn call_at(fs: Fs, now: LocalTime) -> Call {
     call_in(fs, now, None)
 }
 
 /// A call in the notebook of a project.
-pub(super) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
+pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let slug = project.map(|text| ProjectSlug::parse(text).expect("a slug"));
     let layout = Layout::new(slug.as_ref()).expect("a layout");
     Call {
@@ -36,27 +36,27 @@ pub(super) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     }
 }
 
-pub(super) fn path(text: &str) -> RelPath {
+pub(crate) fn path(text: &str) -> RelPath {
     RelPath::parse(text).expect("a path")
 }
 
 /// Files with their versions, and what happened to them.
 #[derive(Debug, Default)]
-pub(super) struct Store {
+pub(crate) struct Store {
     files: BTreeMap<String, (Vec<u8>, u64)>,
     last_version: u64,
     /// What was written, appended, removed or made, in order.
-    pub(super) writes: Vec<String>,
+    pub(crate) writes: Vec<String>,
     /// After so many effects every further one fails, as if the process had died.
-    pub(super) dies_after: Option<usize>,
+    pub(crate) dies_after: Option<usize>,
     /// Once, before the effect of this number: what an editor saves into which file.
-    pub(super) editor: Option<(usize, &'static str, &'static str)>,
+    pub(crate) editor: Option<(usize, &'static str, &'static str)>,
     /// The number of this write is answered with "unknown", although it was done.
-    pub(super) unsure_of: Option<usize>,
+    pub(crate) unsure_of: Option<usize>,
 }
 
 impl Store {
-    pub(super) fn with(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let mut store = Self::default();
         for (path, text) in files {
             store.put(path, text.as_bytes().to_vec());
@@ -64,26 +64,26 @@ impl Store {
         store
     }
 
-    pub(super) fn text(&self, path: &str) -> String {
+    pub(crate) fn text(&self, path: &str) -> String {
         let (bytes, _) = self.files.get(path).unwrap_or_else(|| panic!("no {path} in {:?}", self.names()));
         String::from_utf8(bytes.clone()).expect("text")
     }
 
-    pub(super) fn has(&self, path: &str) -> bool {
+    pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         self.files.keys().map(String::as_str).collect()
     }
 
-    pub(super) fn put(&mut self, path: &str, bytes: Vec<u8>) {
+    pub(crate) fn put(&mut self, path: &str, bytes: Vec<u8>) {
         self.last_version += 1;
         self.files.insert(path.to_string(), (bytes, self.last_version));
     }
 
     /// Runs one command to its end.
-    pub(super) fn run<T, F>(&mut self, command: impl FnOnce(Fs) -> F) -> Result<T, Error>
+    pub(crate) fn run<T, F>(&mut self, command: impl FnOnce(Fs) -> F) -> Result<T, Error>
     where
         T: 'static,
         F: Future<Output = Result<T, Error>> + 'static,
@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Runs so many commands at once; the seed decides whose request comes next.
-    pub(super) fn race<T, F>(
+    pub(crate) fn race<T, F>(
         &mut self,
         count: u64,
         seed: u64,

@@ -42,6 +42,16 @@ pub enum ErrorCode {
     Contention,
     /// The host could not perform an operation.
     Storage,
+    /// `UZ-MEM-001`: the entries of another agent of the workspace.
+    ScopeDenied,
+    /// `UZ-MEM-002`: a scope that is not there, as far as this one may know.
+    ScopeNotFound,
+    /// `UZ-MEM-003`: the host could not perform an operation on entries.
+    MemoryUnavailable,
+    /// `UZ-MEM-004`: no entry has the key.
+    EntryNotFound,
+    /// `UZ-RUN-005`: a newer run has begun.
+    StaleFence,
     /// The command was cancelled.
     Cancelled,
     /// A fault of the component itself.

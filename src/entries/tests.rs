@@ -1,0 +1,658 @@
+//! The commands over a store in memory. The letters are those of the faults of the original.
+
+use alloc::string::ToString;
+
+use super::*;
+use crate::engine::{Engine, Limits};
+use crate::notebook::testing::{Store, call_at};
+use crate::protocol::CommandId;
+use crate::store::{LocalTime, Timestamp};
+
+const HOUR: i64 = 3_600;
+
+/// A store, the entries of an agent of it, and a clock.
+struct World {
+    store: Store,
+    entries: Rc<Entries>,
+    seconds: i64,
+}
+
+impl World {
+    fn with(config: EntriesConfig) -> Self {
+        let entries = Rc::new(Entries::new(Some(config)).unwrap());
+        Self { store: Store::default(), entries, seconds: 1_900_000_000 }
+    }
+
+    fn new() -> Self {
+        Self::with(EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") })
+    }
+
+    fn capped(max_entries: u32) -> Self {
+        Self::with(EntriesConfig { max_entries, ..EntriesConfig::of_agent("a") })
+    }
+
+    /// The same store as another process sees it.
+    fn reopen(&mut self) {
+        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+        self.entries = Rc::new(Entries::new(Some(config)).unwrap());
+    }
+
+    fn now(&self) -> LocalTime {
+        Timestamp { seconds: self.seconds, nanoseconds: 0, utc_offset_seconds: 0 }.local().unwrap()
+    }
+
+    fn run_command(&mut self, command: EntriesCommand) -> Result<EntriesReply, Error> {
+        let (entries, now) = (self.entries.clone(), self.now());
+        self.store.run(move |fs| async move { run(&call_at(fs, now), &entries, command).await })
+    }
+
+    fn run(&mut self, verb: EntriesVerb) -> Result<EntriesReply, Error> {
+        self.run_command(EntriesCommand::new(verb))
+    }
+
+    fn in_run(&mut self, run: &str, verb: EntriesVerb) -> Result<EntriesReply, Error> {
+        self.run_command(EntriesCommand { run: Some(run.into()), ..EntriesCommand::new(verb) })
+    }
+
+    fn store_entry(&mut self, entry: NewEntry) -> StoreReply {
+        stored(self.run(EntriesVerb::Store { entry, base: None }))
+    }
+
+    fn keep(&mut self, key: &str, content: &str, category: &str) -> StoreReply {
+        self.store_entry(entry(key, content, category))
+    }
+
+    fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<EntriesReply, Error> {
+        self.in_run(run, EntriesVerb::Store { entry: entry(key, content, category), base: None })
+    }
+
+    fn get(&mut self, key: &str) -> Result<EntryInfo, Error> {
+        match self.run(EntriesVerb::Get { key: key.into() })? {
+            EntriesReply::Entry(entry) => Ok(entry),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn list(&mut self, filter: EntryFilter) -> ListEntriesReply {
+        match self.run(EntriesVerb::List { filter, limit: None, cursor: None }).unwrap() {
+            EntriesReply::Listed(reply) => reply,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn keys(&mut self) -> Vec<String> {
+        let mut keys: Vec<String> =
+            self.list(EntryFilter::default()).entries.into_iter().map(|entry| entry.key).collect();
+        keys.sort();
+        keys
+    }
+
+    fn find(&mut self, query: &str, run: Option<&str>) -> Vec<String> {
+        let verb = EntriesVerb::Find { query: query.into(), limit: 10 };
+        match self.run_command(EntriesCommand { run: run.map(String::from), ..EntriesCommand::new(verb) }).unwrap() {
+            EntriesReply::Found(reply) => reply.hits.into_iter().map(|hit| hit.entry.key).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn hydrate(&mut self, max_bytes: u64, run: Option<&str>) -> HydrateReply {
+        let verb = EntriesVerb::Hydrate(HydrateRequest { max_bytes, policy: Policy::Greedy });
+        match self.run_command(EntriesCommand { run: run.map(String::from), ..EntriesCommand::new(verb) }).unwrap() {
+            EntriesReply::Hydrated(reply) => reply,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn hydrated_keys(&mut self, max_bytes: u64) -> Vec<String> {
+        self.hydrate(max_bytes, None).entries.into_iter().map(|entry| entry.key).collect()
+    }
+
+    fn forget(&mut self, key: &str) -> ForgetEntryReply {
+        match self.run(EntriesVerb::Forget { key: key.into(), base: None }).unwrap() {
+            EntriesReply::Forgotten(reply) => reply,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn purge(&mut self, key: Option<&str>) -> Result<Vec<String>, Error> {
+        match self.run(EntriesVerb::Purge { key: key.map(String::from) })? {
+            EntriesReply::Purged(reply) => Ok(reply.purged),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn open(&mut self, run: &str, fence: u64) -> Result<EntriesReply, Error> {
+        self.in_run(run, EntriesVerb::OpenRun { fence })
+    }
+
+    fn save(&mut self, run: &str, verb: EntriesVerb) -> Result<CheckpointReply, Error> {
+        match self.in_run(run, verb)? {
+            EntriesReply::Saved(reply) => Ok(reply),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn entry(key: &str, content: &str, category: &str) -> NewEntry {
+    NewEntry {
+        key: key.into(),
+        content: content.into(),
+        category: category.into(),
+        tags: Vec::new(),
+        source: None,
+        supersedes: None,
+    }
+}
+
+fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {
+    match reply.unwrap() {
+        EntriesReply::Stored(reply) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+const K: &str = "agents/a/entries/core/k.md";
+
+#[test]
+fn an_entry_is_a_file_that_says_all_of_it() {
+    let mut world = World::new();
+    let tags = ["x", "y z"].map(String::from).to_vec();
+    let given = NewEntry { tags, source: Some("run 7".into()), ..entry("k", "one\ntwo", "core") };
+    let reply = world.store_entry(given);
+    assert_eq!((reply.state, reply.path.as_str()), (StoreState::Stored, K));
+    assert_eq!(
+        world.store.text(K),
+        "---\nkey: k\ncategory: core\nagent: a\ntags: [x, \"y z\"]\ncreated: 2030-03-17T17:46:40Z\n\
+         updated: 2030-03-17T17:46:40Z\nsource: \"run 7\"\n---\n\none\ntwo"
+    );
+    let info = world.get("k").unwrap();
+    assert_eq!((info.content.as_str(), info.version), ("one\ntwo", reply.version));
+    assert_eq!(info.size, 12);
+}
+
+#[test]
+fn a_updated_changes_with_content_category_and_tags_alone() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    let first = world.get("k").unwrap();
+    world.seconds += HOUR;
+    let again = world.store_entry(NewEntry { source: Some("another run".into()), ..entry("k", "v", "core") });
+    assert_eq!(again.state, StoreState::Unchanged);
+    assert_eq!(world.get("k").unwrap(), first);
+    let tagged = world.store_entry(NewEntry { tags: alloc::vec!["t".into()], ..entry("k", "v", "core") });
+    assert_eq!(tagged.state, StoreState::Updated);
+    let second = world.get("k").unwrap();
+    assert_eq!(second.updated - first.updated, 3_600_000_000_000);
+    assert_eq!(second.created, first.created);
+}
+
+#[test]
+fn a_daily_entries_age_although_they_are_stored_again() {
+    let mut world = World::new();
+    world.keep("standup", "v", "daily");
+    for _ in 0..3 {
+        world.seconds += 24 * HOUR;
+        assert_eq!(world.keep("standup", "v", "daily").state, StoreState::Unchanged);
+    }
+    assert_eq!(world.hydrated_keys(1_000), ["standup"]);
+    world.seconds += 1;
+    assert_eq!(world.hydrated_keys(1_000), Vec::<String>::new());
+    assert_eq!(world.get("standup").unwrap_err().code, ErrorCode::EntryNotFound);
+    assert_eq!(world.keep("other", "v", "daily").swept, ["standup"]);
+    assert!(!world.store.has("agents/a/entries/daily/standup.md"));
+}
+
+#[test]
+fn a_daily_entry_that_is_too_old_is_made_anew() {
+    let mut world = World::new();
+    world.keep("standup", "v", "daily");
+    world.seconds += 100 * HOUR;
+    assert_eq!(world.keep("standup", "v", "daily").state, StoreState::Stored);
+    let info = world.get("standup").unwrap();
+    assert_eq!((info.created, info.updated), (info.updated, world.now().epoch_nanoseconds()));
+}
+
+#[test]
+fn b_what_was_written_last_is_the_newest_although_the_clock_stands_or_goes_back() {
+    let mut world = World::new();
+    world.keep("old", "v", "core");
+    world.keep("new", "v", "core");
+    assert_eq!(world.hydrated_keys(1_000), ["new", "old"]);
+    world.seconds -= 5;
+    world.keep("old", "corrected", "core");
+    assert_eq!(world.hydrated_keys(1_000), ["old", "new"]);
+}
+
+#[test]
+fn c_a_forget_in_a_run_is_durable() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "newer", "core").unwrap();
+    world.in_run("r", EntriesVerb::Forget { key: "k".into(), base: None }).unwrap();
+    let saved = world.save("r", EntriesVerb::CloseRun).unwrap();
+    assert_eq!(saved.stored, Vec::<String>::new());
+    world.reopen();
+    assert_eq!(world.get("k").unwrap_err().code, ErrorCode::EntryNotFound);
+}
+
+#[test]
+fn d_what_an_operator_forgets_during_a_run_stays_forgotten() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "seen in the run", "core").unwrap();
+    world.forget("k");
+    let saved = world.save("r", EntriesVerb::Checkpoint).unwrap();
+    assert_eq!(saved.stored, Vec::<String>::new());
+    assert_eq!(saved.skipped[0].reason, "it was forgotten during the run");
+    assert_eq!(world.keys(), Vec::<String>::new());
+}
+
+#[test]
+fn what_was_forgotten_comes_back_only_with_something_else_to_say() {
+    let mut world = World::new();
+    let first = world.keep("k", "v", "core");
+    let tombstone = world.forget("k");
+    assert!(!tombstone.already_forgotten && world.forget("k").already_forgotten);
+    assert_eq!(world.keep("k", "v", "core").state, StoreState::Forgotten);
+    let stale = EntriesVerb::Store { entry: entry("k", "w", "core"), base: Some(first.version) };
+    assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
+    let help = world.get("k").unwrap_err().help;
+    assert!(help.contains(&tombstone.version), "{help}");
+    let knowing = EntriesVerb::Store { entry: entry("k", "v", "core"), base: Some(tombstone.version) };
+    assert_eq!(stored(world.run(knowing)).state, StoreState::Stored);
+    world.forget("k");
+    world.seconds += 1;
+    assert_eq!(world.keep("k", "something else", "core").state, StoreState::Stored);
+    assert!(!world.store.text(K).contains("forgotten"), "{}", world.store.text(K));
+}
+
+#[test]
+fn a_purge_removes_what_is_forgotten_and_nothing_else() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.keep("l", "v", "workspace");
+    let refused = world.purge(Some("k")).unwrap_err();
+    assert_eq!(refused.message, "`k` is not forgotten");
+    assert_eq!(world.purge(None).unwrap(), Vec::<String>::new());
+    world.forget("k");
+    world.forget("l");
+    assert_eq!(world.purge(Some("k")).unwrap(), ["k"]);
+    assert_eq!(world.purge(None).unwrap(), ["l"]);
+    assert_eq!(world.store.names(), Vec::<&str>::new());
+    assert_eq!(world.purge(Some("k")).unwrap_err().code, ErrorCode::EntryNotFound);
+    assert_eq!(world.keep("k", "v", "core").state, StoreState::Stored);
+}
+
+#[test]
+fn e_what_would_be_evicted_at_once_is_refused_with_numbers() {
+    let mut world = World::capped(2);
+    world.keep("c1", "v", "core");
+    world.keep("c2", "v", "core");
+    let refused = world.run(EntriesVerb::Store { entry: entry("n", "v", "notes"), base: None }).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::TooLarge);
+    assert_eq!(refused.message, "`n` would be evicted at once: 2 core entries hold all 2 places, notes needs 1");
+    assert_eq!(world.keys(), ["c1", "c2"]);
+    // A core entry that becomes one of notes leaves its place to itself.
+    assert_eq!(world.keep("c2", "v", "notes").state, StoreState::Moved("core".into()));
+    let third = world.keep("c3", "v", "core");
+    assert_eq!(third.evicted, ["c2"]);
+    let fourth = world.keep("c4", "v", "core");
+    assert_eq!(fourth.evicted, ["c1"]);
+    assert_eq!(world.keys(), ["c3", "c4"]);
+}
+
+#[test]
+fn what_is_not_stored_evicts_nothing() {
+    let mut world = World::capped(2);
+    for key in ["a", "b"] {
+        world.keep(key, "v", "notes");
+    }
+    world.forget("b");
+    world.keep("c", "v", "notes");
+    assert_eq!(world.keep("b", "v", "notes").state, StoreState::Forgotten);
+    assert_eq!(world.keys(), ["a", "c"]);
+}
+
+#[test]
+fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
+    let mut world = World::new();
+    world.open("r", 1).unwrap();
+    let now = world.now();
+    let mut engine: Engine<EntriesReply> = Engine::new(1, Limits::default());
+    let verbs = [
+        EntriesVerb::Store { entry: entry("mood", "tired", "conversation"), base: None },
+        EntriesVerb::Get { key: "mood".into() },
+        EntriesVerb::Forget { key: "mood".into(), base: None },
+        EntriesVerb::Store { entry: entry("mood", "fresh", "conversation"), base: None },
+    ];
+    for (id, verb) in (1..).zip(verbs) {
+        let entries = world.entries.clone();
+        let command = EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
+        let start = |fs| async move { run(&call_at(fs, now), &entries, command).await };
+        let step = engine.start(CommandId(id), "test", start).unwrap();
+        assert_eq!(step.requests, []);
+        assert!(step.finished[0].outcome.is_ok());
+    }
+    assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "fresh");
+    assert_eq!(world.find("fresh", Some("r")), ["mood"]);
+    assert_eq!(world.hydrate(100, None).entries, []);
+    world.save("r", EntriesVerb::CloseRun).unwrap();
+    assert_eq!(world.store.names(), ["agents/a/fence"]);
+    let gone = world.in_run("r", EntriesVerb::Get { key: "mood".into() }).unwrap_err();
+    assert_eq!(gone.message, "no run `r` is open");
+    let outside = world.run(EntriesVerb::Store { entry: entry("k", "v", "conversation"), base: None });
+    assert_eq!(outside.unwrap_err().message, "entries of a conversation live in a run alone");
+}
+
+#[test]
+fn g_tags_are_kept_and_asked_for() {
+    let mut world = World::new();
+    for (key, tags) in [("a", &["x", "y"][..]), ("b", &["x"]), ("c", &[])] {
+        let tags = tags.iter().map(|tag| tag.to_string()).collect();
+        world.store_entry(NewEntry { tags, ..entry(key, "v", "core") });
+    }
+    let all = EntryFilter { all_tags: ["x", "y"].map(String::from).to_vec(), ..EntryFilter::default() };
+    assert_eq!(world.list(all).entries.len(), 1);
+    let any = EntryFilter { any_tags: ["x", "y"].map(String::from).to_vec(), ..EntryFilter::default() };
+    assert_eq!(world.list(any).entries.len(), 2);
+}
+
+#[test]
+fn h_get_is_exact_and_find_searches() {
+    let mut world = World::new();
+    world.keep("deploy_target", "The staging cluster in Dublin.", "core");
+    world.keep("100%", "percent", "core");
+    assert_eq!(world.get("deploy_target").unwrap().content, "The staging cluster in Dublin.");
+    for key in ["deploy", "Deploy_target", "deploy_target ", "%"] {
+        assert_eq!(world.get(key).unwrap_err().message, format!("UZ-MEM-004: no entry `{key}`"));
+    }
+    assert_eq!(world.find("where is the staging cluster", None), ["deploy_target"]);
+    assert_eq!(world.find("deploy target", None), ["deploy_target"]);
+}
+
+#[test]
+fn l_a_checkpoint_names_what_it_has_left_and_the_next_one_stores_it() {
+    let mut world = World::new();
+    world.open("r", 1).unwrap();
+    for i in 0..20 {
+        world.hold("r", &format!("k{i:03}"), &"x".repeat(16_384), "c").unwrap();
+    }
+    let first = world.save("r", EntriesVerb::Checkpoint).unwrap();
+    assert_eq!((first.stored.len(), first.truncated.len()), (15, 5));
+    assert_eq!(first.truncated[0], "k015");
+    assert_eq!(first.message, "15 stored, 5 left for the next checkpoint");
+    let last = world.save("r", EntriesVerb::CloseRun).unwrap();
+    assert_eq!((last.stored.len(), last.truncated.len()), (5, 0));
+    assert_eq!(world.keys().len(), 20);
+}
+
+#[test]
+fn m_entries_that_were_not_hydrated_do_not_fall_behind() {
+    let mut world = World::new();
+    for key in ["a", "b", "c", "d"] {
+        world.keep(key, "v", "notes");
+    }
+    let budget = 2 * 7;
+    let before = world.hydrated_keys(budget);
+    assert_eq!(before, ["d", "c"]);
+    for key in before.clone() {
+        world.keep(&key, "v", "notes");
+    }
+    world.forget("d");
+    assert_eq!(world.hydrated_keys(budget), ["c", "b"]);
+}
+
+#[test]
+fn n_the_cold_tail_is_reached_from_a_run() {
+    let mut world = World::new();
+    world.keep("cold", "a forgotten lighthouse", "notes");
+    world.keep("warm", "v", "core");
+    world.open("r", 1).unwrap();
+    assert_eq!(world.hydrate(9, Some("r")).entries.len(), 1);
+    assert_eq!(world.find("lighthouse", Some("r")), ["cold"]);
+    assert!(world.in_run("r", EntriesVerb::Get { key: "cold".into() }).is_ok());
+}
+
+#[test]
+fn a_run_is_seen_by_itself_alone_until_its_checkpoint() {
+    let mut world = World::new();
+    world.keep("k", "old", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "new", "core").unwrap();
+    assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "new");
+    assert_eq!(world.get("k").unwrap().content, "old");
+    world.save("r", EntriesVerb::Checkpoint).unwrap();
+    assert_eq!(world.get("k").unwrap().content, "new");
+}
+
+#[test]
+fn an_older_fence_is_refused_and_writes_nothing() {
+    let mut world = World::new();
+    world.open("old", 1).unwrap();
+    world.hold("old", "k", "v", "core").unwrap();
+    let held_by = world.entries.clone();
+    world.reopen();
+    world.open("new", 2).unwrap();
+    world.keep("l", "v", "core");
+    world.entries = held_by;
+    let before = world.store.writes.len();
+    for verb in [EntriesVerb::Checkpoint, EntriesVerb::CloseRun, EntriesVerb::Forget { key: "l".into(), base: None }] {
+        let refused = world.in_run("old", verb).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::StaleFence);
+        assert_eq!(refused.message, "UZ-RUN-005: run `old` has the fence 1, a newer one has 2");
+    }
+    assert_eq!(world.open("old", 1).unwrap_err().code, ErrorCode::StaleFence);
+    assert_eq!(world.store.writes.len(), before);
+    assert!(world.open("old", 2).is_ok());
+}
+
+#[test]
+fn what_others_changed_during_a_run_is_not_written_over() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "of the run", "core").unwrap();
+    world.keep("k", "of a person", "core");
+    let saved = world.save("r", EntriesVerb::Checkpoint).unwrap();
+    assert_eq!(saved.skipped[0].reason, "it was changed by others during the run");
+    assert_eq!(world.get("k").unwrap().content, "of a person");
+}
+
+#[test]
+fn a_checkpoint_that_fails_goes_on_where_it_stopped() {
+    let mut world = World::new();
+    world.open("r", 1).unwrap();
+    for key in ["a", "b", "c"] {
+        world.hold("r", key, "v", "core").unwrap();
+    }
+    world.store.dies_after = Some(world.store.writes.len() + 2);
+    let failed = world.save("r", EntriesVerb::Checkpoint).unwrap_err();
+    assert_eq!(failed.code, ErrorCode::MemoryUnavailable);
+    assert!(failed.message.starts_with("UZ-MEM-003: "), "{}", failed.message);
+    world.store.dies_after = None;
+    assert_eq!(world.save("r", EntriesVerb::Checkpoint).unwrap().stored, ["c"]);
+    assert_eq!(world.keys(), ["a", "b", "c"]);
+}
+
+#[test]
+fn the_workspace_is_shared_and_has_its_own_cap() {
+    let config = |agent: &str| EntriesConfig {
+        workspace: Some("w".into()),
+        max_workspace_entries: 2,
+        ..EntriesConfig::of_agent(agent)
+    };
+    let mut world = World::with(config("a"));
+    let shared = world.keep("k", "v", "workspace");
+    assert_eq!(shared.path, "workspaces/w/entries/k.md");
+    world.keep("own", "v", "core");
+    world.entries = Rc::new(Entries::new(Some(config("b"))).unwrap());
+    assert_eq!(world.keys(), ["k"]);
+    world.keep("l", "v", "workspace");
+    assert_eq!(world.keep("m", "v", "workspace").evicted, ["k"]);
+    world.entries = Rc::new(Entries::new(Some(config("a"))).unwrap());
+    assert_eq!(world.keys(), ["l", "m", "own"]);
+    // Three quarters of the budget are for the agent's own.
+    let shares = world.hydrate(40, None);
+    assert_eq!(shares.entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(), ["own"]);
+    assert_eq!(shares.left_out[0].left_out.as_deref(), Some("workspace-share"));
+}
+
+#[test]
+fn sharing_an_entry_moves_it() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    let moved = world.keep("k", "v", "workspace");
+    assert_eq!(moved.state, StoreState::Moved("core".into()));
+    assert_eq!(world.store.names(), ["workspaces/w/entries/k.md"]);
+    assert!(world.store.text("workspaces/w/entries/k.md").contains("\nworkspace: w\n"));
+}
+
+#[test]
+fn a_move_between_categories_keeps_what_a_person_wrote() {
+    let mut world = World::new();
+    world.store.put(K, b"---\nkey: k\nmood: good\n---\n\nv".to_vec());
+    assert_eq!(world.keep("k", "v", "daily").state, StoreState::Moved("core".into()));
+    assert_eq!(world.store.names(), ["agents/a/entries/daily/k.md"]);
+    assert!(world.store.text("agents/a/entries/daily/k.md").contains("mood: good\n"));
+}
+
+#[test]
+fn a_move_that_is_cut_short_leaves_both_and_names_the_older() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.store.dies_after = Some(world.store.writes.len() + 1);
+    assert!(world.run(EntriesVerb::Store { entry: entry("k", "w", "daily"), base: None }).is_err());
+    world.store.dies_after = None;
+    assert_eq!(world.store.names().len(), 2);
+    let listed = world.list(EntryFilter::default());
+    assert_eq!(listed.entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(), ["w"]);
+    assert_eq!(listed.problems[0].message, "agents/a/entries/daily/k.md has this key and was changed later");
+}
+
+#[test]
+fn a_file_that_is_no_entry_is_named_and_never_written_over() {
+    let mut world = World::new();
+    let broken = "---\nkey: [\n---\n\nhand-written";
+    world.store.put(K, broken.into());
+    let listed = world.list(EntryFilter::default());
+    assert_eq!((listed.total, listed.problems[0].path.as_str()), (0, K));
+    let refused = world.run(EntriesVerb::Store { entry: entry("k", "v", "core"), base: None }).unwrap_err();
+    assert!(refused.message.starts_with(&format!("{K} cannot be read as an entry: line ")), "{}", refused.message);
+    assert_eq!(world.store.text(K), broken);
+    assert!(world.get("k").unwrap_err().help.contains("is no entry"));
+    world.store.put(K, alloc::vec![0xff, 0xfe]);
+    assert!(world.run(EntriesVerb::Store { entry: entry("k", "v", "core"), base: None }).is_err());
+    assert_eq!(world.list(EntryFilter::default()).problems[0].message, "not UTF-8 text");
+}
+
+#[test]
+fn a_file_that_another_key_has_is_not_written_over() {
+    let mut world = World::new();
+    world.store.put(K, b"---\nkey: other\n---\n\nv".to_vec());
+    let refused = world.run(EntriesVerb::Store { entry: entry("k", "v", "core"), base: None }).unwrap_err();
+    assert_eq!(refused.message, format!("{K} has the key `other`, not `k`"));
+    assert_eq!(world.get("other").unwrap().path, K);
+    assert_eq!(world.keep("other", "w", "core").path, K);
+}
+
+#[test]
+fn of_two_files_of_one_key_the_later_one_counts() {
+    let mut world = World::new();
+    let file = |day: u32| format!("---\nkey: k\nupdated: 2026-01-0{day}\n---\n\n{day}").into_bytes();
+    world.store.put("agents/a/entries/core/x.md", file(1));
+    world.store.put("agents/a/entries/core/y.md", file(2));
+    assert_eq!(world.get("k").unwrap().content, "2");
+    let listed = world.list(EntryFilter::default());
+    assert_eq!((listed.total, listed.problems[0].path.as_str()), (1, "agents/a/entries/core/x.md"));
+    world.forget("k");
+    assert_eq!(world.keys(), Vec::<String>::new());
+    assert_eq!(world.purge(Some("k")).unwrap(), ["k"]);
+    assert_eq!(world.store.names(), Vec::<&str>::new());
+}
+
+#[test]
+fn an_edit_of_a_person_during_a_store_is_kept() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    let edited = "---\nkey: k\ncategory: core\nnote: mine\n---\n\nv";
+    world.store.editor = Some((world.store.writes.len(), K, edited));
+    world.keep("k", "w", "core");
+    let text = world.store.text(K);
+    assert!(text.contains("note: mine\n") && text.ends_with("\n\nw"), "{text}");
+}
+
+#[test]
+fn a_base_that_does_not_hold_is_a_conflict() {
+    let mut world = World::new();
+    let first = world.keep("k", "v", "core");
+    world.keep("k", "w", "core");
+    let stale = |base: &str| EntriesVerb::Store { entry: entry("k", "x", "core"), base: Some(base.into()) };
+    let reply = stored(world.run(stale(&first.version)));
+    assert_eq!(reply.state, StoreState::Conflict);
+    assert_eq!(stored(world.run(stale(&reply.version))).state, StoreState::Updated);
+    let absent = EntriesVerb::Store { entry: entry("l", "x", "core"), base: Some("0".into()) };
+    assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
+    let forget = EntriesVerb::Forget { key: "k".into(), base: Some(first.version) };
+    assert_eq!(world.run(forget).unwrap_err().code, ErrorCode::Contention);
+}
+
+#[test]
+fn every_key_is_kept_apart() {
+    let mut world = World::new();
+    let long = "k".repeat(255);
+    let keys = ["a/b", "..", "../../x", "nul", "a\0b", "\"q\"", "line\nbreak", "🦀", "Key", "key", " key", &long];
+    for key in keys {
+        assert_eq!(world.keep(key, key, "core").state, StoreState::Stored, "{key:?}");
+    }
+    world.reopen();
+    for key in keys {
+        assert_eq!(world.get(key).unwrap().content, key);
+    }
+}
+
+#[test]
+fn content_is_kept_byte_for_byte() {
+    let mut world = World::new();
+    for content in ["---\nkey: forged\n---\n", "\n", "\r\n\r\nx", "a\n---\nb", "\u{feff}x", " ", "x\n\n\n"] {
+        world.keep("k", content, "core");
+        world.reopen();
+        assert_eq!(world.get("k").unwrap().content, content);
+    }
+}
+
+#[test]
+fn explain_says_why_of_every_entry() {
+    let mut world = World::new();
+    world.keep("d", "v", "daily");
+    world.seconds += 100 * HOUR;
+    world.keep("core", "0123456789", "core");
+    world.keep("big", &"x".repeat(100), "notes");
+    world.keep("n", "v", "notes");
+    let request = HydrateRequest { max_bytes: 25, policy: Policy::Greedy };
+    let verb = EntriesVerb::Explain { request, key: None };
+    let EntriesReply::Explained(reply) = world.run(verb).unwrap() else { panic!("no explanation") };
+    let said: Vec<String> = reply
+        .entries
+        .iter()
+        .map(|e| format!("{} {} {} {} {}", e.key, e.rank, e.size, e.total, e.left_out.as_deref().unwrap_or("in")))
+        .collect();
+    // The daily entry went with the stores after it.
+    assert_eq!(said, ["core 1 18 18 in", "n 1 7 25 in", "big 2 108 25 larger-than-budget"]);
+    let one = EntriesVerb::Explain { request, key: Some("n".into()) };
+    let EntriesReply::Explained(reply) = world.run(one).unwrap() else { panic!("no explanation") };
+    assert_eq!((reply.entries.len(), reply.bytes), (1, 25));
+    let none = EntriesVerb::Explain { request, key: Some("x".into()) };
+    assert_eq!(world.run(none).unwrap_err().code, ErrorCode::EntryNotFound);
+}
+
+#[test]
+fn a_memory_without_an_agent_has_no_entries() {
+    let mut world = World::new();
+    world.entries = Rc::new(Entries::new(None).unwrap());
+    let refused = world.get("k").unwrap_err();
+    assert_eq!(refused.message, "this memory was opened without an agent");
+    let alone = World::capped(9).run(EntriesVerb::Store { entry: entry("k", "v", "workspace"), base: None });
+    assert_eq!(alone.unwrap_err().message, "this memory was opened without a workspace");
+}

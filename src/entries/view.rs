@@ -1,0 +1,183 @@
+//! The entries as they are now: files brought up to date through the index, parsed, one for each key.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::Entries;
+use super::document::{Entry, Problem};
+use super::retention::is_expired;
+use super::scope::{EntriesScope, Pool};
+use crate::engine::Call;
+use crate::order;
+use crate::protocol::{Error, Version};
+use crate::search::{Corpus, DocId, FolderScope, refresh};
+use crate::sorted::SortedMap;
+use crate::store::RelPath;
+
+/// A file with an entry.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    pub(super) path: RelPath,
+    pub(super) doc: DocId,
+    /// As the host knows the bytes.
+    pub(super) version: Version,
+    pub(super) shared: bool,
+    pub(super) entry: Rc<Entry>,
+}
+
+/// A file that stands where an entry would, and is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryProblem {
+    /// The file.
+    pub path: String,
+    /// The key that it claims, if that can be told.
+    pub key: Option<String>,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// What was parsed of the files, by their numbers in the index.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    by_doc: SortedMap<DocId, Result<Rc<Entry>, Problem>>,
+}
+
+/// The entries at one moment.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    /// Of each pool one for each key, forgotten ones too; the last changed first.
+    pub(super) entries: Vec<Stored>,
+    /// Files of keys that another file has as well, and says later.
+    pub(super) outdated: Vec<Stored>,
+    pub(super) problems: Vec<EntryProblem>,
+}
+
+/// Brings the index up to date and gives the entries.
+pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -> Result<View, Error> {
+    let folders =
+        scope.pools().map(|pool| FolderScope { folder: Some(pool.folder.root().clone()), only: None, tree: true });
+    refresh(call, &entries.corpus, folders.collect()).await?;
+    let corpus = entries.corpus.borrow();
+    let mut parsed = entries.parsed.borrow_mut();
+    parsed.follow(&corpus, scope);
+    Ok(View::of(call, scope, &corpus, &parsed))
+}
+
+impl Parsed {
+    /// Forgets what the index has no longer, and parses what is new in it.
+    fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope) {
+        self.by_doc.retain(|&id, _| corpus.files.doc(id).is_some());
+        for (path, id) in corpus.files.by_path() {
+            let (Some(doc), false) = (corpus.files.doc(id), self.by_doc.contains_key(&id)) else { continue };
+            let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
+            let entry = Entry::parse(&pool.folder, path, doc.text(), doc.modified, pool.shared);
+            self.by_doc.insert(id, entry.map(Rc::new));
+        }
+    }
+}
+
+impl View {
+    fn of(call: &Call, scope: &EntriesScope, corpus: &Corpus, parsed: &Parsed) -> Self {
+        let shown = |path: &RelPath| call.scope.shown(path);
+        let unread: SortedMap<String, String> = {
+            let mut unread = SortedMap::default();
+            unread.extend(corpus.skipped(shown).into_iter().map(|file| (file.path, format!("{}", file.reason))));
+            unread
+        };
+        let mut view = Self::default();
+        for (path, id) in corpus.files.by_path() {
+            let (Some(doc), Some(found)) = (corpus.files.doc(id), parsed.by_doc.get(&id)) else { continue };
+            let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
+            if let Some(reason) = unread.get(&shown(path)) {
+                let (_, key) = pool.folder.names_of(path);
+                view.problems.push(EntryProblem { path: shown(path), key, message: reason.clone() });
+                continue;
+            }
+            match found {
+                Ok(entry) => view.entries.push(Stored {
+                    path: path.clone(),
+                    doc: id,
+                    version: doc.version.clone(),
+                    shared: pool.shared,
+                    entry: entry.clone(),
+                }),
+                Err(Problem { key, message }) => {
+                    let (key, message) = (key.clone(), message.clone());
+                    view.problems.push(EntryProblem { path: shown(path), key, message });
+                }
+            }
+        }
+        view.keep_one_for_each_key(&shown);
+        order::sort_slice(&mut view.entries, |a, b| recency(a).cmp(&recency(b)));
+        view
+    }
+
+    /// Of two files that claim one key, the one that was changed or forgotten last counts. The other is named.
+    fn keep_one_for_each_key(&mut self, shown: &dyn Fn(&RelPath) -> String) {
+        order::sort_slice(&mut self.entries, |a, b| claim(a).cmp(&claim(b)));
+        let mut kept: Vec<Stored> = Vec::with_capacity(self.entries.len());
+        for stored in core::mem::take(&mut self.entries) {
+            match kept.last() {
+                Some(first) if first.is_of(stored.shared, &stored.entry.fields.key) => {
+                    self.problems.push(EntryProblem {
+                        path: shown(&stored.path),
+                        key: Some(stored.entry.fields.key.clone()),
+                        message: format!("{} has this key and was changed later", shown(&first.path)),
+                    });
+                    self.outdated.push(stored);
+                }
+                _ => kept.push(stored),
+            }
+        }
+        self.entries = kept;
+    }
+
+    /// The entry of a key in a pool, forgotten or not.
+    pub(super) fn of_key(&self, shared: bool, key: &str) -> Option<&Stored> {
+        self.entries.iter().find(|stored| stored.is_of(shared, key))
+    }
+
+    /// The entries of a pool.
+    pub(super) fn of_pool(&self, pool: &Pool) -> impl Iterator<Item = &Stored> {
+        let shared = pool.shared;
+        self.entries.iter().filter(move |stored| stored.shared == shared)
+    }
+
+    /// The newest moment that an entry of a pool has.
+    pub(super) fn newest(&self, pool: &Pool) -> Option<u64> {
+        self.of_pool(pool).map(|stored| stored.entry.updated.max(stored.entry.forgotten.unwrap_or(0))).max()
+    }
+
+    /// The file that claims a key and is no entry.
+    pub(super) fn problem_of(&self, key: &str) -> Option<&EntryProblem> {
+        self.problems.iter().find(|problem| problem.key.as_deref() == Some(key))
+    }
+}
+
+impl Stored {
+    fn is_of(&self, shared: bool, key: &str) -> bool {
+        self.shared == shared && self.entry.fields.key == key
+    }
+
+    /// Neither forgotten nor expired.
+    pub(super) fn is_live(&self, now: u64) -> bool {
+        self.entry.forgotten.is_none() && !self.is_expired(now)
+    }
+
+    pub(super) fn is_expired(&self, now: u64) -> bool {
+        is_expired(&self.entry.fields.category, self.entry.updated, now)
+    }
+}
+
+fn claim(stored: &Stored) -> (bool, &str, Reverse<u64>, &RelPath) {
+    let Entry { fields, updated, forgotten, .. } = &*stored.entry;
+    (stored.shared, &fields.key, Reverse((*updated).max(forgotten.unwrap_or(0))), &stored.path)
+}
+
+/// The order of hydration: the last changed first; of one moment the lesser key, the agent's own first.
+fn recency(stored: &Stored) -> (Reverse<u64>, &str, bool) {
+    (Reverse(stored.entry.updated), &stored.entry.fields.key, stored.shared)
+}
