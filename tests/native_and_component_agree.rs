@@ -5,6 +5,7 @@
 mod support;
 
 use proptest::prelude::*;
+use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::{CommandId, FsError, FsOutcome, FsRequest, FsResult, RemoveOutcome};
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Limits, Step};
@@ -135,7 +136,14 @@ proptest! {
             },
             false => Limits::default(),
         };
-        let config = Config { limits, ..project_config() };
+        let entries = EntriesConfig {
+            workspace: Some("w".into()),
+            peers: vec!["b".into()],
+            max_entries: 3,
+            max_workspace_entries: 1,
+            ..EntriesConfig::of_agent("a")
+        };
+        let config = Config { limits, entries: Some(entries), ..project_config() };
         let mut native = Side::new(Kind::Native, config.clone(), simulator.clone(), seed);
         let mut component = Side::new(Kind::Component, config, simulator, seed);
         let drain = std::iter::repeat_n(&Action::Answer, 4000);

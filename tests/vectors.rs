@@ -25,7 +25,7 @@ use saddlebag_host::{Engine, Host, HostError, Simulator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{BOTH, Kind, engine, noon, path, project_config, zk};
+use support::{BOTH, Kind, engine, entries, noon, path, project_config, zk};
 
 /// What the recorded root is replaced by. It has as many bytes, as caps count them.
 const ROOT: &str = "/recorded/root-17/";
@@ -56,6 +56,13 @@ fn recorded_vectors_hold() {
                     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
                 run += recorded.cases.len() * BOTH.len();
                 failures.extend(failed_zk_cases(&recorded, &not_followed));
+                continue;
+            }
+            if name == "entries.json" {
+                let recorded: entries::Recorded =
+                    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+                run += recorded.len();
+                failures.extend(recorded.failures(|case| !not_followed.has_entries_case(case)));
                 continue;
             }
             let recorded: Recorded = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -104,6 +111,10 @@ fn what_is_not_followed_differs() {
     for case in recorded.vectors.iter().filter(|case| not_followed.has_case(case)) {
         assert!(check(Kind::Native, case).is_err(), "{} is followed: take it off the list", text_of(case, "id"));
     }
+    let text = include_str!("vectors/entries.json");
+    let recorded: entries::Recorded = serde_json::from_str(text).unwrap();
+    let differing = recorded.failures(|case| not_followed.has_entries_case(case));
+    assert_eq!(differing.len(), not_followed.entries.len(), "take what is followed off the list: {differing:?}");
 }
 
 #[derive(Deserialize)]
@@ -118,6 +129,14 @@ struct NotFollowed {
     case: Vec<NotFollowedCase>,
     #[serde(default)]
     zk: Vec<NotFollowedCall>,
+    #[serde(default)]
+    entries: Vec<NotFollowedEntries>,
+}
+
+#[derive(Deserialize)]
+struct NotFollowedEntries {
+    name: String,
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -148,12 +167,17 @@ impl NotFollowed {
             list.case.iter().all(|case| !case.reason.is_empty())
                 && list.file.iter().all(|file| !file.reason.is_empty())
                 && list.zk.iter().all(|call| !call.reason.is_empty())
+                && list.entries.iter().all(|case| !case.reason.is_empty())
         );
         list
     }
 
     fn has_file(&self, name: &str) -> bool {
         self.file.iter().any(|file| file.path == name)
+    }
+
+    fn has_entries_case(&self, name: &str) -> bool {
+        self.entries.iter().any(|case| case.name == name)
     }
 
     fn has_zk_case(&self, args: &str) -> bool {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::Command;
 use saddlebag::context::{ContextRequest, Overflow};
+use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{
     ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
@@ -241,12 +242,65 @@ pub fn command() -> impl Strategy<Value = Command> {
     prop_oneof![
         6 => journal.prop_map(Command::Journal),
         5 => notebook().prop_map(Command::Notebook),
+        5 => entries().prop_map(Command::Entries),
         1 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4))
             .prop_map(|(overflow, max_bytes, turn)| Command::Context(ContextRequest { overflow, max_bytes, turn })),
     ]
 }
 
-pub const PLACES: [&str; 14] = [
+fn category() -> impl Strategy<Value = String> {
+    let names = ["core", "core", "daily", "conversation", "workspace", "notes", "CORE", "", "../x"];
+    prop::sample::select(names.to_vec()).prop_map(str::to_string)
+}
+
+fn verb() -> impl Strategy<Value = EntriesVerb> {
+    let tags = || prop::collection::vec(prop::sample::select(vec!["x", "y", ""]).prop_map(str::to_string), 0..3);
+    let base = || prop::option::weighted(0.2, Just("0123456789abcdef".to_string()));
+    let entry = (name(), text(), category(), tags(), prop::option::of(name()), prop::option::of(name())).prop_map(
+        |(key, content, category, tags, source, supersedes)| NewEntry {
+            key,
+            content,
+            category,
+            tags,
+            source,
+            supersedes,
+        },
+    );
+    let policy = prop::sample::select(vec![Policy::Greedy, Policy::Prefix]);
+    let request = (0_u64..300, policy).prop_map(|(max_bytes, policy)| HydrateRequest { max_bytes, policy });
+    let filter = (prop::option::of(category()), tags(), tags(), prop::option::of(any::<u64>())).prop_map(
+        |(category, all_tags, any_tags, since)| EntryFilter { category, all_tags, any_tags, since, until: None },
+    );
+    let cursor =
+        prop::option::of(prop::sample::select(vec!["0:a", "9999999999999999999:", "x"]).prop_map(str::to_string));
+    prop_oneof![
+        8 => (entry, base()).prop_map(|(entry, base)| EntriesVerb::Store { entry, base }),
+        2 => name().prop_map(|key| EntriesVerb::Get { key }),
+        1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesVerb::Find { query, limit }),
+        2 => (filter, prop::option::of(0_u32..3), cursor)
+            .prop_map(|(filter, limit, cursor)| EntriesVerb::List { filter, limit, cursor }),
+        2 => (name(), base()).prop_map(|(key, base)| EntriesVerb::Forget { key, base }),
+        1 => prop::option::of(name()).prop_map(|key| EntriesVerb::Purge { key }),
+        2 => request.clone().prop_map(EntriesVerb::Hydrate),
+        1 => (request, prop::option::of(name())).prop_map(|(request, key)| EntriesVerb::Explain { request, key }),
+        3 => (0_u64..3).prop_map(|fence| EntriesVerb::OpenRun { fence }),
+        1 => Just(EntriesVerb::Checkpoint),
+        1 => Just(EntriesVerb::CloseRun),
+    ]
+}
+
+fn entries() -> impl Strategy<Value = EntriesCommand> {
+    let run = prop::option::of(prop::sample::select(vec!["r", "s"]).prop_map(str::to_string));
+    let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
+    (scope(), scope(), run, verb()).prop_map(|(agent, workspace, run, verb)| EntriesCommand {
+        agent,
+        workspace,
+        run,
+        verb,
+    })
+}
+
+pub const PLACES: [&str; 19] = [
     "MEMORY.md",
     "MEMORY.bak",
     "README.md",
@@ -261,6 +315,11 @@ pub const PLACES: [&str; 14] = [
     "projects/proj/daily/2026-05-24.md",
     "projects/proj/daily/9999-99-99.md",
     "projects/proj/daily/scratch.md",
+    "agents/a/entries/core/a.md",
+    "agents/a/entries/notes/b.md",
+    "agents/a/entries/x.md",
+    "agents/a/fence",
+    "workspaces/w/entries/a.md",
 ];
 
 /// A small store: paths of the layout and what is in them.

@@ -4,6 +4,7 @@
 
 pub mod arbitrary;
 pub mod drive;
+pub mod entries;
 pub mod zk;
 
 use std::sync::LazyLock;

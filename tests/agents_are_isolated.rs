@@ -1,0 +1,235 @@
+//! One agent never sees another's entries, whatever it asks for: every command of every family, across two
+//! agents and two workspaces, in both engines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use saddlebag::context::{ContextRequest, Overflow};
+use saddlebag::entries::{
+    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy,
+};
+use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
+use saddlebag::protocol::{ErrorCode, FsOp};
+use saddlebag::{Command, Config, Reply};
+use saddlebag_host::Simulator;
+use support::drive::Drive;
+use support::{BOTH, Kind, paths_of};
+
+/// What is asked for.
+const SECRET: &str = "the lighthouse keeper";
+/// What stands behind it in every entry of the other agent, and in no command.
+const MARK: &str = "mark-4711";
+
+fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers: &[&str]) -> Config {
+    let entries = EntriesConfig {
+        workspace: Some(workspace.into()),
+        peers: peers.iter().map(ToString::to_string).collect(),
+        ..EntriesConfig::of_agent(agent)
+    };
+    Config { epoch, project: project.map(String::from), entries: Some(entries), ..Config::default() }
+}
+
+fn keep(key: &str, content: &str, category: &str) -> EntriesVerb {
+    let entry = NewEntry {
+        key: key.into(),
+        content: content.into(),
+        category: category.into(),
+        tags: Vec::new(),
+        source: None,
+        supersedes: None,
+    };
+    EntriesVerb::Store { entry, base: None }
+}
+
+/// A store in which agent `a` of workspace `w` has secrets of its own and of the workspace.
+fn store_of_a(kind: Kind) -> Simulator {
+    let mut drive = Drive::new(kind, config(1, None, "a", "w", &["b"]), Simulator::new(1));
+    for category in ["core", "daily", "notes"] {
+        drive.run(EntriesCommand::new(keep(category, &format!("{SECRET} {MARK}"), category))).unwrap();
+    }
+    drive.run(EntriesCommand::new(keep("shared", "of the workspace", "workspace"))).unwrap();
+    drive.executor
+}
+
+/// Names by which another's entry might be reached.
+const NAMES: [&str; 9] = [
+    "core",
+    "agents/a/entries/core/core",
+    "agents/a/entries/core/core.md",
+    "../agents/a/entries/core/core",
+    "../../agents/a/entries/core/core.md",
+    "../core/core",
+    "agents/a/entries/core",
+    "workspaces/w/entries/shared.md",
+    "workspaces/w/entries",
+];
+
+fn every_verb(name: &str) -> Vec<EntriesVerb> {
+    let request = HydrateRequest { max_bytes: 100_000, policy: Policy::Greedy };
+    let prefix = HydrateRequest { policy: Policy::Prefix, ..request };
+    let filter = EntryFilter { category: Some(name.into()), ..EntryFilter::default() };
+    vec![
+        EntriesVerb::Get { key: name.into() },
+        EntriesVerb::Find { query: SECRET.into(), limit: 50 },
+        EntriesVerb::List { filter: EntryFilter::default(), limit: None, cursor: None },
+        EntriesVerb::List { filter, limit: None, cursor: Some(format!("9999999999999999999:{name}")) },
+        EntriesVerb::Hydrate(request),
+        EntriesVerb::Hydrate(prefix),
+        EntriesVerb::Explain { request, key: Some(name.into()) },
+        EntriesVerb::Explain { request, key: None },
+        EntriesVerb::Forget { key: name.into(), base: None },
+        EntriesVerb::Purge { key: Some(name.into()) },
+        EntriesVerb::Purge { key: None },
+        keep(name, "mine", "core"),
+        keep("mine", "mine", name),
+        EntriesVerb::OpenRun { fence: u64::MAX },
+        EntriesVerb::Checkpoint,
+        EntriesVerb::CloseRun,
+    ]
+}
+
+fn every_other_command(name: &str) -> Vec<Command> {
+    let name = || name.to_string();
+    let note = || Target::Note(name());
+    let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
+    let remember = |title: String, template: String, links: Vec<String>| {
+        let content = "mine".into();
+        NotebookCommand::Remember(RememberRequest { title, content, template, links, ..RememberRequest::default() })
+    };
+    let filter = NoteFilter { paths: vec![name()], ..NoteFilter::default() };
+    let recall = RecallRequest {
+        query: SECRET.into(),
+        limit: 50,
+        offset: 0,
+        filter: NoteFilter::default(),
+        sort: Vec::new(),
+        explain: true,
+        vouched_unchanged: false,
+    };
+    let list = |filter| ListRequest { with_text: true, filter, ..ListRequest::default() };
+    let mut commands: Vec<Command> = vec![
+        JournalCommand::Read { target: note(), offset: 0, max_bytes: 4_000 }.into(),
+        JournalCommand::Write { target: note(), mode: WriteMode::Append, content: "mine".into() }.into(),
+        JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "mine".into() }.into(),
+        JournalCommand::Edit { target: note(), change: replace }.into(),
+        JournalCommand::Edit { target: note(), change: EditChange::Delete }.into(),
+        JournalCommand::Restore { target: note() }.into(),
+        JournalCommand::Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }.into(),
+        JournalCommand::AppendDaily { heading: name(), body: "mine".into() }.into(),
+        JournalCommand::List.into(),
+        JournalCommand::Status.into(),
+        JournalCommand::Search(SearchRequest::new(SECRET)).into(),
+        JournalCommand::FlushSummary { summary: name(), messages: None }.into(),
+        JournalCommand::Slash { line: format!("read note:{}", name()) }.into(),
+        JournalCommand::Slash { line: format!("search {SECRET}") }.into(),
+        NotebookCommand::Init.into(),
+        remember(name(), "fact".into(), Vec::new()).into(),
+        remember("T".into(), name(), Vec::new()).into(),
+        remember("L".into(), "fact".into(), vec![name()]).into(),
+        NotebookCommand::Recall(recall).into(),
+        NotebookCommand::Journal { entry: name() }.into(),
+        NotebookCommand::Today.into(),
+        NotebookCommand::List(list(NoteFilter::default())).into(),
+        NotebookCommand::List(list(filter.clone())).into(),
+        NotebookCommand::Graph(list(filter)).into(),
+        NotebookCommand::Related { note: name(), limit: 50 }.into(),
+        NotebookCommand::Link { from: name(), to: name(), text: None }.into(),
+        NotebookCommand::Rename { note: name(), title: "mine".into() }.into(),
+        NotebookCommand::Forget { note: name() }.into(),
+        NotebookCommand::Tags.into(),
+        NotebookCommand::Orphans.into(),
+        NotebookCommand::DeadLinks.into(),
+        NotebookCommand::UnlinkedMentions { note: name() }.into(),
+        NotebookCommand::LoadMemories { limit: 50 }.into(),
+        NotebookCommand::RecallForTurn { turn: 1, query: SECRET.into(), limit: 50 }.into(),
+        NotebookCommand::MemoryContext { turn: 1, max_bytes: 10_000 }.into(),
+        NotebookCommand::RememberError { tool: name(), error: name() }.into(),
+        NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() }.into(),
+    ];
+    for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
+        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 10_000, turn: Some(1) }));
+    }
+    commands
+}
+
+/// Runs a command; no operation may be about a file of a foreign scope, no reply may tell of one.
+fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command) {
+    let shown = format!("{command:?}");
+    let id = drive.submit(command);
+    while let Some(request) = drive.pending.first() {
+        for path in paths_of(&request.op) {
+            // Listing the folders of all scopes shows no more than their names; nothing goes below them.
+            let is_foreign = foreign.iter().any(|folder| path.as_str().starts_with(folder));
+            assert!(!is_foreign, "{shown} asks for {path} by {}", request.op.name());
+            let lists_all = matches!(request.op, FsOp::List { recursive: true, .. });
+            assert!(!lists_all, "{shown} lists a tree");
+        }
+        drive.answer(0);
+    }
+    let outcome = format!("{:?}", drive.finished.remove(&id).expect("it ends"));
+    assert!(!outcome.contains(MARK), "{shown} shows {outcome}");
+}
+
+fn entries_of(store: &Simulator, folder: &str) -> Vec<(String, Vec<u8>)> {
+    store.files().into_iter().filter(|(path, _)| path.starts_with(folder)).collect()
+}
+
+#[test]
+fn agents_are_isolated() {
+    for kind in BOTH {
+        for (workspace, project) in [("w", None), ("v", None), ("w", Some("proj")), ("v", Some("proj"))] {
+            let store = store_of_a(kind);
+            let mut foreign = vec!["agents/a/"];
+            if workspace != "w" {
+                foreign.push("workspaces/w/");
+            }
+            let before: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&store, folder)).collect();
+            assert!(!before.is_empty());
+            let mut drive = Drive::new(kind, config(2, project, "b", workspace, &["a"]), store);
+            for name in NAMES {
+                for verb in every_verb(name) {
+                    let run =
+                        matches!(verb, EntriesVerb::OpenRun { .. } | EntriesVerb::Checkpoint | EntriesVerb::CloseRun);
+                    let command = EntriesCommand { run: run.then(|| "r".into()), ..EntriesCommand::new(verb) };
+                    assert_blind(&mut drive, &foreign, command.into());
+                }
+                every_other_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
+            }
+            let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
+            assert_eq!(after, before);
+        }
+    }
+}
+
+#[test]
+fn a_scope_is_confirmed_by_a_command_and_never_chosen() {
+    for kind in BOTH {
+        let mut drive = Drive::new(kind, config(2, None, "b", "w", &["a"]), store_of_a(kind));
+        let names =
+            |agent: Option<&str>, workspace: Option<&str>| (agent.map(String::from), workspace.map(String::from));
+        for verb in every_verb("core") {
+            for (named, code, message) in [
+                (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
+                (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
+                (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` here"),
+                // Of a foreign workspace, not even a peer is known.
+                (names(Some("a"), Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
+                (names(None, Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
+            ] {
+                let (agent, workspace) = named;
+                let command = EntriesCommand { agent, workspace, ..EntriesCommand::new(verb.clone()) };
+                let operations = drive.executor.log().len();
+                let refused = drive.run(command).unwrap_err();
+                assert_eq!((refused.code, refused.message.as_str()), (code, message));
+                assert_eq!(drive.executor.log().len(), operations, "refused without an operation");
+            }
+        }
+        let (agent, workspace) = names(Some("b"), Some("w"));
+        let verb = EntriesVerb::Get { key: "shared".into() };
+        let reply = drive.run(EntriesCommand { agent, workspace, ..EntriesCommand::new(verb) }).unwrap();
+        let Reply::Entries(EntriesReply::Entry(entry)) = reply else { panic!("{reply:?}") };
+        assert_eq!(entry.content, "of the workspace");
+    }
+}
