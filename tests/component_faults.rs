@@ -166,7 +166,14 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
         max_commands: 9,
         max_index_bytes: 9999,
     };
-    let config = engine::Config { epoch: 1, project: None, path_prefix: String::new(), limits, index_file: false };
+    let config = engine::Config {
+        epoch: 1,
+        project: None,
+        path_prefix: String::new(),
+        limits,
+        index_file: false,
+        entries: None,
+    };
     let opened = memory.call_open(&mut store, &config).unwrap().unwrap();
     let now = types::Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 };
     let list = engine::Command::Journal(journal::Command::List);

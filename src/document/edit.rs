@@ -187,7 +187,7 @@ pub fn yaml_string(text: &str) -> String {
 pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
     // What YAML 1.1 takes for more than text; 1.2 has fewer.
     let is_word = |word: &&str| text.eq_ignore_ascii_case(word);
-    let is_typed = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"].iter().any(|word| is_word(word));
+    let is_typed = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"].iter().any(is_word);
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
     if is_plain && !is_typed { Cow::Borrowed(text) } else { Cow::Owned(yaml_string(text)) }

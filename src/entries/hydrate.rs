@@ -94,11 +94,10 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: Policy) -> Vec<Pla
     let mut total = 0_u64;
     let mut has_pinned = false;
     for tier in [Tier::Pinned, Tier::Windowed] {
-        let mut rank = 0;
         let mut is_closed = false;
         let starved = tier == Tier::Windowed && has_pinned && left.bytes == 0;
-        for (index, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| candidate.tier == tier) {
-            rank += 1;
+        let of_tier = candidates.iter().enumerate().filter(|(_, candidate)| candidate.tier == tier);
+        for (rank, (index, candidate)) in (1..).zip(of_tier) {
             let Candidate { size, shared, expired, .. } = *candidate;
             let is_head = policy == Policy::Prefix && total == 0 && !has_pinned && !is_closed;
             let left_out = if expired {
