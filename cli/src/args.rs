@@ -40,6 +40,12 @@ pub(crate) struct Global {
     /// No project: the root of the store is the notebook
     #[arg(long, global = true)]
     pub(crate) notebook: bool,
+    /// The agent whose entries they are
+    #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_AGENT", default_value = "main")]
+    pub(crate) agent: String,
+    /// The workspace that the agent shares entries with
+    #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
+    pub(crate) workspace: Option<String>,
     /// The time to go by, so that a run can be repeated
     #[arg(long, global = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     pub(crate) now: Option<Timestamp>,
@@ -119,6 +125,8 @@ pub(crate) enum Command {
     },
     #[command(flatten)]
     Notebook(crate::notebook::Command),
+    #[command(flatten)]
+    Entries(crate::entries::Command),
     /// Run a command line of zk: list, new, tag list, graph, init
     #[command(disable_help_flag = true)]
     Zk {

@@ -16,7 +16,7 @@ use crate::args::{
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, input, json, location, notebook, zk};
+use crate::{demo, entries, input, json, location, notebook, zk};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
@@ -45,7 +45,11 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::List(args) => list(&args, &global, output),
         args::Command::Search(args) => search(args, &global, output),
         args::Command::Context(args) => context(&args, &global, output),
+        args::Command::Notebook(notebook::Command::Forget { key: Some(key), .. }) => {
+            entries::forget(key, &global, output)
+        }
         args::Command::Notebook(command) => notebook::run(command, &global, output),
+        args::Command::Entries(command) => entries::run(command, &global, output),
         args::Command::Zk { arguments } => Ok(Exit::OfZk(zk::run(arguments, &global))),
     }
 }
@@ -71,7 +75,8 @@ pub(crate) fn execute(command: impl Into<Command>, global: &Global, output: &mut
     run_in(&mut Store::open(global)?, command, output)
 }
 
-fn run_in(store: &mut Store, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
+/// Runs one command in an open store.
+pub(crate) fn run_in(store: &mut Store, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
     let reply = store.run(command);
     if let Some(failure) = store.trace_failure() {
         output.warning(&failure);

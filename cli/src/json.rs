@@ -21,6 +21,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Journal(JournalReply::Text(text)) => json!({ "text": text }),
         Reply::Context(reply) => context(reply),
         Reply::Notebook(reply) => crate::notebook::json(reply),
+        Reply::Entries(reply) => crate::entries::json(reply),
         _ => Value::Null,
     }
 }

@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod demo;
+mod entries;
 mod failure;
 mod input;
 mod json;

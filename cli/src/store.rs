@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use saddlebag::entries::EntriesConfig;
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Reply};
 use saddlebag_host::{
@@ -144,6 +145,10 @@ pub(crate) fn options(global: &Global) -> Options {
         // A run with a fixed clock is one to be repeated, with the same keys.
         epoch: global.now.map(|now| now.seconds.unsigned_abs()),
         no_index_file: global.no_index_file,
+        entries: Some(EntriesConfig {
+            workspace: global.workspace.clone(),
+            ..EntriesConfig::of_agent(global.agent.as_str())
+        }),
         ..Options::default()
     }
 }

@@ -31,7 +31,6 @@ pub use hydrate::{
 };
 pub use read::{
     EntryHit, EntryInfo, ExplainReply, Explanation, FindEntriesReply, HydrateReply, HydrateRequest, ListEntriesReply,
-    MAX_FIND_BYTES,
 };
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
 pub use runs::{CheckpointReply, MAX_CHECKPOINT_BYTES, MAX_HELD, MAX_RUN_BYTES, MAX_RUNS, RunReply, SkippedEntry};

@@ -7,7 +7,7 @@ use core::cmp::Reverse;
 
 use super::Entries;
 use super::category::Category;
-use super::checks::checked_key;
+use super::checks::{Limit, checked_key, within};
 use super::document::Entry;
 use super::hydrate::{Budget, Candidate, Placement, Policy, WORKSPACE_SHARE, plan, taken};
 use super::retention::is_expired;
@@ -19,12 +19,9 @@ use super::write::absent;
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::Error;
-use crate::search::DocId;
 use crate::search::ranked::{Joining, Passages, Query};
+use crate::search::{DocId, MAX_QUESTION_BYTES};
 use crate::store::RelPath;
-
-/// How long a query may be, in bytes.
-pub use crate::notebook::MAX_RECALL_BYTES as MAX_FIND_BYTES;
 
 /// How much of an entry a hit shows, in bytes.
 const PASSAGE_BYTES: usize = 800;
@@ -270,10 +267,7 @@ pub(super) async fn find(
     limit: u32,
     run: Option<&str>,
 ) -> Result<FindEntriesReply, Error> {
-    if query.len() > MAX_FIND_BYTES {
-        let message = alloc::format!("query has {} bytes, the limit is {MAX_FIND_BYTES}", query.len());
-        return Err(Error::new(crate::protocol::ErrorCode::TooLarge, message, "ask a shorter question"));
-    }
+    within("query", query.len(), Limit { least: 1, most: MAX_QUESTION_BYTES })?;
     let parsed = Query::parse(query, Joining::Any)
         .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
     let held = entries.held(run)?;

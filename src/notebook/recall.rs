@@ -17,7 +17,7 @@ use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, Document, load_texts};
 
 /// How long a query may be, in bytes.
-pub const MAX_RECALL_BYTES: usize = 65_536;
+pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
 
 /// How much of a note a hit shows, in bytes.
 const PASSAGE_BYTES: usize = 800;

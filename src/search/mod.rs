@@ -28,6 +28,9 @@ use crate::protocol::FsError;
 /// How many line numbers a hit carries at most; `total_lines` counts all.
 pub const MAX_HIT_LINES: usize = 1000;
 
+/// How long a question for ranked search may be, in bytes.
+pub const MAX_QUESTION_BYTES: usize = 65_536;
+
 /// The answer to a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchResults {

@@ -69,10 +69,14 @@ pub(crate) enum Command {
         /// Its new title
         title: String,
     },
-    /// Remove a note; its text is kept as a backup
+    /// Remove a note; its text is kept as a backup. Or forget an entry
     Forget {
-        /// Its path, name, title or alias
-        note: String,
+        /// The path, name, title or alias of the note
+        #[arg(required_unless_present = "key")]
+        note: Option<String>,
+        /// The entry of this key instead; `purge` removes it for good
+        #[arg(long, value_name = "KEY", conflicts_with = "note", allow_hyphen_values = true)]
+        key: Option<String>,
     },
     /// List the tags, with the number of notes that have them
     Tags,
@@ -290,7 +294,7 @@ impl Command {
             Self::Related { note, limit } => NotebookCommand::Related { note, limit },
             Self::Link { from, to, text } => NotebookCommand::Link { from, to, text },
             Self::Rename { note, title } => NotebookCommand::Rename { note, title },
-            Self::Forget { note } => NotebookCommand::Forget { note },
+            Self::Forget { note, .. } => NotebookCommand::Forget { note: note.unwrap_or_default() },
             Self::Tags => NotebookCommand::Tags,
             Self::Graph(filter) => {
                 NotebookCommand::Graph(ListRequest { filter: filter.into(), ..ListRequest::default() })

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod concurrency;
+mod entries;
 mod journal;
 mod notebook;
 mod support;

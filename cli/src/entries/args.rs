@@ -1,0 +1,223 @@
+//! The arguments of the subcommands of entries.
+
+use clap::{Args, Subcommand, ValueEnum};
+use saddlebag::entries::{Category, DEFAULT_HYDRATE_BYTES, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy};
+use saddlebag::store::Timestamp;
+
+use crate::failure::Failure;
+use crate::input;
+
+/// How many hits a search shows unless told otherwise.
+const USUAL_HITS: u32 = 20;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Keep an entry under a key: make it, or replace what its key said
+    Store(StoreArgs),
+    /// Print the content of the entry of a key
+    Get {
+        /// The key, exactly
+        #[arg(allow_hyphen_values = true)]
+        key: String,
+    },
+    /// Find entries by a question or a query, best first
+    Find {
+        /// A sentence, or a query as for recall; behind `--` where a word begins with a hyphen
+        #[arg(required = true)]
+        query: Vec<String>,
+        /// How many at most
+        #[arg(long, short = 'n', default_value_t = USUAL_HITS, value_name = "N")]
+        limit: u32,
+    },
+    /// List entries, the newest created first
+    Entries(EntriesArgs),
+    /// Remove forgotten entries for good
+    Purge {
+        /// The key; all that are forgotten if none is given
+        #[arg(allow_hyphen_values = true)]
+        key: Option<String>,
+    },
+    /// Print the entries for a prompt, under a budget
+    Hydrate(HydrateArgs),
+    /// Print of every entry why it would be hydrated or not
+    Explain {
+        /// Only of this key
+        #[arg(allow_hyphen_values = true)]
+        key: Option<String>,
+        #[command(flatten)]
+        hydrate: HydrateArgs,
+    },
+    /// Store the entries of one run of the agent, each whole or not at all
+    Run(RunArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// Any text of 1 to 255 bytes
+    #[arg(allow_hyphen_values = true)]
+    key: String,
+    /// Its content, kept byte for byte; `-` reads it from standard input
+    #[arg(allow_hyphen_values = true)]
+    content: String,
+    /// core, daily, workspace, or one of your own
+    #[arg(long, short = 'c', default_value = "core", value_name = "CATEGORY")]
+    category: String,
+    /// A tag; several times, or with commas
+    #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
+    tag: Vec<String>,
+    /// Where it comes from, for people
+    #[arg(long, value_name = "TEXT")]
+    source: Option<String>,
+    /// The key of an entry that this one stands in for
+    #[arg(long, value_name = "KEY")]
+    supersedes: Option<String>,
+    /// Only if the entry still has this version
+    #[arg(long, value_name = "VERSION")]
+    base: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EntriesArgs {
+    /// Only of this category
+    #[arg(long, short = 'c', value_name = "CATEGORY")]
+    category: Option<String>,
+    /// Only with this tag; several times, or with commas: with each of them
+    #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
+    tag: Vec<String>,
+    /// Only with one of these tags
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    any_tag: Vec<String>,
+    /// Only if last changed then or later
+    #[arg(long, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
+    since: Option<Timestamp>,
+    /// Only if last changed before
+    #[arg(long, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
+    until: Option<Timestamp>,
+    /// How many at most, up to 100
+    #[arg(long, short = 'n', value_name = "N")]
+    limit: Option<u32>,
+    /// The cursor that the page before has given
+    #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
+    after: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HydrateArgs {
+    /// How many bytes of entries
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_HYDRATE_BYTES)]
+    max_bytes: u64,
+    /// greedy: every core entry that fits, then every other; prefix: each tier ends at the first that does not
+    #[arg(long, value_enum, default_value_t)]
+    policy: PolicyName,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The name of the run
+    pub(super) name: String,
+    /// Its number, which grows with each run of the agent
+    #[arg(long, value_name = "N")]
+    pub(super) fence: u64,
+    /// The entries, one JSON object a line: key, content, category, tags, source, supersedes; with `deleted` true
+    /// the key is forgotten; `-` reads them from standard input
+    #[arg(default_value = "-")]
+    pub(super) entries: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum PolicyName {
+    #[default]
+    Greedy,
+    Prefix,
+}
+
+impl HydrateArgs {
+    fn request(&self) -> HydrateRequest {
+        let policy = match self.policy {
+            PolicyName::Greedy => Policy::Greedy,
+            PolicyName::Prefix => Policy::Prefix,
+        };
+        HydrateRequest { max_bytes: self.max_bytes, policy }
+    }
+}
+
+impl Command {
+    /// The command for the store; of a run, which is several, its arguments.
+    pub(super) fn into_verb(self) -> Result<Result<EntriesVerb, RunArgs>, Failure> {
+        Ok(Ok(match self {
+            Self::Store(args) => EntriesVerb::Store {
+                entry: NewEntry {
+                    key: args.key,
+                    content: input::text(args.content)?,
+                    category: args.category,
+                    tags: args.tag,
+                    source: args.source,
+                    supersedes: args.supersedes,
+                },
+                base: args.base,
+            },
+            Self::Get { key } => EntriesVerb::Get { key },
+            Self::Find { query, limit } => EntriesVerb::Find { query: query.join(" "), limit },
+            Self::Entries(args) => EntriesVerb::List {
+                filter: EntryFilter {
+                    category: args.category,
+                    all_tags: args.tag,
+                    any_tags: args.any_tag,
+                    since: args.since.map(nanoseconds),
+                    until: args.until.map(nanoseconds),
+                },
+                limit: args.limit,
+                cursor: args.after,
+            },
+            Self::Purge { key } => EntriesVerb::Purge { key },
+            Self::Hydrate(args) => EntriesVerb::Hydrate(args.request()),
+            Self::Explain { key, hydrate } => EntriesVerb::Explain { request: hydrate.request(), key },
+            Self::Run(args) => return Ok(Err(args)),
+        }))
+    }
+}
+
+/// The commands of a run's entries. A line that is none refuses all of them.
+pub(super) fn run_verbs(args: &RunArgs) -> Result<Vec<(String, EntriesVerb)>, Failure> {
+    let text = input::text(args.entries.clone())?;
+    let lines = (1_usize..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(number, line)| run_verb(line).map_err(|error| refused_line(number, &error))).collect()
+}
+
+fn run_verb(line: &str) -> Result<(String, EntriesVerb), serde_json::Error> {
+    let entry: RunEntry = serde_json::from_str(line)?;
+    let RunEntry { key, content, category, tags, source, supersedes, deleted } = entry;
+    let verb = match deleted {
+        true => EntriesVerb::Forget { key: key.clone(), base: None },
+        false => {
+            let category = category.unwrap_or_else(|| Category::Core.as_str().to_string());
+            let entry = NewEntry { key: key.clone(), content, category, tags, source, supersedes };
+            EntriesVerb::Store { entry, base: None }
+        }
+    };
+    Ok((key, verb))
+}
+
+fn refused_line(number: usize, error: &serde_json::Error) -> Failure {
+    let help = r#"an entry is {"key": "k", "content": "text", "category": "core"}; nothing was changed"#;
+    Failure::usage(format!("line {number} is no entry: {error}"), help)
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunEntry {
+    key: String,
+    #[serde(default)]
+    content: String,
+    category: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    source: Option<String>,
+    supersedes: Option<String>,
+    #[serde(default)]
+    deleted: bool,
+}
+
+fn nanoseconds(time: Timestamp) -> u64 {
+    time.local().map_or(0, saddlebag::store::LocalTime::epoch_nanoseconds)
+}

@@ -1,0 +1,214 @@
+//! The subcommands of entries.
+//!
+//! Every verb is a word of its own, as in the other families. What lists is named by what it lists: `list` has
+//! files, `notes` has notes, `entries` has entries. `forget` is one verb for both families: a note by its name,
+//! an entry by `--key`.
+
+mod args;
+mod json;
+
+use saddlebag::Reply;
+use saddlebag::entries::{
+    CheckpointReply, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, Explanation, SkippedEntry,
+    StoreState,
+};
+use saddlebag::store::utc_text;
+
+pub(crate) use args::Command;
+pub(crate) use json::reply as json;
+
+use crate::args::Global;
+use crate::commands::{run_in, wrong_reply};
+use crate::failure::{Exit, Failure};
+use crate::output::{FAINT, Output, STRONG};
+use crate::store::Store;
+use args::RunArgs;
+
+/// How many characters of a content a list shows.
+const PREVIEW_CHARS: usize = 80;
+
+/// Runs the subcommand.
+pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    match command.into_verb()? {
+        Ok(verb) => run_verb(verb, global, output),
+        Err(args) => {
+            let reply = run_of_agent(&args, global, output)?;
+            show(&reply, output)
+        }
+    }
+}
+
+/// Forgets the entry of a key.
+pub(crate) fn forget(key: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    run_verb(EntriesVerb::Forget { key, base: None }, global, output)
+}
+
+fn run_verb(verb: EntriesVerb, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let is_question = matches!(verb, EntriesVerb::Get { .. });
+    let reply = execute(&mut Store::open(global)?, EntriesCommand::new(verb), output);
+    match reply {
+        // Nothing was to be changed: there is only nothing to show.
+        Err(failure) if is_question && failure.code == "entry-not-found" => {
+            Err(Failure { exit: Exit::Nothing, ..failure })
+        }
+        reply => show(&reply?, output),
+    }
+}
+
+fn execute(store: &mut Store, command: EntriesCommand, output: &mut Output) -> Result<EntriesReply, Failure> {
+    match run_in(store, command, output)? {
+        Reply::Entries(reply) => Ok(reply),
+        _ => Err(wrong_reply()),
+    }
+}
+
+/// Opens a run, hands its entries in, and closes it. One that is refused is named, and the others go on.
+fn run_of_agent(args: &RunArgs, global: &Global, output: &mut Output) -> Result<EntriesReply, Failure> {
+    let verbs = args::run_verbs(args)?;
+    let mut store = Store::open(global)?;
+    let of_run = |verb| EntriesCommand { run: Some(args.name.clone()), ..EntriesCommand::new(verb) };
+    execute(&mut store, of_run(EntriesVerb::OpenRun { fence: args.fence }), output)?;
+    let mut refused = Vec::new();
+    for (key, verb) in verbs {
+        if let Err(failure) = execute(&mut store, of_run(verb), output) {
+            refused.push(SkippedEntry { key, reason: failure.message });
+        }
+    }
+    let reply = execute(&mut store, of_run(EntriesVerb::CloseRun), output)?;
+    let EntriesReply::Saved(mut saved) = reply else { return Err(wrong_reply()) };
+    saved.skipped.splice(0..0, refused);
+    let (stored, skipped) = (saved.stored.len(), saved.skipped.len());
+    saved.message = format!("Closed run {}: {stored} stored, {skipped} skipped", args.name);
+    Ok(EntriesReply::Saved(saved))
+}
+
+fn show(reply: &EntriesReply, output: &mut Output) -> Result<Exit, Failure> {
+    let exit = exit(reply);
+    if output.is_json() {
+        output.object(&json(reply))?;
+        return Ok(exit);
+    }
+    print(reply, output)?;
+    output.flush()?;
+    problems(reply).iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
+    Ok(exit)
+}
+
+fn exit(reply: &EntriesReply) -> Exit {
+    let is_nothing = match reply {
+        EntriesReply::Found(reply) => reply.hits.is_empty(),
+        EntriesReply::Listed(reply) => reply.entries.is_empty(),
+        EntriesReply::Hydrated(reply) => reply.entries.is_empty(),
+        EntriesReply::Explained(reply) => reply.entries.is_empty(),
+        _ => false,
+    };
+    let is_refused = match reply {
+        EntriesReply::Stored(reply) => matches!(reply.state, StoreState::Forgotten | StoreState::Conflict),
+        EntriesReply::Saved(reply) => !reply.skipped.is_empty(),
+        _ => false,
+    };
+    match (is_refused, is_nothing) {
+        (true, _) => Exit::Failed,
+        (_, true) => Exit::Nothing,
+        _ => Exit::Done,
+    }
+}
+
+fn problems(reply: &EntriesReply) -> &[EntryProblem] {
+    match reply {
+        EntriesReply::Found(reply) => &reply.problems,
+        EntriesReply::Listed(reply) => &reply.problems,
+        EntriesReply::Hydrated(reply) => &reply.problems,
+        EntriesReply::Explained(reply) => &reply.problems,
+        _ => &[],
+    }
+}
+
+fn print(reply: &EntriesReply, output: &mut Output) -> Result<(), Failure> {
+    match reply {
+        EntriesReply::Stored(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::Forgotten(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::Purged(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::Opened(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::Entry(entry) => output.text(&entry.content)?,
+        EntriesReply::Found(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
+        EntriesReply::Found(reply) => {
+            for hit in &reply.hits {
+                output.styled(STRONG, &format!("{}  ({})", shown(&hit.entry.key), shown(&hit.entry.category)))?;
+                output.line(&preview(&hit.passage))?;
+            }
+        }
+        EntriesReply::Listed(reply) if reply.entries.is_empty() => output.line("No entries.")?,
+        EntriesReply::Listed(reply) => {
+            print_entries(&reply.entries, output)?;
+            if let Some(next) = &reply.next {
+                output.styled(FAINT, &format!("More of {}: --after '{}'", reply.total, shown(next)))?;
+            }
+        }
+        EntriesReply::Hydrated(reply) => {
+            for entry in &reply.entries {
+                output.styled(STRONG, &format!("{}  ({})", shown(&entry.key), shown(&entry.category)))?;
+                output.line(entry.content.trim_end())?;
+            }
+        }
+        EntriesReply::Explained(reply) => {
+            reply.entries.iter().try_for_each(|entry| print_explanation(entry, output))?;
+            output.styled(FAINT, &format!("{} of {} bytes", reply.bytes, reply.max_bytes))?;
+        }
+        EntriesReply::Saved(reply) => print_saved(reply, output)?,
+        _ => return Err(wrong_reply()),
+    }
+    Ok(())
+}
+
+fn print_entries(entries: &[EntryInfo], output: &mut Output) -> Result<(), Failure> {
+    let width = |of: fn(&EntryInfo) -> &str| entries.iter().map(|entry| shown(of(entry)).chars().count()).max();
+    let key = width(|entry| &entry.key).unwrap_or_default();
+    let category = width(|entry| &entry.category).unwrap_or_default();
+    for entry in entries {
+        output.line(&format!(
+            "{:key$}  {:category$}  {}  {}",
+            shown(&entry.key),
+            shown(&entry.category),
+            utc_text(entry.updated),
+            preview(&entry.content)
+        ))?;
+    }
+    Ok(())
+}
+
+fn print_explanation(entry: &Explanation, output: &mut Output) -> Result<(), Failure> {
+    let Explanation { rank, size, total, .. } = entry;
+    let tier = if entry.pinned { "pinned" } else { "windowed" };
+    let decision = entry.left_out.as_deref().unwrap_or("in");
+    let key = shown(&entry.key);
+    output.line(&format!("{tier:8} {rank:4}  {size:6} bytes  {total:7} in all  {decision:21}  {key}"))?;
+    Ok(())
+}
+
+fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failure> {
+    output.line(&shown(&reply.message))?;
+    for entry in &reply.skipped {
+        output.line(&format!("skipped {}: {}", shown(&entry.key), shown(&entry.reason)))?;
+    }
+    for (what, keys) in [("swept", &reply.swept), ("evicted", &reply.evicted)] {
+        if !keys.is_empty() {
+            output.line(&format!("{what}: {}", shown(&keys.join(", "))))?;
+        }
+    }
+    Ok(())
+}
+
+/// On one line: a key may have any character.
+fn shown(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+/// The beginning of a content on one line.
+fn preview(content: &str) -> String {
+    let words: Vec<&str> = content.split_whitespace().collect();
+    let line: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+    let mut chars = line.chars();
+    let head: String = chars.by_ref().take(PREVIEW_CHARS).collect();
+    if chars.next().is_some() { format!("{head}…") } else { head }
+}
