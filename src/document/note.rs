@@ -1,6 +1,5 @@
 //! [`Note`]: one Markdown file, parsed.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,7 +13,6 @@ use super::inline::Found;
 use super::scanner::Blocks;
 use super::tags::Names;
 use crate::order;
-use crate::sorted::SortedMap;
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,25 +152,6 @@ impl Note {
         }
     }
 
-    /// The heading that an anchor names: by its text, else by its slug as GitHub makes it. Of headings
-    /// with one text, `-1` and so on names those behind the first.
-    #[must_use]
-    pub fn heading(&self, anchor: &str) -> Option<&Heading> {
-        let anchor = anchor.trim();
-        if let Some(heading) = self.headings.iter().find(|heading| heading.text == anchor) {
-            return Some(heading);
-        }
-        let anchor = anchor.to_lowercase();
-        let mut seen = SortedMap::<String, u32>::default();
-        self.headings.iter().find(|heading| {
-            let slug = heading_slug(&heading.text);
-            let Some(count) = seen.get_or_insert(slug.clone(), 0) else { return false };
-            let is_it = if *count == 0 { slug == anchor } else { format!("{slug}-{count}") == anchor };
-            *count += 1;
-            is_it
-        })
-    }
-
     /// The `date` of the frontmatter, as it is written.
     #[must_use]
     pub fn date(&self) -> Option<&str> {
@@ -214,16 +193,6 @@ pub fn parse_date(date: &str) -> Option<u64> {
 /// The first heading of level 1, else the first of the smallest level.
 fn title_heading(headings: &[Heading]) -> Option<&Heading> {
     headings.iter().filter(|heading| !heading.text.is_empty()).min_by_key(|heading| heading.level)
-}
-
-/// What GitHub makes of a heading: lower case, spaces as dashes, no punctuation but `-` and `_`.
-fn heading_slug(text: &str) -> String {
-    let kept = |character: &char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_');
-    text.chars()
-        .filter(kept)
-        .flat_map(char::to_lowercase)
-        .map(|character| if character == ' ' { '-' } else { character })
-        .collect()
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
