@@ -711,6 +711,9 @@ fn orphans_dead_links_and_mentions_are_found() {
         let mentions = reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Database".into() }, Mentions);
         assert_eq!(mentions.len(), 1);
         assert_eq!((mentions[0].path.as_str(), mentions[0].lines.as_slice()), ("notes/ops.md", [3].as_slice()));
+        drive.executor.insert(&path("notes/ops.md"), *b"# Ops\n\nThe database, a database.\n\nDatabase again.\n");
+        let mentions = reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Database".into() }, Mentions);
+        assert_eq!(mentions[0].lines, [3, 5]);
         assert_eq!(reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Port".into() }, Mentions), []);
         let error = refused(&mut drive, NotebookCommand::UnlinkedMentions { note: "nope".into() });
         assert_eq!(error.code, ErrorCode::NotFound);
