@@ -124,7 +124,7 @@ pub enum NotebookCommand {
         limit: u32,
     },
     /// Recalls for one turn of a conversation: what is found is shown in this turn's prompt alone,
-    /// however late it is found.
+    /// however late it is found. Of several for one turn, the one that was asked last counts.
     RecallForTurn {
         /// The turn; they grow.
         turn: u64,
