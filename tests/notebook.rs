@@ -9,6 +9,7 @@ use saddlebag::notebook::{
     NotebookCommand, NotebookReply, RecallReply, RecallRequest, RememberReply, RememberRequest, RememberState,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsOp};
+use saddlebag::store::Timestamp;
 use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive, simulator};
@@ -1381,6 +1382,27 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope() {
             }
             let outcome = format!("{:?}", drive.finished.remove(&id).unwrap().unwrap());
             assert!(!outcome.contains("Secret"), "{command:?}: {outcome}");
+        }
+    }
+}
+
+/// An hour before midnight at +02:00, and an hour after midnight at -08:00.
+#[test]
+fn what_is_remembered_is_created_when_it_was_remembered_wherever_that_is() {
+    for (seconds, utc_offset_seconds, day) in
+        [(1_780_174_800, 7_200, "2026-05-30"), (1_780_131_600, -28_800, "2026-05-30")]
+    {
+        for kind in BOTH {
+            let mut drive = open(kind, &[]);
+            drive.now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds };
+            remember(&mut drive, fact("Port", "5432"));
+            let error = NotebookCommand::RememberError { tool: "sh".into(), error: "no such file".into() };
+            reply!(&mut drive, error, ErrorKept);
+            let on = |day: &str| NoteFilter { created: Some(day.into()), ..Default::default() };
+            assert_eq!(list(&mut drive, on(day)).len(), 2, "{}", text(&drive, "facts/port.md"));
+            assert_eq!(list(&mut drive, on("today")).len(), 2);
+            assert_eq!(list(&mut drive, on("2026-05-31")).len(), 0);
+            assert_eq!(list(&mut drive, on("2026-05-29")).len(), 0);
         }
     }
 }

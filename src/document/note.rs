@@ -175,12 +175,14 @@ impl Note {
 
 /// A date of a frontmatter in nanoseconds since 1970-01-01T00:00:00Z; one before that is 0.
 ///
-/// RFC 3339, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05 09:00:00`, with a space or a `T`. One
-/// without an offset is UTC.
+/// RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or
+/// `2026-01-05 09:00:00`, with a space or a `T`. One without an offset is UTC, as it is for zk.
 #[must_use]
 pub fn parse_date(date: &str) -> Option<u64> {
     let date = date.trim();
-    let moment = DateTime::parse_from_rfc3339(date).map(|moment| moment.to_utc()).ok().or_else(|| {
+    let with_offset = || DateTime::parse_from_str(date, "%Y-%m-%dT%H:%M:%S%.f%z").ok();
+    let moment = DateTime::parse_from_rfc3339(date).ok().or_else(with_offset).map(|moment| moment.to_utc());
+    let moment = moment.or_else(|| {
         let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"];
         let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(date, format).ok());
         let day = || NaiveDate::parse_from_str(date, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN));

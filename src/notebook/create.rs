@@ -319,7 +319,7 @@ mod tests {
         let text = store.text(&reply.path);
         assert_eq!(
             text,
-            "---\ntitle: \"Error: it's [broken] #1\"\ndate: 2026-05-25 12:34:56\ntags: [\"infra\"]\n---\n\nPort 5433.\nTwo.\n"
+            "---\ntitle: \"Error: it's [broken] #1\"\ndate: 2026-05-25T12:34:56+0000\ntags: [\"infra\"]\n---\n\nPort 5433.\nTwo.\n"
         );
         let note = Note::parse(&text, crate::document::TagSyntax::default());
         assert_eq!(note.title, "Error: it's [broken] #1");

@@ -21,13 +21,23 @@ use crate::store::{
 /// How many folders the template of a file name may go down.
 const MAX_NAME_FOLDERS: usize = 8;
 
+// `concat!` takes no constant.
+macro_rules! date_pattern {
+    () => {
+        "%Y-%m-%dT%H:%M:%S%z"
+    };
+}
+
+/// How a note says when it was made. The offset is part of it, as a date without one is read as UTC, by
+/// zk too; zk's templates know `%z` and not `%:z`.
+pub(super) const DATE_PATTERN: &str = date_pattern!();
+
 /// The template of a note, where the notebook has none. Titles are quoted, as `Error: x` is no YAML.
-pub(super) const NOTE_TEMPLATE: &str = "---\n\
-    title: {{json title}}\n\
-    date: {{format-date now '%Y-%m-%d %H:%M:%S'}}\n\
-    tags: {{json tags}}\n\
-    ---\n\n\
-    {{content}}\n";
+pub(super) const NOTE_TEMPLATE: &str = concat!(
+    "---\ntitle: {{json title}}\ndate: {{format-date now '",
+    date_pattern!(),
+    "'}}\ntags: {{json tags}}\n---\n\n{{content}}\n",
+);
 
 /// The built-in template of a note.
 pub(super) fn built_in_template() -> FoundTemplate {
