@@ -4,6 +4,7 @@
 
 mod support;
 
+use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
 use saddlebag::notebook::{
     ErrorReply, ErrorState, ListNotesReply, ListRequest, MAX_ERROR_NOTES, MatchStrategy, MemoryContext, NoteFilter,
     NotebookCommand, NotebookReply, RecallReply, RecallRequest, RememberReply, RememberRequest, RememberState,
@@ -1404,5 +1405,41 @@ fn what_is_remembered_is_created_when_it_was_remembered_wherever_that_is() {
             assert_eq!(list(&mut drive, on("2026-05-31")).len(), 0);
             assert_eq!(list(&mut drive, on("2026-05-29")).len(), 0);
         }
+    }
+}
+
+#[test]
+fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes() {
+    let files = [
+        (".zk/config.toml", "[note]\nextension = 'txt'\nexclude = ['facts/old-*']\n"),
+        ("MEMORY.md", "zebra"),
+        ("facts/a.md", "zebra"),
+        ("facts/b.txt", "# B\n\nzebra"),
+        ("facts/old-c.md", "zebra"),
+        ("elsewhere/d.md", "zebra"),
+        ("elsewhere/e.txt", "zebra"),
+    ];
+    let search = |drive: &mut Drive<Simulator>| match drive.run(JournalCommand::Search(SearchRequest::new("zebra"))) {
+        Ok(Reply::Journal(JournalReply::Found(found))) => {
+            found.hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    for kind in BOTH {
+        let mut drive = open(kind, &files);
+        let expected = ["MEMORY.md", "facts/a.md", "facts/old-c.md"];
+        let all_notes = ["elsewhere/e.txt", "facts/b.txt"];
+        assert_eq!(search(&mut drive), expected, "fresh");
+        assert_eq!(recall(&mut drive, question("zebra")).total, 2);
+        assert_eq!(search(&mut drive), expected, "after a command of the notebook");
+        assert_eq!(list(&mut drive, NoteFilter::default()), all_notes);
+        drive.executor.insert(&path(".zk/config.toml"), *b"");
+        let notes = ["MEMORY.md", "elsewhere/d.md", "facts/a.md", "facts/old-c.md"];
+        assert_eq!(list(&mut drive, NoteFilter::default()), notes);
+        assert_eq!(recall(&mut drive, question("zebra")).total, 4);
+        assert_eq!(search(&mut drive), expected, "under another configuration");
+        let mut other = open(kind, &files);
+        assert_eq!(list(&mut other, NoteFilter::default()), all_notes);
+        assert_eq!(search(&mut other), expected, "the notebook first");
     }
 }
