@@ -115,7 +115,7 @@ fn notes_are_listed_by_what_they_are() {
     );
     assert_eq!(says(&store, &["notes", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
     assert_eq!(says(&store, &["notes", "--created-before", "2020"], 1), "");
-    store.refuses(&["notes", "--created", "someday"], 3, "not a date: `someday`");
+    store.refuses(&["notes", "--created", "someday"], 2, "not a date: `someday`");
     store.refuses(&["notes", "--link-to", "nope"], 3, "could not find notes at: nope");
     store.refuses(&["notes", "--sort", "size"], 2, "unknown sorting key: size");
     store.refuses(&["notes", "--max-distance", "2"], 2, "--recursive");
