@@ -246,6 +246,14 @@ impl From<FilterArgs> for NoteFilter {
 }
 
 impl Command {
+    /// The tag that notes are asked for by.
+    pub(super) fn tag(&self) -> Option<&str> {
+        match self {
+            Self::ByTag { tag, .. } => Some(tag),
+            _ => None,
+        }
+    }
+
     /// The command of the store.
     pub(crate) fn into_command(self) -> Result<NotebookCommand, Failure> {
         Ok(match self {
