@@ -1443,3 +1443,28 @@ fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes() 
         assert_eq!(search(&mut other), expected, "the notebook first");
     }
 }
+
+#[test]
+fn a_note_may_be_of_any_group_and_in_the_root() {
+    let config = "[note]\nfilename = '{{slug title}}'\n[group.logs]\npaths = ['a/b']\n\
+        [group.logs.note]\nfilename = 'log-{{slug title}}'\ntemplate = 'log.md'\n[group.logs.extra]\nby = 'Ada'\n";
+    for kind in BOTH {
+        let files =
+            [(".zk/config.toml", config), (".zk/templates/log.md", "# {{title}}\n\nBy {{extra.by}}: {{content}}\n")];
+        let mut drive = open(kind, &files);
+        let mut keep = |template: &str, group: Option<&str>| {
+            let request = RememberRequest { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
+            remember(&mut drive, request)
+        };
+        assert_eq!(keep(".", None).path, "t.md");
+        assert_eq!(keep(".", None).state, RememberState::AlreadyThere);
+        assert_eq!(keep("fact", None).path, "facts/t.md", "the root is another place");
+        assert_eq!(keep(".", Some("logs")).path, "t.md", "it says the same");
+        assert_eq!(keep("a/b", None).path, "a/b/log-t.md");
+        assert_eq!(keep("decision", Some("logs")).path, "decisions/log-t.md");
+        assert_eq!(text(&drive, "decisions/log-t.md"), "# T\n\nBy Ada: x\n");
+        let request = RememberRequest { group: Some("nope".into()), ..fact("T", "x") };
+        let error = refused(&mut drive, NotebookCommand::Remember(request));
+        assert_eq!((error.code, error.help.as_str()), (ErrorCode::InvalidArgument, "one of logs"), "{error:?}");
+    }
+}

@@ -232,8 +232,11 @@ pub struct RememberRequest {
     pub title: String,
     /// Markdown.
     pub content: String,
-    /// `fact`, `decision`, or the name of a folder of the notebook.
+    /// `fact`, `decision`, the name of a folder of the notebook, or `.` for its root.
     pub template: String,
+    /// The group of the configuration whose file name, template and variables the note gets; `None` for the
+    /// group of its folder.
+    pub group: Option<String>,
     /// Tags, with or without `#`.
     pub tags: Vec<String>,
     /// Notes to link to.

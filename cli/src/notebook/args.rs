@@ -262,6 +262,7 @@ impl Command {
                 title: args.title,
                 content: input::text(args.content)?,
                 template: args.template,
+                group: None,
                 tags: args.tag,
                 links: args.link,
                 supersede: args.supersede,
