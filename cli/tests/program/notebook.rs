@@ -209,6 +209,73 @@ fn scripts_find_what_zk_would_print() {
 }
 
 #[test]
+fn scripts_make_notes_where_zk_would_make_them() {
+    let store = Store::new();
+    zk(&store, "", &["init"]).exits(0);
+    let config = store.text(".zk/config.toml")
+        + "\n[group.people]\npaths = ['who']\n[group.people.note]\nfilename = 'p-{{slug title}}'\n\
+           default-title = 'Somebody'\ntemplate = 'person.md'\n";
+    store.put(".zk/config.toml", config);
+    store.put("templates/person.md", "# {{title}}\n\nA person.\n{{content}}");
+    fs::create_dir(store.root.join("empty")).expect("made");
+    let made = |folder: &str, arguments: &[&str], expected: &str| {
+        let arguments: Vec<&str> = ["new", "-p", "--no-input"].iter().chain(arguments).copied().collect();
+        zk(&store, folder, &arguments).exits(0).prints(&format!("{}\n", store.root.join(expected).display()));
+    };
+    made("", &["-t", "In the root"], "in-the-root.md");
+    made("facts", &["-t", "A fact"], "facts/a-fact.md");
+    made("", &["-t", "First", "empty"], "empty/first.md");
+    made("", &[], "untitled.md");
+    made("", &["-t", "Ada", "--group", "people"], "p-ada.md");
+    assert_eq!(store.text("p-ada.md"), "# Ada\n\nA person.\n");
+    made("", &["--group", "people"], "p-somebody.md");
+    made("", &["-t", "A: fact", "--group", "facts", "decisions"], "decisions/a-fact.md");
+    made("", &["daily"], TODAY);
+    made("daily", &[], TODAY);
+    assert_eq!(store.text(TODAY), "# 2026-05-30\n\n");
+    let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "zk", "new", "-i", "-p", "daily"]);
+    run(command.current_dir(&store.root), Some(b"deployed")).exits(0);
+    assert_eq!(store.text(TODAY), "# 2026-05-30\n\n- 09:15 deployed\n");
+    zk(&store, "", &["new", "-t", "T", "--group", "nope"]).exits(1).complains("the configuration has no group `nope`");
+    zk(&store, "", &["new", "-t", "T", "nope"]).exits(1).complains("unknown template: nope");
+    zk(&store, "", &["list", "-q", "-f", "path", "-s", "path", "p-ada.md", "in-the-root.md", "empty"])
+        .exits(0)
+        .prints("empty/first.md\nin-the-root.md\np-ada.md\n");
+    let again = zk(&store, "facts", &["init"]).exits(1);
+    assert_eq!(again.stderr, format!("zk: error: init: a notebook already exists in {}\n", store.root.display()));
+    let again = zk(&store, "", &["init"]).exits(1);
+    assert_eq!(again.stderr, format!("zk: error: init: a notebook already exists in {}\n", store.root.display()));
+}
+
+#[test]
+fn scripts_match_by_every_strategy_and_by_named_filters() {
+    let store = notebook();
+    let config = store.text(".zk/config.toml")
+        + "\n[filter]\nbases = '--tag db --sort title-'\nboring = \"-Mr -m '(?i)BOR.NG'\"\nfacts = 'decisions'\n";
+    store.put(".zk/config.toml", config);
+    let listed = |arguments: &[&str], expected: &str| {
+        let arguments: Vec<&str> = ["list", "-q", "-f", "{{title}}"].iter().chain(arguments).copied().collect();
+        zk(&store, "", &arguments).exits(0).prints(expected);
+    };
+    listed(&["-m", "postgres"], "Use Postgres\nThe database\n");
+    listed(&["-m", "listening"], "Port\n");
+    listed(&["-Me", "-m", "LISTENS on"], "Port\n");
+    listed(&["-Me", "-m", "listening"], "");
+    listed(&["-Mr", "-m", r"5\\d+"], "Port\n");
+    listed(&["-Mr", "-m", "POSTGRES"], "");
+    listed(&["-M", "grep", "-m", "(?i)POSTGRES", "-n1"], "The database\n");
+    listed(&["bases"], "The database\nPort\n");
+    listed(&["bases", "-s", "title", "-n1"], "Port\n");
+    listed(&["bases", "-t", "ops"], "The database\n");
+    listed(&["boring"], "Use Postgres\n");
+    listed(&["facts"], "Use Postgres\n");
+    zk(&store, "", &["list", "-Mr", "-m", "("]).exits(1).complains("not a regular expression");
+    zk(&store, "", &["list", "-Mx", "-m", "a"]).exits(1).complains("unknown match strategy");
+    let graph = zk(&store, "", &["graph", "-q", "--format", "json", "bases"]).exits(0).json();
+    assert_eq!(graph["notes"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn a_notebook_is_found_by_option_and_by_environment() {
     let store = notebook();
     let root = store.root.to_str().expect("text");
