@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use core::cmp::{Ordering, Reverse};
 
 use super::run::{Notebook, catch_up, known_config, look, read_texts, warnings};
 use super::snapshot::title_or_stem;
@@ -100,7 +100,8 @@ fn rank(
         // What is first by another key may be last by its score.
         false => usize::MAX,
     };
-    corpus.ranked().search(query, limit, &is_accepted, &weight)
+    let tie = |id: u32| corpus.files.doc(id).map_or((Reverse(0), ""), |doc| (Reverse(doc.modified), doc.path.as_str()));
+    corpus.ranked().search(query, limit, &is_accepted, &weight, &tie)
 }
 
 /// The hits by what is known of the notes; those that are equal stay in the order of their scores.

@@ -35,8 +35,6 @@ const SETTLE_EVERY: DocId = 512;
 pub(crate) struct FolderScope {
     /// `None` for the root.
     pub(crate) folder: Option<RelPath>,
-    /// The only file of it that counts; `None`: every file that is covered.
-    pub(crate) only: Option<RelPath>,
     /// Also everything below it, but for what is hidden and for other scopes' memory.
     pub(crate) tree: bool,
 }
@@ -81,8 +79,9 @@ pub(crate) struct Corpus {
     skipped: SortedMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
     pages: SortedMap<Option<RelPath>, Vec<Page>>,
+    /// Which files are notes.
     coverage: Coverage,
-    /// Which of them literal search covers.
+    /// Which files literal search covers, notes or not.
     journal: Coverage,
     /// How often what counts as a note, or as a tag, was changed: a list from before says nothing.
     rules: u64,
@@ -103,7 +102,7 @@ impl Default for Corpus {
             unsaved: 0,
             skipped: SortedMap::default(),
             pages: SortedMap::default(),
-            coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
+            coverage: Rc::new(is_markdown),
             journal: Rc::new(|_| true),
             rules: 0,
             loaded: false,
@@ -123,10 +122,27 @@ impl Corpus {
         self.loaded
     }
 
-    /// Other files are notes from here on.
+    /// Other files are notes from here on. One that becomes a note, or is none any more, is a new file: what
+    /// was indexed of it is passed over, and its text stays for literal search.
     pub(crate) fn cover(&mut self, coverage: Coverage) {
         self.coverage = coverage;
+        let known = self.files.since(0).filter(|(_, doc)| doc.is_note != (self.coverage)(&doc.path));
+        let changed: Vec<Document> = known
+            .map(|(_, doc)| {
+                let text = doc.text.as_deref().map(String::from);
+                Document::new(doc.path.clone(), doc.version.clone(), doc.modified, text)
+            })
+            .collect();
+        for document in changed {
+            self.problems.remove(&document.path);
+            self.insert(document);
+        }
         self.new_rules();
+    }
+
+    /// Whether a file is kept: as a note, or for literal search.
+    fn covers(&self, path: &RelPath) -> bool {
+        (self.coverage)(path) || (self.journal)(path)
     }
 
     /// Tags are read so from here on. What was indexed otherwise is indexed anew; what is known from an
@@ -192,8 +208,9 @@ impl Corpus {
         }
     }
 
+    /// The notes that could not be read.
     pub(crate) fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
-        self.skipped_of(shown, &|_| true)
+        self.skipped_of(shown, &*self.coverage)
     }
 
     fn skipped_of(&self, shown: impl Fn(&RelPath) -> String, is_of: &dyn Fn(&RelPath) -> bool) -> Vec<Skipped> {
@@ -256,10 +273,16 @@ impl Corpus {
     }
 
     fn insert(&mut self, mut document: Document) {
-        document.is_journal = (self.journal)(&document.path);
+        self.place(&mut document);
         self.forget_words(&document.path);
         self.files.insert(document);
         self.unsaved += 1;
+    }
+
+    /// Says whose file it is.
+    fn place(&self, document: &mut Document) {
+        document.is_journal = (self.journal)(&document.path);
+        document.is_note = (self.coverage)(&document.path);
     }
 
     fn forget_words(&mut self, path: &RelPath) {
@@ -280,7 +303,7 @@ impl Corpus {
     /// Parses the notes that came since the last time, and puts their words into the ranked index.
     pub(crate) fn index_notes(&mut self) {
         for id in self.ranked_to..self.files.next_id() {
-            let Some(doc) = self.files.doc_mut(id) else { continue };
+            let Some(doc) = self.files.doc_mut(id).filter(|doc| doc.is_note) else { continue };
             let text = doc.text.as_deref().unwrap_or_default();
             let note = Note::parse(text, self.tags);
             let fields = Fields {
@@ -317,12 +340,15 @@ impl Corpus {
         self.ranked = index.ranked;
         self.files.set_index_file(index.file);
         for (id, mut document) in index.documents {
-            document.is_journal = (self.journal)(&document.path);
+            self.place(&mut document);
             self.files.restore(id, document);
         }
         self.supersedes = index.supersedes;
         self.problems = index.problems;
         self.ranked_to = self.files.next_id();
+        let others = self.files.since(0).filter(|(_, doc)| !doc.is_note).map(|(_, doc)| doc.path.clone());
+        let others: Vec<RelPath> = others.collect();
+        others.iter().for_each(|path| self.forget(path));
         self.literal.unsettle();
     }
 
@@ -434,9 +460,10 @@ async fn look_through(
                 let Listing { entries, next, version } = listing;
                 let folders = if scope.tree { subfolders(&entries) } else { Vec::new() };
                 let page = Page { after, next, version, folders };
-                let coverage = corpus.borrow().coverage.clone();
-                let present = entries.into_iter().filter(|entry| scope.covers(entry, &coverage)).collect();
-                changed.extend(corpus.borrow_mut().plan(scope.folder.as_ref(), &page, present, limits));
+                let mut corpus = corpus.borrow_mut();
+                let is_covered = |entry: &Entry| scope.covers(entry, |path| corpus.covers(path));
+                let present = entries.into_iter().filter(is_covered).collect();
+                changed.extend(corpus.plan(scope.folder.as_ref(), &page, present, limits));
                 page
             }
             (ListOutcome::Unchanged, Some(page)) => page.clone(),
@@ -543,18 +570,15 @@ fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, no
 impl FolderScope {
     /// What makes up the memory of a scope.
     pub(crate) fn all(layout: &Layout) -> Vec<Self> {
-        let tree = Self { folder: layout.project_folder().cloned(), only: None, tree: true };
+        let tree = Self { folder: layout.project_folder().cloned(), tree: true };
         match &tree.folder {
             None => alloc::vec![tree],
-            Some(_) => alloc::vec![Self { folder: None, only: None, tree: false }, tree],
+            Some(_) => alloc::vec![Self { folder: None, tree: false }, tree],
         }
     }
 
-    fn covers(&self, entry: &Entry, coverage: &Coverage) -> bool {
-        entry.kind != EntryKind::Directory
-            && coverage(&entry.path)
-            && !(self.tree && is_hidden(&entry.path))
-            && self.only.as_ref().is_none_or(|only| *only == entry.path)
+    fn covers(&self, entry: &Entry, is_covered: impl Fn(&RelPath) -> bool) -> bool {
+        entry.kind != EntryKind::Directory && is_covered(&entry.path) && !(self.tree && is_hidden(&entry.path))
     }
 }
 
@@ -564,13 +588,16 @@ fn subfolders(entries: &[Entry]) -> Vec<RelPath> {
     folders.filter(|path| !is_hidden(path) && !Layout::is_other_memory(path)).cloned().collect()
 }
 
+fn is_markdown(path: &RelPath) -> bool {
+    path.as_str().ends_with(NOTE_SUFFIX)
+}
+
 fn is_hidden(path: &RelPath) -> bool {
     path.file_name().starts_with('.')
 }
 
 /// The Markdown files of scopes, and what is named like one.
 pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Vec<Entry>, Error> {
-    let markdown: Coverage = Corpus::default().coverage;
     let mut found = Vec::new();
     let mut walk = Walk::of(scopes);
     while let Some(scope) = walk.next()? {
@@ -584,7 +611,7 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
             if scope.tree {
                 walk.add(&subfolders(&page.entries));
             }
-            found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry, &markdown)));
+            found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry, is_markdown)));
             match page.next {
                 Some(next) => after = Some(next),
                 None => break,
@@ -606,7 +633,7 @@ impl Walk {
     }
 
     fn add(&mut self, folders: &[RelPath]) {
-        let scopes = folders.iter().map(|folder| FolderScope { folder: Some(folder.clone()), only: None, tree: true });
+        let scopes = folders.iter().map(|folder| FolderScope { folder: Some(folder.clone()), tree: true });
         self.queue.extend(scopes);
     }
 

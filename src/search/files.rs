@@ -38,6 +38,8 @@ pub(crate) struct Document {
     pub(crate) rank: Rank,
     /// Whether literal search covers it.
     pub(crate) is_journal: bool,
+    /// Whether it is a note of the notebook.
+    pub(crate) is_note: bool,
     /// Where the file stands when all are sorted by path; valid once the names are settled.
     pub(crate) order: u32,
 }
@@ -84,6 +86,7 @@ impl Document {
             note: EncodedNote::Unknown,
             rank,
             is_journal: true,
+            is_note: true,
             order: 0,
         }
     }

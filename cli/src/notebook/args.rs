@@ -246,6 +246,14 @@ impl From<FilterArgs> for NoteFilter {
 }
 
 impl Command {
+    /// The tag that notes are asked for by.
+    pub(super) fn tag(&self) -> Option<&str> {
+        match self {
+            Self::ByTag { tag, .. } => Some(tag),
+            _ => None,
+        }
+    }
+
     /// The command of the store.
     pub(crate) fn into_command(self) -> Result<NotebookCommand, Failure> {
         Ok(match self {
@@ -254,6 +262,7 @@ impl Command {
                 title: args.title,
                 content: input::text(args.content)?,
                 template: args.template,
+                group: None,
                 tags: args.tag,
                 links: args.link,
                 supersede: args.supersede,
