@@ -102,6 +102,9 @@ pub(crate) struct RememberArgs {
     /// fact, decision, or the name of a folder
     #[arg(long, default_value = "fact")]
     template: String,
+    /// The group of the configuration whose file name and template are used [default: that of the folder]
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
     /// A tag; several times, or with commas
     #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
     tag: Vec<String>,
@@ -262,7 +265,7 @@ impl Command {
                 title: args.title,
                 content: input::text(args.content)?,
                 template: args.template,
-                group: None,
+                group: args.group,
                 tags: args.tag,
                 links: args.link,
                 supersede: args.supersede,
