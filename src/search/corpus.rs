@@ -203,22 +203,26 @@ impl Corpus {
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
     fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>, limits: &Limits) -> Vec<Entry> {
-        let paths: SortedSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
-        let is_on_page = |path: &RelPath| {
-            path.is_child_of(folder)
-                && page.after.as_ref().is_none_or(|after| path > after)
-                && page.next.as_ref().is_none_or(|next| path <= next)
-        };
-        let known = self.files.by_path().map(|(path, _)| path);
-        let gone: Vec<RelPath> = known.filter(|path| is_on_page(path) && !paths.contains(path)).cloned().collect();
+        // Both are sorted by path.
+        let mut known = self.files.in_folder(folder, page.after.as_ref(), page.next.as_ref()).peekable();
+        let mut gone: Vec<RelPath> = Vec::new();
+        let mut ids: Vec<Option<DocId>> = Vec::with_capacity(present.len());
+        for entry in &present {
+            while let Some((path, _)) = known.next_if(|(path, _)| **path < entry.path) {
+                gone.push(path.clone());
+            }
+            ids.push(known.next_if(|(path, _)| **path == entry.path).map(|(_, id)| id));
+        }
+        gone.extend(known.map(|(path, _)| path.clone()));
         gone.iter().for_each(|path| self.forget(path));
-        let mut is_to_be_read = |entry: &Entry| {
+        let mut is_to_be_read = |entry: &Entry, id: Option<DocId>| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
                 && self.files.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
-            let is_known = self.files.is_known(&entry.path, &entry.version, entry.modified);
+            let is_known = id.is_some_and(|id| self.files.is_known(id, &entry.version, entry.modified));
             has_room_now || !is_known
         };
-        present.into_iter().filter(|entry| is_to_be_read(entry)).collect()
+        let present = present.into_iter().zip(ids);
+        present.filter(|(entry, id)| is_to_be_read(entry, *id)).map(|(entry, _)| entry).collect()
     }
 
     /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.

@@ -2,10 +2,11 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Bound, Range};
 
 use crate::document::Note;
 use crate::protocol::Version;
@@ -183,10 +184,34 @@ impl Files {
         self.by_path.get(path).copied()
     }
 
-    /// Whether this version of the file is known. When it changed is taken over: a file that changed between
+    /// The files directly in a folder whose paths lie behind `after` and not behind `last`, sorted by path.
+    pub(crate) fn in_folder(
+        &self,
+        folder: Option<&RelPath>,
+        after: Option<&RelPath>,
+        last: Option<&RelPath>,
+    ) -> impl Iterator<Item = (&RelPath, DocId)> {
+        // All that is below a folder sorts between these: '0' comes next to '/'.
+        let ends = folder.map(|folder| (format!("{folder}/"), format!("{folder}0")));
+        let start = after.map(|after| Bound::Excluded(after.as_str()));
+        let start = start.or_else(|| ends.as_ref().map(|(start, _)| Bound::Included(start.as_str())));
+        let end = last.map(|last| Bound::Included(last.as_str()));
+        let end = end.or_else(|| ends.as_ref().map(|(_, end)| Bound::Excluded(end.as_str())));
+        let (start, end) = (start.unwrap_or(Bound::Unbounded), end.unwrap_or(Bound::Unbounded));
+        // A map panics at a range that is none.
+        let is_range = match (&start, &end) {
+            (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end) | Bound::Included(end)) => start < end,
+            _ => true,
+        };
+        let found = is_range.then(|| self.by_path.range::<str, _>((start, end)));
+        let folder = folder.cloned();
+        found.into_iter().flatten().filter(move |(path, _)| path.is_child_of(folder.as_ref())).map(|(path, &id)| (path, id))
+    }
+
+    /// Whether the file is known by this version. When it changed is taken over: a file that changed between
     /// a list and its reading was put down with the time of the list.
-    pub(crate) fn is_known(&mut self, path: &RelPath, version: &Version, modified: u64) -> bool {
-        let known = self.id(path).and_then(|id| self.doc_mut(id)).filter(|doc| doc.version == *version);
+    pub(crate) fn is_known(&mut self, id: DocId, version: &Version, modified: u64) -> bool {
+        let known = self.doc_mut(id).filter(|doc| doc.version == *version);
         known.map(|doc| doc.modified = modified).is_some()
     }
 
