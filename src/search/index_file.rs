@@ -30,6 +30,10 @@ const HEAD_BYTES: usize = 24;
 const PART_BYTES: usize = 8 << 20;
 /// The most parts.
 const MAX_PARTS: u32 = 1024;
+/// How many parts are read together.
+const PARTS_AT_ONCE: u32 = 4;
+/// How long the number is that says how long the catalog behind it is.
+const LENGTH_BYTES: usize = 8;
 /// How far the numbers of files may be spread: numbers only grow, and an index made anew begins at 0.
 const MAX_SPREAD: usize = 64;
 /// Fewer notes than this are read as fast as an index of them.
@@ -72,7 +76,7 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
 
 /// Writes the index, if so much has changed since that it is worth it.
 pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
-    let parts = {
+    let bytes = {
         let corpus = corpus.borrow();
         let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
         // A tenth of the notes is read about as fast as the index is written.
@@ -80,10 +84,11 @@ pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
             return;
         }
         let Some(bytes) = encode(&corpus) else { return };
-        split(&bytes)
+        bytes
     };
     corpus.borrow_mut().saved();
-    for (number, part) in parts.into_iter().enumerate() {
+    // One after the other, as each is a copy.
+    for (number, part) in parts(&bytes).enumerate() {
         let Some(path) = part_path(call, number) else { return };
         // It is a cache: a host that does not write it is no reason to fail.
         if call.fs.write(&path, part, Precondition::Any).await.is_err() {
@@ -106,20 +111,22 @@ fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
     let notes: Vec<Entry<'_>> = notes.collect();
     let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
     let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
-    let catalog = postcard::to_allocvec(&Catalog { tags: corpus.tags(), notes, supersedes, problems }).ok()?;
-    let mut bytes = Vec::with_capacity(catalog.len() * 2);
-    bytes.extend_from_slice(&(catalog.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(&catalog);
+    let catalog = Catalog { tags: corpus.tags(), notes, supersedes, problems };
+    let mut bytes = postcard::to_extend(&catalog, Vec::from([0; LENGTH_BYTES])).ok()?;
     drop(catalog);
+    let length = (bytes.len() - LENGTH_BYTES) as u64;
+    bytes.first_chunk_mut::<LENGTH_BYTES>()?.copy_from_slice(&length.to_le_bytes());
     corpus.ranked().encode(&mut bytes);
     Some(bytes)
 }
 
+/// Decodes what stands behind the head of the first part.
 fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
-    let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk::<8>()?)).ok()?;
-    let end = length.checked_add(8)?;
+    const START: usize = HEAD_BYTES + LENGTH_BYTES;
+    let length = bytes.get(HEAD_BYTES..)?.first_chunk::<LENGTH_BYTES>()?;
+    let end = usize::try_from(u64::from_le_bytes(*length)).ok()?.checked_add(START)?;
     let file = Rc::new(bytes);
-    let catalog: Catalog<'_> = postcard::from_bytes(file.get(8..end)?).ok()?;
+    let catalog: Catalog<'_> = postcard::from_bytes(file.get(START..end)?).ok()?;
     let last = catalog.notes.last().map_or(0, |entry| entry.id as usize);
     if catalog.tags != tags || last / MAX_SPREAD > catalog.notes.len() {
         return None;
@@ -147,11 +154,11 @@ fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
     })
 }
 
-fn split(bytes: &[u8]) -> Vec<Vec<u8>> {
+fn parts(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let writing = xxh3_64(bytes);
     let chunks = bytes.chunks(PART_BYTES - HEAD_BYTES);
     let count = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-    let parts = chunks.zip(0_u32..).map(|(chunk, number)| {
+    chunks.zip(0_u32..).map(move |(chunk, number)| {
         let mut part = Vec::with_capacity(HEAD_BYTES + chunk.len());
         part.extend_from_slice(&MAGIC);
         part.extend_from_slice(&writing.to_le_bytes());
@@ -159,8 +166,7 @@ fn split(bytes: &[u8]) -> Vec<Vec<u8>> {
         part.extend_from_slice(&number.to_le_bytes());
         part.extend_from_slice(chunk);
         part
-    });
-    parts.collect()
+    })
 }
 
 /// The head of a part, and what it holds.
@@ -174,23 +180,30 @@ fn open(part: &[u8]) -> Option<(u64, u32, u32, &[u8])> {
     Some((u64::from_le_bytes(*writing), u32::from_le_bytes(*count), u32::from_le_bytes(*number), content))
 }
 
+/// What all parts hold, behind the head of the first.
 async fn read_parts(call: &Call) -> Option<Vec<u8>> {
-    let first = load_parts(call, 0..1).await.pop()??;
-    let (writing, count, number, content) = open(&first)?;
+    let mut bytes = load_parts(call, 0..1).await.pop()??;
+    let (writing, count, number, content) = open(&bytes)?;
     if number != 0 || count == 0 || count > MAX_PARTS {
         return None;
     }
-    let mut bytes = content.to_vec();
-    let rest = load_parts(call, 1..count as usize).await;
-    for (expected, part) in (1..count).zip(rest) {
-        let part = part?;
-        let (of, _, number, content) = open(&part)?;
-        if of != writing || number != expected {
-            return None;
+    // As large as all parts at once, it need not be moved for those to come.
+    bytes.try_reserve_exact(content.len().checked_mul(count as usize - 1)?).ok()?;
+    let mut next = 1;
+    while next < count {
+        let end = count.min(next + PARTS_AT_ONCE);
+        let parts = load_parts(call, next as usize..end as usize).await;
+        for (expected, part) in (next..end).zip(parts) {
+            let part = part?;
+            let (of, _, number, content) = open(&part)?;
+            if of != writing || number != expected {
+                return None;
+            }
+            bytes.extend_from_slice(content);
         }
-        bytes.extend_from_slice(content);
+        next = end;
     }
-    (xxh3_64(&bytes) == writing).then_some(bytes)
+    (xxh3_64(bytes.get(HEAD_BYTES..)?) == writing).then_some(bytes)
 }
 
 async fn load_parts(call: &Call, numbers: core::ops::Range<usize>) -> Vec<Option<Vec<u8>>> {
