@@ -30,6 +30,15 @@ const MAX_FOLDERS: usize = 1 << 16;
 /// How many notes are indexed between two looks at whether the index is to be packed.
 const SETTLE_EVERY: DocId = 512;
 
+/// What files are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Their texts, which are kept.
+    Literal,
+    /// Their words: a text is indexed as it comes, and read again if a passage of it is to be shown.
+    Ranked,
+}
+
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderScope {
@@ -88,6 +97,8 @@ pub(crate) struct Corpus {
     rules: u64,
     /// Whether the last try to bring it up to date succeeded.
     loaded: bool,
+    /// Whether literal search, which needs every text, was ever asked for.
+    keeps_texts: bool,
 }
 
 impl Default for Corpus {
@@ -107,6 +118,7 @@ impl Default for Corpus {
             journal: Rc::new(|_| true),
             rules: 0,
             loaded: false,
+            keeps_texts: false,
         }
     }
 }
@@ -387,7 +399,12 @@ impl Corpus {
 }
 
 /// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
-pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: Vec<FolderScope>) -> Result<(), Error> {
+pub(crate) async fn refresh(
+    call: &Call,
+    corpus: &Rc<RefCell<Corpus>>,
+    scopes: Vec<FolderScope>,
+    purpose: Purpose,
+) -> Result<(), Error> {
     let (fs, limits) = (&call.fs, &call.scope.limits);
     let mut changed = Vec::new();
     let mut listed = Vec::new();
@@ -400,7 +417,7 @@ pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: V
         listed.push((scope.folder, pages));
     }
     corpus.borrow_mut().keep_folders(&walk.seen);
-    read(fs, corpus, changed, limits).await;
+    read(fs, corpus, changed, limits, purpose).await;
     let mut corpus = corpus.borrow_mut();
     // Only what was read as well as listed is known, lest another search under way trust the list.
     let is_current = corpus.rules == rules;
@@ -455,7 +472,7 @@ async fn look_through(
 }
 
 /// Reads files into the corpus, many at once.
-async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits) {
+async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits, purpose: Purpose) {
     let (regular, special): (Vec<Entry>, Vec<Entry>) =
         changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
     for entry in special {
@@ -471,12 +488,19 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
         let paths: Vec<(&RelPath, Option<Version>)> = small.iter().map(|entry| (&entry.path, None)).collect();
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
+        let first = corpus.files.next_id();
         for (entry, answer) in small.into_iter().zip(answers) {
             corpus.take(entry, answer, limits);
         }
         for entry in large {
             let size = entry.size;
             corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
+        }
+        if purpose == Purpose::Ranked {
+            corpus.index_notes();
+            if !corpus.keeps_texts {
+                corpus.files.drop_texts(first);
+            }
         }
     }
 }
@@ -513,7 +537,8 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Rc<RefCell<Corpus>>, ids: &
 /// Reads every text that the index was not made from.
 pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     let missing: Vec<DocId> = {
-        let corpus = corpus.borrow();
+        let mut corpus = corpus.borrow_mut();
+        corpus.keeps_texts = true;
         corpus.files.since(0).filter(|(_, doc)| doc.text.is_none()).map(|(id, _)| id).collect()
     };
     if !missing.is_empty() {

@@ -35,6 +35,8 @@ pub(crate) struct Document {
     pub(crate) modified: u64,
     /// `None` until it is read: what is known of the file comes from the index file.
     pub(crate) text: Option<Box<str>>,
+    /// How long the text was when it was last at hand, in bytes.
+    size: u64,
     pub(crate) note: EncodedNote,
     pub(crate) rank: Rank,
     /// Whether literal search covers it.
@@ -81,6 +83,7 @@ impl Document {
             path,
             version,
             modified,
+            size: text.as_ref().map_or(0, String::len) as u64,
             text: text.map(String::into_boxed_str),
             note: EncodedNote::Unknown,
             rank,
@@ -93,10 +96,6 @@ impl Document {
     pub(crate) fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
-
-    fn bytes(&self) -> u64 {
-        self.text().len() as u64
-    }
 }
 
 impl Files {
@@ -104,7 +103,7 @@ impl Files {
     pub(crate) fn insert(&mut self, document: Document) -> DocId {
         self.remove(&document.path);
         let id = self.next_id();
-        self.live_bytes += document.bytes();
+        self.live_bytes += document.size;
         self.by_path.insert(document.path.clone(), id);
         self.docs.push(Some(Box::new(document)));
         id
@@ -114,8 +113,8 @@ impl Files {
     pub(crate) fn remove(&mut self, path: &RelPath) -> Option<DocId> {
         let id = self.by_path.remove(path)?;
         if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::take) {
-            self.live_bytes -= doc.bytes();
-            self.dead_bytes += doc.bytes();
+            self.live_bytes -= doc.size;
+            self.dead_bytes += doc.size;
         }
         Some(id)
     }
@@ -151,9 +150,16 @@ impl Files {
     /// Gives a file its text, which was known already but not read.
     pub(crate) fn set_text(&mut self, id: DocId, text: String) {
         if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {
-            self.live_bytes = self.live_bytes - doc.bytes() + text.len() as u64;
+            self.live_bytes = self.live_bytes - doc.size + text.len() as u64;
+            doc.size = text.len() as u64;
             doc.text = Some(text.into_boxed_str());
         }
+    }
+
+    /// Lets go of the texts from a number on that can be had again by reading.
+    pub(crate) fn drop_texts(&mut self, first: DocId) {
+        let read = self.docs.iter_mut().skip(first as usize).flatten();
+        read.filter(|doc| doc.size > 0).for_each(|doc| doc.text = None);
     }
 
     /// The number that the next file gets.
