@@ -263,7 +263,7 @@ fn a_store_that_takes_no_index_answers_all_the_same() {
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     // Small notes of their own words make an index of more than one part.
     let text = |i: usize, version: &str| {
-        let words: String = (0..9_000).map(|w| format!("{version}{i}x{w} ")).collect();
+        let words: String = (0..3_000).map(|w| format!("{version}{i}x{w} ")).collect();
         format!("# Note {i}\n\n{words}\n")
     };
     let kind = Kind::Native;

@@ -166,7 +166,7 @@ fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Rc<NotebookCon
     let rules = config.clone();
     let coverage = move |path: &RelPath| covers(&scope, &rules, path);
     let mut corpus = notebook.corpus.borrow_mut();
-    corpus.cover(Rc::new(coverage));
+    corpus.cover(Rc::new(coverage), found.version.clone());
     corpus.read_tags(config.tag_syntax());
     *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
     config

@@ -60,17 +60,22 @@ pub(super) struct Restored {
     pub(super) documents: Vec<(DocId, Document)>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
+    /// What is listed unchanged is known by `documents`.
+    pub(super) pages: Pages,
 }
 
 /// One page of a folder as it was last listed.
 #[derive(Clone, Debug)]
-struct Page {
-    after: Option<RelPath>,
-    next: Option<RelPath>,
-    version: Option<Version>,
+pub(super) struct Page {
+    pub(super) after: Option<RelPath>,
+    pub(super) next: Option<RelPath>,
+    pub(super) version: Option<Version>,
     /// The folders on it.
-    folders: Vec<RelPath>,
+    pub(super) folders: Vec<RelPath>,
 }
+
+/// By folder, its pages.
+pub(super) type Pages = SortedMap<Option<RelPath>, Vec<Page>>;
 
 /// The files that a search covers, what could not be read of them, and the indexes of their words.
 pub(crate) struct Corpus {
@@ -89,8 +94,10 @@ pub(crate) struct Corpus {
     unsaved: usize,
     skipped: SortedMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
-    pages: SortedMap<Option<RelPath>, Vec<Page>>,
+    pages: Pages,
     coverage: Coverage,
+    /// The version of the configuration that `coverage` is by; `None` where there is none.
+    configuration: Option<Version>,
     /// Which of them literal search covers.
     journal: Coverage,
     /// How often what counts as a note, or as a tag, was changed: a list from before says nothing.
@@ -115,6 +122,7 @@ impl Default for Corpus {
             skipped: SortedMap::default(),
             pages: SortedMap::default(),
             coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
+            configuration: None,
             journal: Rc::new(|_| true),
             rules: 0,
             loaded: false,
@@ -135,9 +143,10 @@ impl Corpus {
         self.loaded
     }
 
-    /// Other files are notes from here on.
-    pub(crate) fn cover(&mut self, coverage: Coverage) {
+    /// Other files are notes from here on, by the configuration of this version.
+    pub(crate) fn cover(&mut self, coverage: Coverage, configuration: Option<Version>) {
         self.coverage = coverage;
+        self.configuration = configuration;
         self.new_rules();
     }
 
@@ -338,6 +347,7 @@ impl Corpus {
         }
         self.supersedes = index.supersedes;
         self.problems = index.problems;
+        self.pages = index.pages;
         self.ranked_to = self.files.next_id();
         self.literal.unsettle();
     }
@@ -354,6 +364,16 @@ impl Corpus {
 
     pub(super) fn saved(&mut self) {
         self.unsaved = 0;
+    }
+
+    /// The version of the configuration that says which files are notes.
+    pub(super) fn configuration(&self) -> Option<&Version> {
+        self.configuration.as_ref()
+    }
+
+    /// What the folders were when they were last listed.
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
     }
 
     pub(super) fn is_skipped(&self, path: &RelPath) -> bool {

@@ -206,12 +206,18 @@ impl Files {
         let (start, end) = (start.unwrap_or(Bound::Unbounded), end.unwrap_or(Bound::Unbounded));
         // A map panics at a range that is none.
         let is_range = match (&start, &end) {
-            (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end) | Bound::Included(end)) => start < end,
+            (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end) | Bound::Included(end)) => {
+                start < end
+            }
             _ => true,
         };
         let found = is_range.then(|| self.by_path.range::<str, _>((start, end)));
         let folder = folder.cloned();
-        found.into_iter().flatten().filter(move |(path, _)| path.is_child_of(folder.as_ref())).map(|(path, &id)| (path, id))
+        found
+            .into_iter()
+            .flatten()
+            .filter(move |(path, _)| path.is_child_of(folder.as_ref()))
+            .map(|(path, &id)| (path, id))
     }
 
     /// Whether the file is known by this version. When it changed is taken over: a file that changed between

@@ -13,21 +13,23 @@ use core::cell::RefCell;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::corpus::{Corpus, Restored};
+use super::corpus::{Corpus, Page, Pages, Restored};
 use super::files::{DocId, Document, EncodedNote};
 use super::ranked::RankedIndex;
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all};
 use crate::protocol::{Precondition, Version};
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
-/// What a part begins with. Another format has another number.
-const MAGIC: [u8; 8] = *b"sbindex\x01";
+/// What a part begins with. Another format has another number, and so have other rules of which files are
+/// notes under the same configuration.
+const MAGIC: [u8; 8] = *b"sbindex\x02";
 /// How long the head of a part is: the mark, the writing, the number of parts, this part's number.
 const HEAD_BYTES: usize = 24;
-/// The most bytes of a part, its head included.
-const PART_BYTES: usize = 8 << 20;
+/// The most bytes of a part, its head included. Each is copied several times on its way, which costs less
+/// while it fits into a processor's cache, and a host need not take more.
+const PART_BYTES: usize = 2 << 20;
 /// The most parts.
 const MAX_PARTS: u32 = 1024;
 /// How many parts are read together.
@@ -47,6 +49,29 @@ struct Catalog<'a> {
     notes: Vec<Entry<'a>>,
     supersedes: Vec<(String, Vec<DocId>)>,
     problems: Vec<(String, FrontmatterProblem)>,
+    /// The version of the configuration that `folders` are by.
+    configuration: Option<&'a str>,
+    /// The folders of which every note is among `notes`.
+    folders: Vec<Folder<'a>>,
+}
+
+/// A folder as it was listed.
+#[derive(Serialize, Deserialize)]
+struct Folder<'a> {
+    /// `None` for the root.
+    path: Option<&'a str>,
+    #[serde(borrow)]
+    pages: Vec<ListedPage<'a>>,
+}
+
+/// A page of it.
+#[derive(Serialize, Deserialize)]
+struct ListedPage<'a> {
+    after: Option<&'a str>,
+    next: Option<&'a str>,
+    version: Option<&'a str>,
+    #[serde(borrow)]
+    folders: Vec<&'a str>,
 }
 
 /// One file.
@@ -68,7 +93,7 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     let Some(bytes) = read_parts(call).await else { return };
     let mut corpus = corpus.borrow_mut();
     if corpus.is_untouched()
-        && let Some(index) = decode(bytes, corpus.tags())
+        && let Some(index) = decode(bytes, &corpus)
     {
         corpus.restore(index);
     }
@@ -102,17 +127,40 @@ fn part_path(call: &Call, number: usize) -> Option<RelPath> {
 }
 
 fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
-    let files = corpus.files.since(0);
-    let notes = files.filter_map(|(id, doc)| {
-        let note = corpus.files.encoded_note(doc)?;
+    let mut notes: Vec<Entry<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut incomplete: SortedSet<Option<RelPath>> = SortedSet::default();
+    for (id, doc) in corpus.files.since(0) {
+        let note = corpus.files.encoded_note(doc);
         let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
-        is_known.then(|| Entry { id, path: doc.path.as_str(), version: &doc.version.0, modified: doc.modified, note })
+        match note.filter(|_| is_known) {
+            Some(note) => {
+                notes.push(Entry { id, path: doc.path.as_str(), version: &doc.version.0, modified: doc.modified, note })
+            }
+            None => {
+                incomplete.insert(doc.path.parent());
+            }
+        }
+    }
+    let folders = corpus.pages().iter().filter(|(folder, _)| !incomplete.contains(*folder));
+    let folders = folders.map(|(folder, pages)| Folder {
+        path: folder.as_ref().map(RelPath::as_str),
+        pages: pages.iter().map(ListedPage::of).collect(),
     });
-    let notes: Vec<Entry<'_>> = notes.collect();
     let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
     let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
-    let catalog = Catalog { tags: corpus.tags(), notes, supersedes, problems };
-    let mut bytes = postcard::to_extend(&catalog, Vec::from([0; LENGTH_BYTES])).ok()?;
+    let catalog = Catalog {
+        tags: corpus.tags(),
+        notes,
+        supersedes,
+        problems,
+        configuration: corpus.configuration().map(|version| version.0.as_str()),
+        folders: folders.collect(),
+    };
+    let of_notes: usize = catalog.notes.iter().map(Entry::room).sum();
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(LENGTH_BYTES + of_notes + corpus.ranked().room()).ok()?;
+    bytes.extend_from_slice(&[0; LENGTH_BYTES]);
+    let mut bytes = postcard::to_extend(&catalog, bytes).ok()?;
     drop(catalog);
     let length = (bytes.len() - LENGTH_BYTES) as u64;
     bytes.first_chunk_mut::<LENGTH_BYTES>()?.copy_from_slice(&length.to_le_bytes());
@@ -121,14 +169,15 @@ fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
 }
 
 /// Decodes what stands behind the head of the first part.
-fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
+fn decode(bytes: Vec<u8>, corpus: &Corpus) -> Option<Restored> {
     const START: usize = HEAD_BYTES + LENGTH_BYTES;
     let length = bytes.get(HEAD_BYTES..)?.first_chunk::<LENGTH_BYTES>()?;
     let end = usize::try_from(u64::from_le_bytes(*length)).ok()?.checked_add(START)?;
     let file = Rc::new(bytes);
     let catalog: Catalog<'_> = postcard::from_bytes(file.get(START..end)?).ok()?;
     let last = catalog.notes.last().map_or(0, |entry| entry.id as usize);
-    if catalog.tags != tags || last / MAX_SPREAD > catalog.notes.len() {
+    let is_sorted = catalog.notes.is_sorted_by(|one, next| one.id < next.id);
+    if catalog.tags != corpus.tags() || !is_sorted || last / MAX_SPREAD > catalog.notes.len() {
         return None;
     }
     let ranked = RankedIndex::decode(file.clone(), end..file.len())?;
@@ -145,13 +194,52 @@ fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
     for (path, problem) in catalog.problems {
         problems.insert(RelPath::parse(path).ok()?, problem);
     }
-    Some(Restored {
-        ranked,
-        documents,
-        supersedes,
-        problems,
-        file: file.clone(),
-    })
+    let mut pages = Pages::default();
+    // Under another configuration other files of a folder are notes.
+    if catalog.configuration == corpus.configuration().map(|version| version.0.as_str()) {
+        for Folder { path, pages: listed } in catalog.folders {
+            let listed = listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?;
+            pages.insert(parse(path)?, listed);
+        }
+    }
+    Some(Restored { ranked, documents, supersedes, problems, pages, file: file.clone() })
+}
+
+impl Entry<'_> {
+    /// About how many bytes it takes: numbers are of varying length.
+    fn room(&self) -> usize {
+        let numbers = 2 * size_of::<u64>() + 4;
+        numbers + self.path.len() + self.version.len() + self.note.len()
+    }
+}
+
+impl<'a> ListedPage<'a> {
+    fn of(page: &'a Page) -> Self {
+        Self {
+            after: page.after.as_ref().map(RelPath::as_str),
+            next: page.next.as_ref().map(RelPath::as_str),
+            version: page.version.as_ref().map(|version| version.0.as_str()),
+            folders: page.folders.iter().map(RelPath::as_str).collect(),
+        }
+    }
+
+    /// `None` if a path in it is none.
+    fn page(self) -> Option<Page> {
+        Some(Page {
+            after: parse(self.after)?,
+            next: parse(self.next)?,
+            version: self.version.map(|version| Version(version.into())),
+            folders: self.folders.into_iter().map(|path| RelPath::parse(path).ok()).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// A path that may be missing; `None` if it is there and none.
+fn parse(path: Option<&str>) -> Option<Option<RelPath>> {
+    match path {
+        Some(path) => RelPath::parse(path).ok().map(Some),
+        None => Some(None),
+    }
 }
 
 fn parts(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {

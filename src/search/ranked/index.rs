@@ -171,9 +171,7 @@ impl RankedIndex {
             return out.extend_from_slice(self.base.bytes());
         }
         // Growing as it goes, it would have room for up to twice as much.
-        let recent = &self.recent;
-        let of_recent = recent.posting_bytes + recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
-        out.reserve_exact(self.base.bytes().len() + of_recent + self.docs.len() * DOC_BYTES);
+        out.reserve_exact(self.room());
         let live = self.docs.iter().filter(|doc| doc.is_live);
         let mut writer = Writer::new(out, live.map(Doc::encode));
         // Where each document goes once the dead are gone.
@@ -196,6 +194,13 @@ impl RankedIndex {
             self.encode_term(&mut writer, &slots, None, Some(term));
         }
         writer.finish();
+    }
+
+    /// About how many bytes it takes when it is encoded.
+    pub(crate) fn room(&self) -> usize {
+        let recent = &self.recent;
+        let of_recent = recent.posting_bytes + recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
+        self.base.bytes().len() + of_recent + (self.docs.len() + 2) * DOC_BYTES
     }
 
     fn encode_term(&self, writer: &mut Writer<'_>, slots: &[Option<u32>], base: Option<u32>, recent: Option<u32>) {
