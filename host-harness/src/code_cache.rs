@@ -36,9 +36,9 @@ impl CodeCache {
         use etcetera::BaseStrategy;
 
         match self {
-            Self::User => {
-                etcetera::base_strategy::choose_native_strategy().ok().map(|folders| folders.cache_dir().join("saddlebag"))
-            }
+            Self::User => etcetera::base_strategy::choose_native_strategy()
+                .ok()
+                .map(|folders| folders.cache_dir().join("saddlebag")),
             Self::Folder(folder) => Some(folder.clone()),
             Self::Off => None,
         }
@@ -89,7 +89,8 @@ fn check_owner(file: &Path) -> io::Result<()> {
 
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     let found = fs::symlink_metadata(file)?;
-    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & WRITABLE_BY_OTHERS != 0 {
+    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & WRITABLE_BY_OTHERS != 0
+    {
         return Err(io::Error::other("not a file that only this user can write"));
     }
     Ok(())

@@ -30,6 +30,15 @@ const MAX_FOLDERS: usize = 1 << 16;
 /// How many notes are indexed between two looks at whether the index is to be packed.
 const SETTLE_EVERY: DocId = 512;
 
+/// What files are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Their texts, which are kept.
+    Literal,
+    /// Their words: a text is indexed as it comes, and read again if a passage of it is to be shown.
+    Ranked,
+}
+
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderScope {
@@ -49,17 +58,22 @@ pub(super) struct Restored {
     pub(super) documents: Vec<(DocId, Document)>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
+    /// What is listed unchanged is known by `documents`.
+    pub(super) pages: Pages,
 }
 
 /// One page of a folder as it was last listed.
 #[derive(Clone, Debug)]
-struct Page {
-    after: Option<RelPath>,
-    next: Option<RelPath>,
-    version: Option<Version>,
+pub(super) struct Page {
+    pub(super) after: Option<RelPath>,
+    pub(super) next: Option<RelPath>,
+    pub(super) version: Option<Version>,
     /// The folders on it.
-    folders: Vec<RelPath>,
+    pub(super) folders: Vec<RelPath>,
 }
+
+/// By folder, its pages.
+pub(super) type Pages = SortedMap<Option<RelPath>, Vec<Page>>;
 
 /// The files that a search covers, what could not be read of them, and the indexes of their words.
 pub(crate) struct Corpus {
@@ -78,15 +92,19 @@ pub(crate) struct Corpus {
     unsaved: usize,
     skipped: SortedMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
-    pages: SortedMap<Option<RelPath>, Vec<Page>>,
+    pages: Pages,
     /// Which files are notes.
     coverage: Coverage,
+    /// The version of the configuration that `coverage` is by; `None` where there is none.
+    configuration: Option<Version>,
     /// Which files literal search covers, notes or not.
     journal: Coverage,
     /// How often what counts as a note, or as a tag, was changed: a list from before says nothing.
     rules: u64,
     /// Whether the last try to bring it up to date succeeded.
     loaded: bool,
+    /// Whether literal search, which needs every text, was ever asked for.
+    keeps_texts: bool,
 }
 
 impl Default for Corpus {
@@ -103,9 +121,11 @@ impl Default for Corpus {
             skipped: SortedMap::default(),
             pages: SortedMap::default(),
             coverage: Rc::new(is_markdown),
+            configuration: None,
             journal: Rc::new(|_| true),
             rules: 0,
             loaded: false,
+            keeps_texts: false,
         }
     }
 }
@@ -122,10 +142,11 @@ impl Corpus {
         self.loaded
     }
 
-    /// Other files are notes from here on. One that becomes a note, or is none any more, is a new file: what
-    /// was indexed of it is passed over, and its text stays for literal search.
-    pub(crate) fn cover(&mut self, coverage: Coverage) {
+    /// Other files are notes from here on, by the configuration of this version. One that becomes a note, or is
+    /// none any more, is a new file: what was indexed of it is passed over, and a text that is at hand is kept.
+    pub(crate) fn cover(&mut self, coverage: Coverage, configuration: Option<Version>) {
         self.coverage = coverage;
+        self.configuration = configuration;
         let known = self.files.since(0).filter(|(_, doc)| doc.is_note != (self.coverage)(&doc.path));
         let changed: Vec<Document> = known
             .map(|(_, doc)| {
@@ -135,7 +156,11 @@ impl Corpus {
             .collect();
         for document in changed {
             self.problems.remove(&document.path);
-            self.insert(document);
+            if document.text.is_some() {
+                self.insert(document);
+            } else {
+                self.forget(&document.path);
+            }
         }
         self.new_rules();
     }
@@ -220,22 +245,26 @@ impl Corpus {
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
     fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>, limits: &Limits) -> Vec<Entry> {
-        let paths: SortedSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
-        let is_on_page = |path: &RelPath| {
-            path.is_child_of(folder)
-                && page.after.as_ref().is_none_or(|after| path > after)
-                && page.next.as_ref().is_none_or(|next| path <= next)
-        };
-        let known = self.files.by_path().map(|(path, _)| path);
-        let gone: Vec<RelPath> = known.filter(|path| is_on_page(path) && !paths.contains(path)).cloned().collect();
+        // Both are sorted by path.
+        let mut known = self.files.in_folder(folder, page.after.as_ref(), page.next.as_ref()).peekable();
+        let mut gone: Vec<RelPath> = Vec::new();
+        let mut ids: Vec<Option<DocId>> = Vec::with_capacity(present.len());
+        for entry in &present {
+            while let Some((path, _)) = known.next_if(|(path, _)| **path < entry.path) {
+                gone.push(path.clone());
+            }
+            ids.push(known.next_if(|(path, _)| **path == entry.path).map(|(_, id)| id));
+        }
+        gone.extend(known.map(|(path, _)| path.clone()));
         gone.iter().for_each(|path| self.forget(path));
-        let mut is_to_be_read = |entry: &Entry| {
+        let mut is_to_be_read = |entry: &Entry, id: Option<DocId>| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
                 && self.files.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
-            let is_known = self.files.is_known(&entry.path, &entry.version, entry.modified);
+            let is_known = id.is_some_and(|id| self.files.is_known(id, &entry.version, entry.modified));
             has_room_now || !is_known
         };
-        present.into_iter().filter(|entry| is_to_be_read(entry)).collect()
+        let present = present.into_iter().zip(ids);
+        present.filter(|(entry, id)| is_to_be_read(entry, *id)).map(|(entry, _)| entry).collect()
     }
 
     /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.
@@ -345,10 +374,14 @@ impl Corpus {
         }
         self.supersedes = index.supersedes;
         self.problems = index.problems;
+        self.pages = index.pages;
         self.ranked_to = self.files.next_id();
         let others = self.files.since(0).filter(|(_, doc)| !doc.is_note).map(|(_, doc)| doc.path.clone());
         let others: Vec<RelPath> = others.collect();
-        others.iter().for_each(|path| self.forget(path));
+        for path in others {
+            self.pages.remove(&path.parent());
+            self.forget(&path);
+        }
         self.literal.unsettle();
     }
 
@@ -364,6 +397,16 @@ impl Corpus {
 
     pub(super) fn saved(&mut self) {
         self.unsaved = 0;
+    }
+
+    /// The version of the configuration that says which files are notes.
+    pub(super) fn configuration(&self) -> Option<&Version> {
+        self.configuration.as_ref()
+    }
+
+    /// What the folders were when they were last listed.
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
     }
 
     pub(super) fn is_skipped(&self, path: &RelPath) -> bool {
@@ -409,7 +452,12 @@ impl Corpus {
 }
 
 /// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
-pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: Vec<FolderScope>) -> Result<(), Error> {
+pub(crate) async fn refresh(
+    call: &Call,
+    corpus: &Rc<RefCell<Corpus>>,
+    scopes: Vec<FolderScope>,
+    purpose: Purpose,
+) -> Result<(), Error> {
     let (fs, limits) = (&call.fs, &call.scope.limits);
     let mut changed = Vec::new();
     let mut listed = Vec::new();
@@ -422,7 +470,7 @@ pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: V
         listed.push((scope.folder, pages));
     }
     corpus.borrow_mut().keep_folders(&walk.seen);
-    read(fs, corpus, changed, limits).await;
+    read(fs, corpus, changed, limits, purpose).await;
     let mut corpus = corpus.borrow_mut();
     // Only what was read as well as listed is known, lest another search under way trust the list.
     let is_current = corpus.rules == rules;
@@ -478,7 +526,7 @@ async fn look_through(
 }
 
 /// Reads files into the corpus, many at once.
-async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits) {
+async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits, purpose: Purpose) {
     let (regular, special): (Vec<Entry>, Vec<Entry>) =
         changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
     for entry in special {
@@ -494,12 +542,19 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
         let paths: Vec<(&RelPath, Option<Version>)> = small.iter().map(|entry| (&entry.path, None)).collect();
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
+        let first = corpus.files.next_id();
         for (entry, answer) in small.into_iter().zip(answers) {
             corpus.take(entry, answer, limits);
         }
         for entry in large {
             let size = entry.size;
             corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
+        }
+        if purpose == Purpose::Ranked {
+            corpus.index_notes();
+            if !corpus.keeps_texts {
+                corpus.files.drop_texts(first);
+            }
         }
     }
 }
@@ -536,7 +591,8 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Rc<RefCell<Corpus>>, ids: &
 /// Reads every text that the index was not made from.
 pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     let missing: Vec<DocId> = {
-        let corpus = corpus.borrow();
+        let mut corpus = corpus.borrow_mut();
+        corpus.keeps_texts = true;
         corpus.files.since(0).filter(|(_, doc)| doc.text.is_none()).map(|(id, _)| id).collect()
     };
     if !missing.is_empty() {
