@@ -1441,6 +1441,11 @@ fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes() 
         let mut other = open(kind, &files);
         assert_eq!(list(&mut other, NoteFilter::default()), all_notes);
         assert_eq!(search(&mut other), expected, "the notebook first");
+        let mut without_texts = open(kind, &files);
+        assert_eq!(list(&mut without_texts, NoteFilter::default()), all_notes);
+        without_texts.executor.insert(&path(".zk/config.toml"), *b"");
+        assert_eq!(recall(&mut without_texts, question("zebra")).total, 4);
+        assert_eq!(search(&mut without_texts), expected, "another configuration before the texts were asked for");
     }
 }
 
