@@ -9,6 +9,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use sha2::{Digest, Sha256};
+
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "component";
 const OVERRIDE: &str = "SADDLEBAG_COMPONENT";
@@ -27,9 +29,10 @@ const INHERITED: [&str; 9] = [
 ];
 
 fn main() -> ExitCode {
-    match component() {
-        Ok(path) => {
+    match component().and_then(|path| Ok((digest(&path)?, path))) {
+        Ok((digest, path)) => {
             println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_COMPONENT={}", path.display());
+            println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_DIGEST={digest}");
             ExitCode::SUCCESS
         }
         Err(message) => {
@@ -54,6 +57,12 @@ fn component() -> Result<PathBuf, String> {
     build(&root, &target_dir)?;
     let built = target_dir.join(TARGET).join(PROFILE).join("saddlebag.wasm");
     built.canonicalize().map_err(|error| format!("the component was built, but not as {}: {error}", built.display()))
+}
+
+/// SHA-256, in hexadecimal.
+fn digest(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Beside the folders of the profiles, so that every profile of the host shares one component:

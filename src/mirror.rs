@@ -194,7 +194,7 @@ macro_rules! mirror_contract {
             context::LeftOut => own_context::LeftOut { path, section, reason, kept_bytes, left_out_bytes }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
-                title, content, template, tags, links, supersede
+                title, content, template, group, tags, links, supersede
             }
             notebook::RecallRequest => own_notebook::RecallRequest {
                 query, limit, offset, filter, sort, explain, vouched_unchanged

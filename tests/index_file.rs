@@ -129,6 +129,39 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone() {
     }
 }
 
+/// What a new engine says that it passed over.
+fn skipped(kind: Kind, store: Simulator) -> Vec<String> {
+    let mut drive = Drive::new(kind, config(2, true), store);
+    match drive.run(NotebookCommand::List(ListRequest::default())).unwrap() {
+        Reply::Notebook(NotebookReply::Listed(reply)) => reply.skipped.into_iter().map(|file| file.path).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_folder_with_a_file_that_cannot_be_read_is_looked_through_again() {
+    for kind in BOTH {
+        let mut with_bad = store();
+        with_bad.insert(&path("notes/bad.md"), [0xff, 0xfe]);
+        with_bad.insert(&path("other/good.md"), "# Good\n");
+        let mut drive = Drive::new(Kind::Native, config(1, true), with_bad);
+        drive.run(NotebookCommand::Tags).unwrap();
+        assert!(drive.executor.files().contains_key(PART));
+        assert_eq!(skipped(kind, drive.executor), ["notes/bad.md"]);
+    }
+}
+
+#[test]
+fn a_note_that_goes_while_no_engine_runs_is_forgotten() {
+    for kind in BOTH {
+        let mut store = indexed();
+        let operation = store.operations();
+        store.edit_at(operation, &path("notes/n017.md"), None);
+        let mut drive = Drive::new(kind, config(2, true), store);
+        assert!(!recalled(&mut drive, "word17").contains(&"notes/n017.md".to_string()));
+    }
+}
+
 #[test]
 fn an_engine_with_an_index_file_answers_as_one_without() {
     for kind in BOTH {
@@ -263,7 +296,7 @@ fn a_store_that_takes_no_index_answers_all_the_same() {
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     // Small notes of their own words make an index of more than one part.
     let text = |i: usize, version: &str| {
-        let words: String = (0..9_000).map(|w| format!("{version}{i}x{w} ")).collect();
+        let words: String = (0..3_000).map(|w| format!("{version}{i}x{w} ")).collect();
         format!("# Note {i}\n\n{words}\n")
     };
     let kind = Kind::Native;

@@ -4,11 +4,13 @@
 
 mod support;
 
+use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
 use saddlebag::notebook::{
     ErrorReply, ErrorState, ListNotesReply, ListRequest, MAX_ERROR_NOTES, MatchStrategy, MemoryContext, NoteFilter,
     NotebookCommand, NotebookReply, RecallReply, RecallRequest, RememberReply, RememberRequest, RememberState,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsOp};
+use saddlebag::store::Timestamp;
 use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive, simulator};
@@ -711,6 +713,9 @@ fn orphans_dead_links_and_mentions_are_found() {
         let mentions = reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Database".into() }, Mentions);
         assert_eq!(mentions.len(), 1);
         assert_eq!((mentions[0].path.as_str(), mentions[0].lines.as_slice()), ("notes/ops.md", [3].as_slice()));
+        drive.executor.insert(&path("notes/ops.md"), *b"# Ops\n\nThe database, a database.\n\nDatabase again.\n");
+        let mentions = reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Database".into() }, Mentions);
+        assert_eq!(mentions[0].lines, [3, 5]);
         assert_eq!(reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Port".into() }, Mentions), []);
         let error = refused(&mut drive, NotebookCommand::UnlinkedMentions { note: "nope".into() });
         assert_eq!(error.code, ErrorCode::NotFound);
@@ -1023,6 +1028,26 @@ fn a_late_answer_never_reaches_a_later_turn() {
         assert_eq!(context(&mut drive, 2, 9_000), before);
         assert!(drive.run(recall_for(3, "")).is_err());
         assert_eq!(context(&mut drive, 3, 9_000).included, 0);
+    }
+}
+
+#[test]
+fn of_two_recalls_for_a_turn_the_later_one_counts() {
+    let recall_for = |query: &str| NotebookCommand::RecallForTurn { turn: 1, query: query.into(), limit: 3 };
+    for kind in BOTH {
+        let mut drive = library(kind);
+        let first = drive.submit(recall_for("postgres database"));
+        let mut held = std::mem::take(&mut drive.pending);
+        let second = drive.submit(recall_for("nobody alone"));
+        drive.settle();
+        let section = context(&mut drive, 1, 9_000);
+        assert!(section.text.contains("notes/alone.md") && !section.text.contains("Postgres"), "{}", section.text);
+        drive.pending.append(&mut held);
+        drive.settle();
+        assert_eq!(context(&mut drive, 1, 9_000), section);
+        let late = notebook(drive.finished.remove(&first).unwrap().unwrap());
+        assert_eq!(late, NotebookReply::Loaded(0), "nothing of it is for a prompt");
+        assert!(drive.finished.remove(&second).unwrap().is_ok());
     }
 }
 
@@ -1359,5 +1384,92 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope() {
             let outcome = format!("{:?}", drive.finished.remove(&id).unwrap().unwrap());
             assert!(!outcome.contains("Secret"), "{command:?}: {outcome}");
         }
+    }
+}
+
+/// An hour before midnight at +02:00, and an hour after midnight at -08:00.
+#[test]
+fn what_is_remembered_is_created_when_it_was_remembered_wherever_that_is() {
+    for (seconds, utc_offset_seconds, day) in
+        [(1_780_174_800, 7_200, "2026-05-30"), (1_780_131_600, -28_800, "2026-05-30")]
+    {
+        for kind in BOTH {
+            let mut drive = open(kind, &[]);
+            drive.now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds };
+            remember(&mut drive, fact("Port", "5432"));
+            let error = NotebookCommand::RememberError { tool: "sh".into(), error: "no such file".into() };
+            reply!(&mut drive, error, ErrorKept);
+            let on = |day: &str| NoteFilter { created: Some(day.into()), ..Default::default() };
+            assert_eq!(list(&mut drive, on(day)).len(), 2, "{}", text(&drive, "facts/port.md"));
+            assert_eq!(list(&mut drive, on("today")).len(), 2);
+            assert_eq!(list(&mut drive, on("2026-05-31")).len(), 0);
+            assert_eq!(list(&mut drive, on("2026-05-29")).len(), 0);
+        }
+    }
+}
+
+#[test]
+fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes() {
+    let files = [
+        (".zk/config.toml", "[note]\nextension = 'txt'\nexclude = ['facts/old-*']\n"),
+        ("MEMORY.md", "zebra"),
+        ("facts/a.md", "zebra"),
+        ("facts/b.txt", "# B\n\nzebra"),
+        ("facts/old-c.md", "zebra"),
+        ("elsewhere/d.md", "zebra"),
+        ("elsewhere/e.txt", "zebra"),
+    ];
+    let search = |drive: &mut Drive<Simulator>| match drive.run(JournalCommand::Search(SearchRequest::new("zebra"))) {
+        Ok(Reply::Journal(JournalReply::Found(found))) => {
+            found.hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    for kind in BOTH {
+        let mut drive = open(kind, &files);
+        let expected = ["MEMORY.md", "facts/a.md", "facts/old-c.md"];
+        let all_notes = ["elsewhere/e.txt", "facts/b.txt"];
+        assert_eq!(search(&mut drive), expected, "fresh");
+        assert_eq!(recall(&mut drive, question("zebra")).total, 2);
+        assert_eq!(search(&mut drive), expected, "after a command of the notebook");
+        assert_eq!(list(&mut drive, NoteFilter::default()), all_notes);
+        drive.executor.insert(&path(".zk/config.toml"), *b"");
+        let notes = ["MEMORY.md", "elsewhere/d.md", "facts/a.md", "facts/old-c.md"];
+        assert_eq!(list(&mut drive, NoteFilter::default()), notes);
+        assert_eq!(recall(&mut drive, question("zebra")).total, 4);
+        assert_eq!(search(&mut drive), expected, "under another configuration");
+        let mut other = open(kind, &files);
+        assert_eq!(list(&mut other, NoteFilter::default()), all_notes);
+        assert_eq!(search(&mut other), expected, "the notebook first");
+        let mut without_texts = open(kind, &files);
+        assert_eq!(list(&mut without_texts, NoteFilter::default()), all_notes);
+        without_texts.executor.insert(&path(".zk/config.toml"), *b"");
+        assert_eq!(recall(&mut without_texts, question("zebra")).total, 4);
+        assert_eq!(search(&mut without_texts), expected, "another configuration before the texts were asked for");
+    }
+}
+
+#[test]
+fn a_note_may_be_of_any_group_and_in_the_root() {
+    let config = "[note]\nfilename = '{{slug title}}'\n[group.logs]\npaths = ['a/b']\n\
+        [group.logs.note]\nfilename = 'log-{{slug title}}'\ntemplate = 'log.md'\n[group.logs.extra]\nby = 'Ada'\n";
+    for kind in BOTH {
+        let files =
+            [(".zk/config.toml", config), (".zk/templates/log.md", "# {{title}}\n\nBy {{extra.by}}: {{content}}\n")];
+        let mut drive = open(kind, &files);
+        let mut keep = |template: &str, group: Option<&str>| {
+            let request = RememberRequest { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
+            remember(&mut drive, request)
+        };
+        assert_eq!(keep(".", None).path, "t.md");
+        assert_eq!(keep(".", None).state, RememberState::AlreadyThere);
+        assert_eq!(keep("fact", None).path, "facts/t.md", "the root is another place");
+        assert_eq!(keep(".", Some("logs")).path, "t.md", "it says the same");
+        assert_eq!(keep("a/b", None).path, "a/b/log-t.md");
+        assert_eq!(keep("decision", Some("logs")).path, "decisions/log-t.md");
+        assert_eq!(text(&drive, "decisions/log-t.md"), "# T\n\nBy Ada: x\n");
+        let request = RememberRequest { group: Some("nope".into()), ..fact("T", "x") };
+        let error = refused(&mut drive, NotebookCommand::Remember(request));
+        assert_eq!((error.code, error.help.as_str()), (ErrorCode::InvalidArgument, "one of logs"), "{error:?}");
     }
 }

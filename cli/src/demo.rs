@@ -71,6 +71,7 @@ fn commands() -> [(&'static str, Command); 6] {
         title: "Load balancer".into(),
         content: "Two nodes in front of staging. Certificates are renewed every 60 days.".into(),
         template: "fact".into(),
+        group: None,
         tags: vec!["infra".into()],
         links: vec!["deploy".into()],
         supersede: false,

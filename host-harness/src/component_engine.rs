@@ -8,9 +8,10 @@ use saddlebag::mirror::Mirror;
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Step};
-use wasmtime::component::{Component, Linker, ResourceAny};
-use wasmtime::{Cache, CacheConfig, ResourceLimiter, Store};
+use wasmtime::component::{Linker, ResourceAny};
+use wasmtime::{ResourceLimiter, Store};
 
+use crate::code_cache::CodeCache;
 use crate::engine::{Engine, EngineError};
 
 use bindings::exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, types};
@@ -24,6 +25,9 @@ mod bindings {
 
 /// The component that this library was built with.
 pub const EMBEDDED_COMPONENT: &[u8] = include_bytes!(env!("SADDLEBAG_EMBEDDED_COMPONENT"));
+
+/// Its SHA-256 in hexadecimal: to hash it takes longer than to load its compiled code.
+const EMBEDDED_DIGEST: &str = env!("SADDLEBAG_EMBEDDED_DIGEST");
 
 /// How often the clock of the deadlines ticks.
 const TICK: Duration = Duration::from_millis(50);
@@ -45,20 +49,6 @@ pub struct ComponentOptions {
     pub deadline: Duration,
     /// How much one call may hand to the host, in bytes.
     pub max_hostcall_bytes: usize,
-}
-
-/// Where compiled code is kept.
-///
-/// Whoever can write there can run code as you: it is as private as a folder of programs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum CodeCache {
-    /// In wasmtime's folder of the user's cache.
-    #[default]
-    User,
-    /// In this folder, which is made.
-    Folder(PathBuf),
-    /// Nowhere: every run compiles.
-    Off,
 }
 
 impl Default for ComponentOptions {
@@ -92,11 +82,12 @@ impl ComponentRuntime {
             |what: &str, error: wasmtime::Error| EngineError::Component(format!("{what}: {}", one_line(&error)));
         let mut config = wasmtime::Config::new();
         config.epoch_interruption(true);
-        config.cache(code_cache(&options.cache));
+        // Nothing reads them: a trap is one line of text, and is not debugged.
+        config.generate_address_map(false).wasm_backtrace_max_frames(None).native_unwind_info(false);
         let engine = wasmtime::Engine::new(&config).map_err(|error| failed("wasmtime cannot run here", error))?;
         let component = match &options.component {
-            None => Component::new(&engine, EMBEDDED_COMPONENT),
-            Some(path) => Component::new(&engine, read_component(path)?),
+            None => options.cache.compile(&engine, EMBEDDED_COMPONENT, Some(EMBEDDED_DIGEST)),
+            Some(path) => options.cache.compile(&engine, &read_component(path)?, None),
         };
         let component = component.map_err(|error| failed("not a component", error))?;
         // Nothing is in the linker: a component that imports anything is refused here.
@@ -255,19 +246,6 @@ fn one_line(error: &wasmtime::Error) -> String {
 
 fn read_component(path: &Path) -> Result<Vec<u8>, EngineError> {
     std::fs::read(path).map_err(|error| EngineError::Component(format!("{}: {error}", path.display())))
-}
-
-/// A cache that cannot be had is done without: it saves time and nothing else.
-fn code_cache(place: &CodeCache) -> Option<Cache> {
-    let mut config = CacheConfig::new();
-    match place {
-        CodeCache::Off => return None,
-        CodeCache::User => {}
-        CodeCache::Folder(folder) => {
-            config.with_directory(folder);
-        }
-    }
-    Cache::new(config).map_err(|error| tracing::debug!(%error, "compiled code is not cached")).ok()
 }
 
 /// Lets deadlines pass for as long as the engine lives.

@@ -13,6 +13,7 @@
 //! [`project_root`] says whose memory a path is of, [`now`] what time it is.
 
 mod clock;
+mod code_cache;
 mod component_engine;
 mod engine;
 mod executor;
@@ -23,7 +24,8 @@ mod project;
 mod simulator;
 
 pub use clock::{TimeError, now, parse_time};
-pub use component_engine::{CodeCache, ComponentEngine, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT};
+pub use code_cache::CodeCache;
+pub use component_engine::{ComponentEngine, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT};
 pub use engine::{Engine, EngineError, EngineKind, NativeEngine, open_engine};
 pub use executor::{Durability, Executor};
 pub use host::{Host, HostError, Observer};

@@ -1,6 +1,5 @@
 //! [`Note`]: one Markdown file, parsed.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,7 +13,6 @@ use super::inline::Found;
 use super::scanner::Blocks;
 use super::tags::Names;
 use crate::order;
-use crate::sorted::SortedMap;
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,25 +152,6 @@ impl Note {
         }
     }
 
-    /// The heading that an anchor names: by its text, else by its slug as GitHub makes it. Of headings
-    /// with one text, `-1` and so on names those behind the first.
-    #[must_use]
-    pub fn heading(&self, anchor: &str) -> Option<&Heading> {
-        let anchor = anchor.trim();
-        if let Some(heading) = self.headings.iter().find(|heading| heading.text == anchor) {
-            return Some(heading);
-        }
-        let anchor = anchor.to_lowercase();
-        let mut seen = SortedMap::<String, u32>::default();
-        self.headings.iter().find(|heading| {
-            let slug = heading_slug(&heading.text);
-            let Some(count) = seen.get_or_insert(slug.clone(), 0) else { return false };
-            let is_it = if *count == 0 { slug == anchor } else { format!("{slug}-{count}") == anchor };
-            *count += 1;
-            is_it
-        })
-    }
-
     /// The `date` of the frontmatter, as it is written.
     #[must_use]
     pub fn date(&self) -> Option<&str> {
@@ -196,12 +175,14 @@ impl Note {
 
 /// A date of a frontmatter in nanoseconds since 1970-01-01T00:00:00Z; one before that is 0.
 ///
-/// RFC 3339, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05 09:00:00`, with a space or a `T`. One
-/// without an offset is UTC.
+/// RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or
+/// `2026-01-05 09:00:00`, with a space or a `T`. One without an offset is UTC, as it is for zk.
 #[must_use]
 pub fn parse_date(date: &str) -> Option<u64> {
     let date = date.trim();
-    let moment = DateTime::parse_from_rfc3339(date).map(|moment| moment.to_utc()).ok().or_else(|| {
+    let with_offset = || DateTime::parse_from_str(date, "%Y-%m-%dT%H:%M:%S%.f%z").ok();
+    let moment = DateTime::parse_from_rfc3339(date).ok().or_else(with_offset).map(|moment| moment.to_utc());
+    let moment = moment.or_else(|| {
         let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"];
         let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(date, format).ok());
         let day = || NaiveDate::parse_from_str(date, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN));
@@ -214,16 +195,6 @@ pub fn parse_date(date: &str) -> Option<u64> {
 /// The first heading of level 1, else the first of the smallest level.
 fn title_heading(headings: &[Heading]) -> Option<&Heading> {
     headings.iter().filter(|heading| !heading.text.is_empty()).min_by_key(|heading| heading.level)
-}
-
-/// What GitHub makes of a heading: lower case, spaces as dashes, no punctuation but `-` and `_`.
-fn heading_slug(text: &str) -> String {
-    let kept = |character: &char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_');
-    text.chars()
-        .filter(kept)
-        .flat_map(char::to_lowercase)
-        .map(|character| if character == ' ' { '-' } else { character })
-        .collect()
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {

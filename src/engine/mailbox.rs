@@ -135,7 +135,7 @@ impl Fs {
     }
 
     fn submit<T>(&self, op: FsOp, pick: fn(FsOutcome) -> Option<T>) -> Operation<T> {
-        Operation { mailbox: self.mailbox.clone(), state: State::New(op), pick }
+        Operation { mailbox: self.mailbox.clone(), state: State::New(Some(op)), pick }
     }
 }
 
@@ -147,7 +147,8 @@ pub(crate) struct Operation<T> {
 }
 
 enum State {
-    New(FsOp),
+    /// `None` at no time when it is polled.
+    New(Option<FsOp>),
     Waiting(Slot),
 }
 
@@ -156,9 +157,11 @@ impl<T> Future for Operation<T> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        match &this.state {
+        match &mut this.state {
             State::New(op) => {
-                let slot = this.mailbox.borrow_mut().post(op.clone());
+                // Given away rather than copied: it may hold the content of a file.
+                let Some(op) = op.take() else { return Poll::Pending };
+                let slot = this.mailbox.borrow_mut().post(op);
                 this.state = State::Waiting(slot);
                 Poll::Pending
             }

@@ -21,6 +21,7 @@ use crate::order;
 use crate::protocol::Error;
 use crate::search::ranked::{Joining, Passages, Query};
 use crate::search::{DocId, MAX_QUESTION_BYTES};
+use crate::sorted::SortedMap;
 use crate::store::RelPath;
 
 /// How much of an entry a hit shows, in bytes.
@@ -284,8 +285,11 @@ pub(super) async fn find(
         (!terms.is_empty()).then_some(EntryHit { entry, score: 0.0, terms, passage })
     });
     let mut hits: Vec<EntryHit> = held_hits.collect();
-    let of_doc = |id: DocId| all.iter().find(|readable| readable.doc == Some(id) && !readable.expired);
-    let ranking = corpus.ranked().search(&parsed, limit as usize, &|id| of_doc(id).is_some(), &|_| 1.0);
+    let mut by_doc: SortedMap<DocId, &Readable> = SortedMap::default();
+    by_doc.extend(all.iter().filter(|readable| !readable.expired).filter_map(|found| Some((found.doc?, found))));
+    let of_doc = |id: DocId| by_doc.get(&id).copied();
+    let ranking =
+        corpus.ranked().search(&parsed, limit as usize, &|id| of_doc(id).is_some(), &|_| 1.0, &|id| corpus.tie(id));
     let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
     let mut passages = Passages::new(corpus.ranked(), &parsed);
     for ranked in ranking.hits.into_iter().take(limit as usize) {

@@ -13,7 +13,7 @@ use super::scope::{EntriesScope, Pool};
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::{Error, Version};
-use crate::search::{Corpus, DocId, FolderScope, refresh};
+use crate::search::{Corpus, DocId, FolderScope, Purpose, refresh};
 use crate::sorted::SortedMap;
 use crate::store::RelPath;
 
@@ -57,9 +57,8 @@ pub(super) struct View {
 
 /// Brings the index up to date and gives the entries.
 pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -> Result<View, Error> {
-    let folders =
-        scope.pools().map(|pool| FolderScope { folder: Some(pool.folder.root().clone()), only: None, tree: true });
-    refresh(call, &entries.corpus, folders.collect()).await?;
+    let folders = scope.pools().map(|pool| FolderScope { folder: Some(pool.folder.root().clone()), tree: true });
+    refresh(call, &entries.corpus, folders.collect(), Purpose::Literal).await?;
     let corpus = entries.corpus.borrow();
     let mut parsed = entries.parsed.borrow_mut();
     parsed.follow(&corpus, scope);

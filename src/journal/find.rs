@@ -7,7 +7,7 @@ use core::cell::RefCell;
 use super::{MAX_QUERY_BYTES, SearchRequest};
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
-use crate::search::{Corpus, FolderScope, SearchResults, Terms, read_all, refresh};
+use crate::search::{Corpus, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
 
 /// Searches; brings the corpus up to date first, unless the host vouches that nothing changed.
 pub(super) async fn search(
@@ -25,7 +25,7 @@ pub(super) async fn search(
     }
     let vouched = request.vouched_unchanged && corpus.borrow().is_loaded();
     if !vouched {
-        refresh(call, corpus, FolderScope::all(&call.scope.layout)).await?;
+        refresh(call, corpus, FolderScope::all(&call.scope.layout), Purpose::Literal).await?;
     }
     // What is known from an index file alone has no text.
     read_all(call, corpus).await;

@@ -85,7 +85,7 @@ pub enum JournalCommand {
         /// What to restore.
         target: Target,
     },
-    /// Searches every file of the scope.
+    /// Searches the files of the journal: see [`Layout::is_journal`](crate::store::Layout::is_journal).
     Search(SearchRequest),
     /// The sizes of what is always at hand.
     Status,

@@ -70,8 +70,6 @@ pub struct NotebookConfig {
 /// What new notes are like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteConfig {
-    /// As `en`.
-    pub language: String,
     /// The title of a note that has none.
     pub default_title: String,
     /// The template of its file name; `None`: the slug of its title.
@@ -133,7 +131,6 @@ impl Default for NoteConfig {
     /// As zk has it, but for the file name: the slug of the title says more than an id.
     fn default() -> Self {
         Self {
-            language: "en".into(),
             default_title: "Untitled".into(),
             filename: None,
             extension: "md".into(),
@@ -395,9 +392,6 @@ impl Reader {
 
     fn note(&mut self, table: &Table, place: &str, note: &mut NoteConfig) {
         let text = |reader: &mut Self, key: &str| reader.text(table, place, key);
-        if let Some(language) = text(self, "language") {
-            note.language = language;
-        }
         if let Some(title) = text(self, "default-title") {
             note.default_title = title;
         }

@@ -9,7 +9,6 @@ use super::config::{NotebookConfig, Warning};
 use super::draft::{Draft, Kind, SUPERSEDES, built_in_template};
 use super::files::{below_notebook, create_note, find_template, normalized_lines, one_line};
 use super::links::LinkTarget;
-use super::slug::slug;
 use crate::document::{Note, Value};
 use crate::engine::{Call, Loaded, load};
 use crate::journal::MAX_WRITE_BYTES;
@@ -69,10 +68,9 @@ pub(crate) async fn remember(
     let title = checked_title(&request.title)?;
     let content = checked_content(&request.content)?;
     let tags = checked_tags(&request.tags)?;
-    let kind = Kind::of(call, config, &request.template).await?;
+    let kind = Kind::of(call, config, request).await?;
     let mut warnings = Vec::new();
-    let sample = format!("{}/{}.md", kind.folder, slug(title));
-    let found = find_template(call, config, &sample, &kind.name, &mut warnings).await?;
+    let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
     let built_in = built_in_template();
     let mut template = found.as_ref().unwrap_or(&built_in);
     let draft = |template| Draft { call, config, title, content: &content, tags: &tags, links, kind: &kind, template };
@@ -86,7 +84,7 @@ pub(crate) async fn remember(
     }
     let draft = draft(template);
     let mut others = Others::default();
-    for path in known.iter().filter(|path| below_notebook(call, path).starts_with(&format!("{}/", kind.folder))) {
+    for path in known.iter().filter(|path| kind.holds(below_notebook(call, path))) {
         let text = draft.render(path, 1, None)?;
         others.meet(&draft, path, &text).await?;
     }
@@ -130,7 +128,8 @@ pub(crate) async fn remember(
             return Ok(RememberReply { path, title: title.into(), state, message, warnings });
         }
     }
-    let message = format!("no free name for `{}` in {}: {MAX_NAMES} are taken", one_line(title), kind.folder);
+    let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };
+    let message = format!("no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
     Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own, or supersede the older note"))
 }
 
@@ -319,7 +318,7 @@ mod tests {
         let text = store.text(&reply.path);
         assert_eq!(
             text,
-            "---\ntitle: \"Error: it's [broken] #1\"\ndate: 2026-05-25 12:34:56\ntags: [\"infra\"]\n---\n\nPort 5433.\nTwo.\n"
+            "---\ntitle: \"Error: it's [broken] #1\"\ndate: 2026-05-25T12:34:56+0000\ntags: [\"infra\"]\n---\n\nPort 5433.\nTwo.\n"
         );
         let note = Note::parse(&text, crate::document::TagSyntax::default());
         assert_eq!(note.title, "Error: it's [broken] #1");

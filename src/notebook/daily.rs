@@ -98,7 +98,7 @@ async fn make(
 ) -> Result<bool, Error> {
     let config = config.for_writing()?;
     let below = below_notebook(call, path);
-    let found = match find_template(call, config, below, "daily", warnings).await? {
+    let found = match find_template(call, config, config.group_of(below), "daily", warnings).await? {
         Some(found) => found,
         None => {
             let template = Template::parse(DAILY_TEMPLATE).unwrap_or_default();

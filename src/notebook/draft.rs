@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::config::{IdCase, NoteConfig, NotebookConfig};
+use super::RememberRequest;
+use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
 use super::files::{FoundTemplate, below_notebook, list_folder, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
@@ -21,13 +22,23 @@ use crate::store::{
 /// How many folders the template of a file name may go down.
 const MAX_NAME_FOLDERS: usize = 8;
 
+// `concat!` takes no constant.
+macro_rules! date_pattern {
+    () => {
+        "%Y-%m-%dT%H:%M:%S%z"
+    };
+}
+
+/// How a note says when it was made. The offset is part of it, as a date without one is read as UTC, by
+/// zk too; zk's templates know `%z` and not `%:z`.
+pub(super) const DATE_PATTERN: &str = date_pattern!();
+
 /// The template of a note, where the notebook has none. Titles are quoted, as `Error: x` is no YAML.
-pub(super) const NOTE_TEMPLATE: &str = "---\n\
-    title: {{json title}}\n\
-    date: {{format-date now '%Y-%m-%d %H:%M:%S'}}\n\
-    tags: {{json tags}}\n\
-    ---\n\n\
-    {{content}}\n";
+pub(super) const NOTE_TEMPLATE: &str = concat!(
+    "---\ntitle: {{json title}}\ndate: {{format-date now '",
+    date_pattern!(),
+    "'}}\ntags: {{json tags}}\n---\n\n{{content}}\n",
+);
 
 /// The built-in template of a note.
 pub(super) fn built_in_template() -> FoundTemplate {
@@ -42,18 +53,61 @@ pub(super) const SUPERSEDES: &str = "supersedes";
 pub(super) struct Kind {
     /// What its template is called: `fact` for `templates/fact.md`.
     pub(super) name: String,
-    /// Below the root of the notebook.
+    /// Below the root of the notebook, and empty for the root itself.
     pub(super) folder: String,
+    /// The group that it is kept as; `None` for that of the folder.
+    group: Option<String>,
 }
 
 impl Kind {
-    /// `fact`, `decision`, or a folder that the notebook has or its configuration names.
-    pub(super) async fn of(call: &Call, config: &NotebookConfig, word: &str) -> Result<Self, Error> {
+    /// The group of the configuration that its notes are kept as.
+    pub(super) fn group<'a>(&self, config: &'a NotebookConfig) -> Option<&'a Group> {
+        match &self.group {
+            Some(name) => config.groups.iter().find(|group| group.name == *name),
+            None => config.group_of(&self.below("x")),
+        }
+    }
+
+    /// The path of a file in its folder.
+    fn below(&self, name: &str) -> String {
+        if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
+    }
+
+    /// Whether a note is in its folder or below it; of the root, in the root itself.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        match self.folder.as_str() {
+            "" => !path.contains('/'),
+            folder => path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
+        }
+    }
+
+    /// What a request asks for.
+    pub(super) async fn of(call: &Call, config: &NotebookConfig, request: &RememberRequest) -> Result<Self, Error> {
+        let mut kind = Self::of_word(call, config, &request.template).await?;
+        if let Some(name) = &request.group {
+            if config.groups.iter().all(|group| group.name != *name) {
+                let names: Vec<&str> = config.groups.iter().map(|group| group.name.as_str()).take(20).collect();
+                let message = format!("the configuration has no group `{}`", name.escape_debug());
+                let help = match names.as_slice() {
+                    [] => format!("it has no groups: write [group.NAME] into {CONFIG_FILE}"),
+                    names => format!("one of {}", names.join(", ")),
+                };
+                return Err(Error::invalid_argument(message, help));
+            }
+            kind.name = template_name(name).to_string();
+            kind.group = Some(name.clone());
+        }
+        Ok(kind)
+    }
+
+    /// `fact`, `decision`, the root, or a folder that the notebook has or its configuration names.
+    async fn of_word(call: &Call, config: &NotebookConfig, word: &str) -> Result<Self, Error> {
         let word = word.trim().trim_matches('/');
-        let known = |name: &str, folder: &str| Self { name: name.into(), folder: folder.into() };
+        let known = |name: &str, folder: &str| Self { name: name.into(), folder: folder.into(), group: None };
         match word {
-            "" | "fact" | "facts" => return Ok(known("fact", FACTS_FOLDER)),
-            "decision" | "decisions" => return Ok(known("decision", DECISIONS_FOLDER)),
+            "" | "fact" | FACTS_FOLDER => return Ok(known(template_name(FACTS_FOLDER), FACTS_FOLDER)),
+            "decision" | DECISIONS_FOLDER => return Ok(known(template_name(DECISIONS_FOLDER), DECISIONS_FOLDER)),
+            "." => return Ok(known("note", "")),
             _ => {}
         }
         let file = notebook_file(call, word)?;
@@ -72,12 +126,27 @@ impl Kind {
             return Err(Error::invalid_argument(format!("`{first}` holds no notes"), "choose another folder"));
         }
         let is_group = config.groups.iter().any(|group| group.paths.iter().any(|path| path == word));
-        if is_group || !list_folder(call, Some(&file)).await?.is_empty() || has_template(call, word).await? {
+        if is_group || is_folder(call, &file).await? || has_template(call, word).await? {
             return Ok(known(word.rsplit('/').next().unwrap_or(word), word));
         }
         let help = format!("one of fact, decision{}", folders(call).await?);
         Err(Error::invalid_argument(format!("unknown template: {}", word.escape_debug()), help))
     }
+}
+
+/// What the template is called of notes in a folder, or of a group, of this name.
+fn template_name(folder: &str) -> &str {
+    match folder {
+        FACTS_FOLDER => "fact",
+        DECISIONS_FOLDER => "decision",
+        other => other,
+    }
+}
+
+/// Also an empty one.
+async fn is_folder(call: &Call, path: &RelPath) -> Result<bool, Error> {
+    let entries = list_folder(call, path.parent().as_ref()).await?;
+    Ok(entries.iter().any(|entry| entry.path == *path && entry.kind == EntryKind::Directory))
 }
 
 async fn has_template(call: &Call, word: &str) -> Result<bool, Error> {
@@ -121,7 +190,7 @@ impl Draft<'_> {
     }
 
     fn note_config(&self) -> &NoteConfig {
-        self.config.note_at(&format!("{}/x", self.kind.folder))
+        self.kind.group(self.config).map_or(&self.config.note, |group| &group.note)
     }
 
     /// The file for the try of this number, counted from 1.
@@ -143,11 +212,11 @@ impl Draft<'_> {
                 if template.uses("id") { name } else { numbered(name) }
             }
         };
-        notebook_file(self.call, &format!("{}/{stem}.{}", self.kind.folder, note.extension))
+        notebook_file(self.call, &self.kind.below(&format!("{stem}.{}", note.extension)))
     }
 
     fn variables(&self, path: Option<&str>, number: u32) -> Variables {
-        let group = self.config.group_of(&format!("{}/x", self.kind.folder));
+        let group = self.kind.group(self.config);
         let mut variables = Variables::default();
         variables.set("now", Variable::Moment(self.call.now));
         variables.set("extra", Variable::Map(group.map_or(&self.config.extra, |group| &group.extra).clone()));

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::config::{CONFIG_FILE, NotebookConfig, Warning};
+use super::config::{CONFIG_FILE, Group, NotebookConfig, Warning};
 use super::template::{MAX_TEMPLATE_BYTES, Template};
 use crate::engine::{Call, Loaded, create, load, load_all};
 use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
@@ -96,7 +96,7 @@ pub(super) fn template_folders() -> [String; 2] {
     [TEMPLATES_FOLDER.to_string(), format!("{ZK_FOLDER}/{TEMPLATES_FOLDER}")]
 }
 
-/// The template for a note at `path`: that of its group, else `<kind>.md` of a folder of templates,
+/// The template for a note of a group: that of the group, else `<kind>.md` of a folder of templates,
 /// else that of the whole notebook. `None` where there is none of them.
 ///
 /// One that the configuration names and that is not there is a warning: zk would refuse the note, but
@@ -104,11 +104,10 @@ pub(super) fn template_folders() -> [String; 2] {
 pub(super) async fn find_template(
     call: &Call,
     config: &NotebookConfig,
-    path: &str,
+    group: Option<&Group>,
     kind: &str,
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<FoundTemplate>, Error> {
-    let group = config.group_of(path);
     let own = group.filter(|group| group.has_own_template).and_then(|group| group.note.template.as_deref());
     let shared = config.note.template.as_deref().filter(|_| own.is_none());
     let [ours, of_zk] = template_folders();

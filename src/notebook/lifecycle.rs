@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::RememberRequest;
 use super::config::NotebookConfig;
+use super::draft::DATE_PATTERN;
 use super::files::{list_folder, notebook_file, one_line, text_of};
 use super::slug::slug;
 use super::template::json_string;
@@ -311,6 +312,7 @@ pub(crate) async fn remember_error(
 }
 
 fn error_text(note: &ErrorNote, tool: &str, now: LocalTime) -> String {
+    let now = moment(now);
     // Indented, it is what the tool printed and nothing else: no tag, no link, no heading.
     format!(
         "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\n---\n\n    {}\n",
@@ -330,7 +332,11 @@ fn counted(text: &str, config: &NotebookConfig, now: LocalTime) -> (String, u32)
     let count = count.saturating_add(1);
     let text = set_field(text, &note, "count", &count.to_string());
     let note = Note::parse(&text, config.tags);
-    (set_field(&text, &note, "last", &now.to_string()), count)
+    (set_field(&text, &note, "last", &moment(now)), count)
+}
+
+fn moment(now: LocalTime) -> String {
+    now.format(DATE_PATTERN).unwrap_or_else(|| now.to_string())
 }
 
 /// The note that keeps a summary of what a tool gave, at most [`MAX_SUMMARY_CHARS`] characters of it.
@@ -451,7 +457,7 @@ mod tests {
         assert_eq!((second.state, second.count, &second.path), (ErrorState::Counted, 2, &first.path));
         let text = store.text(&first.path);
         assert!(
-            text.contains("\ncount: 2\nlast: 2026-05-25 12:34:56\n") && text.contains("    error: port 5433"),
+            text.contains("\ncount: 2\nlast: 2026-05-25T12:34:56+0000\n") && text.contains("    error: port 5433"),
             "{text}"
         );
         assert!(report(&mut store, "\n").is_err());

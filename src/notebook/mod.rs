@@ -124,7 +124,7 @@ pub enum NotebookCommand {
         limit: u32,
     },
     /// Recalls for one turn of a conversation: what is found is shown in this turn's prompt alone,
-    /// however late it is found.
+    /// however late it is found. Of several for one turn, the one that was asked last counts.
     RecallForTurn {
         /// The turn; they grow.
         turn: u64,
@@ -232,8 +232,11 @@ pub struct RememberRequest {
     pub title: String,
     /// Markdown.
     pub content: String,
-    /// `fact`, `decision`, or the name of a folder of the notebook.
+    /// `fact`, `decision`, the name of a folder of the notebook, or `.` for its root.
     pub template: String,
+    /// The group of the configuration whose file name, template and variables the note gets; `None` for the
+    /// group of its folder.
+    pub group: Option<String>,
     /// Tags, with or without `#`.
     pub tags: Vec<String>,
     /// Notes to link to.

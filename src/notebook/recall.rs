@@ -100,7 +100,7 @@ fn rank(
         // What is first by another key may be last by its score.
         false => usize::MAX,
     };
-    corpus.ranked().search(query, limit, &is_accepted, &weight)
+    corpus.ranked().search(query, limit, &is_accepted, &weight, &|id| corpus.tie(id))
 }
 
 /// The hits by what is known of the notes; those that are equal stay in the order of their scores.

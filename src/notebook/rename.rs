@@ -78,7 +78,7 @@ pub(crate) async fn rename(
     let (mut text, mut version) = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?;
     let old = Note::parse(&text, config.tags);
     let stem = new_stem(old_path, &old.title, title)?;
-    let mut task = Task { call, config, old_path, title, old_title: old.title, aliases: old.aliases, sources };
+    let task = Task { call, config, old_path, title, old_title: old.title, aliases: old.aliases, sources };
     if stem == old_path.file_stem() {
         return task.retitle().await;
     }
@@ -178,17 +178,18 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Another title under the same name.
-    async fn retitle(&mut self) -> Result<RenameReply, Error> {
+    /// Another title under the same name. The title itself goes last: until then the note is found by the
+    /// old one, and so are the links that have yet to be rewritten.
+    async fn retitle(&self) -> Result<RenameReply, Error> {
         let path = self.old_path;
+        let (links, files) = self.rewrite_links(path).await?;
         let limit = self.call.scope.limits.max_file_bytes;
         let titled = update(&self.call.fs, path, limit, Backups::Off, |bytes| {
             let text = text_of(path, bytes)?;
             let (new, _) = self.renamed_text(text, path);
             Ok(if new == text { Change::Keep(()) } else { Change::Write(new.into_bytes(), ()) })
         });
-        titled.await?;
-        let (links, files) = self.rewrite_links(path).await?;
+        titled.await.map_err(|error| self.unfinished(error, path))?;
         Ok(self.reply(path, links, files))
     }
 
@@ -248,10 +249,13 @@ impl Task<'_> {
     }
 
     fn unfinished(&self, error: Error, new_path: &RelPath) -> Error {
-        if *new_path == *self.old_path {
-            return error;
-        }
-        let help = format!("{} is kept beside {new_path}; when this is mended, rename it again", self.old_path);
+        let help = if *new_path == *self.old_path {
+            format!(
+                "{new_path} has its old title, and links may have the new one; when this is mended, rename it again"
+            )
+        } else {
+            format!("{} is kept beside {new_path}; when this is mended, rename it again", self.old_path)
+        };
         Error { help, ..error }
     }
 
@@ -426,6 +430,35 @@ mod tests {
         assert_eq!((reply.path.as_str(), reply.links), (OLD, 0));
         let text = store.text(OLD);
         assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).title, "PORT", "{text}");
+    }
+
+    /// Links by the title no longer lead to the note once it has another.
+    #[test]
+    fn a_title_without_a_new_name_is_finished_after_a_crash_at_any_point() {
+        const LOG: &str = "[[Port]] and [[facts/port]]\n";
+        let retitle = |store: &mut Store| {
+            store.run(|fs| async move {
+                let linking = [path("daily/log.md"), path("facts/other.md")];
+                let leads_to_old: &dyn Fn(&str, &Link) -> bool =
+                    &|_, link| ["Port", "facts/port"].contains(&link.target.as_str());
+                let sources = RenameSources { linking: &linking, leads_to_old, is_unambiguous: &|_, _| true };
+                rename(&call_at(fs, day()), &NotebookConfig::default(), &path(OLD), "Port!", &sources).await
+            })
+        };
+        let title = |store: &Store| Note::parse(&store.text(OLD), crate::document::TagSyntax::default()).title;
+        for last in 0..3 {
+            let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", LOG), ("facts/other.md", LOG)]);
+            store.dies_after = Some(last);
+            let error = retitle(&mut store).expect_err("it died");
+            assert!(error.help.contains("rename it again"), "{error:?}");
+            assert_eq!(title(&store), "Port", "{last}: it is found by its title until the end");
+            store.dies_after = None;
+            let reply = retitle(&mut store).expect("finished");
+            assert_eq!((reply.path.as_str(), title(&store).as_str()), (OLD, "Port!"), "{last}");
+            for file in ["daily/log.md", "facts/other.md"] {
+                assert_eq!(store.text(file), "[[Port!]] and [[facts/port]]\n", "{last}");
+            }
+        }
     }
 
     #[test]

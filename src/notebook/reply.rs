@@ -137,9 +137,9 @@ pub struct RelatedNote {
     pub path: String,
     /// Its title.
     pub title: String,
-    /// How many links away: 1 for a link between the two, 2 for a note that both link to.
+    /// How many links away: 1 for a link between the two, 2 where both are linked with a third note.
     pub distance: u32,
-    /// Why: `links here`, `linked from here`, `both link to PATH`.
+    /// Why: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
     pub reason: String,
 }
 

@@ -13,7 +13,7 @@ use super::snapshot::{ParsedNotes, Snapshot};
 use super::{NotebookCommand, NotebookReply, change, queries};
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, Version};
-use crate::search::{Corpus, DocId, FolderScope, load_texts, read_index_file, refresh, save_index_file};
+use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// How often texts that change while they are read are read again.
@@ -142,7 +142,7 @@ pub(super) async fn catch_up(call: &Call, notebook: &Rc<Notebook>) -> Result<Rc<
     let found = load_config(call).await?;
     let config = adopt(call, notebook, found);
     read_index_file(call, &notebook.corpus).await;
-    refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout)).await?;
+    refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout), Purpose::Ranked).await?;
     notebook.corpus.borrow_mut().index_notes();
     save_index_file(call, &notebook.corpus).await;
     Ok(config)
@@ -166,7 +166,7 @@ fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Rc<NotebookCon
     let rules = config.clone();
     let coverage = move |path: &RelPath| covers(&scope, &rules, path);
     let mut corpus = notebook.corpus.borrow_mut();
-    corpus.cover(Rc::new(coverage));
+    corpus.cover(Rc::new(coverage), found.version.clone());
     corpus.read_tags(config.tag_syntax());
     *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
     config

@@ -20,7 +20,9 @@ pub(crate) struct Session {
     first: Vec<RecalledMemory>,
     /// The last turn that asked.
     turn: u64,
-    /// What was found for that turn; nothing until it was.
+    /// How often a turn has asked.
+    asked: u64,
+    /// What was found for that turn when it last asked; nothing until it was.
     recalled: Vec<RecalledMemory>,
 }
 
@@ -69,7 +71,7 @@ fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
     facts.into_iter().take(limit).map(|(_, place)| place).collect()
 }
 
-/// Recalls for a turn. What is found after a later turn has asked is dropped.
+/// Recalls for a turn. What is found after a later turn has asked, or the same turn again, is dropped.
 pub(super) async fn recall_for_turn(
     call: &Call,
     notebook: &Rc<Notebook>,
@@ -77,7 +79,7 @@ pub(super) async fn recall_for_turn(
     query: String,
     limit: u32,
 ) -> Result<u32, Error> {
-    {
+    let number = {
         let mut session = notebook.session.borrow_mut();
         if turn < session.turn {
             let message = alloc::format!("turn {turn} is over: turn {} has begun", session.turn);
@@ -85,7 +87,9 @@ pub(super) async fn recall_for_turn(
         }
         session.turn = turn;
         session.recalled.clear();
-    }
+        session.asked += 1;
+        session.asked
+    };
     let request = RecallRequest {
         query,
         limit,
@@ -97,7 +101,7 @@ pub(super) async fn recall_for_turn(
     };
     let found = recall(call, notebook, &request).await?;
     let mut session = notebook.session.borrow_mut();
-    if session.turn != turn {
+    if session.asked != number {
         return Ok(0);
     }
     let memories = found.hits.into_iter();

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use serde::Deserialize;
 
+use super::select::path_parts;
 use crate::protocol::Error;
 
 /// A note as `zk list` prints it. Of a list of paths only the path is known.
@@ -189,26 +190,11 @@ fn is_remark(line: &str) -> bool {
 
 /// Whether a path lies below the root, as the paths are written; a relative path is relative to it.
 fn is_inside(path: &str, root: &str) -> bool {
-    let Some(path_parts) = parts(path) else { return false };
+    let Some(parts) = path_parts(path) else { return false };
     if !path.starts_with('/') {
-        return !path_parts.is_empty();
+        return !parts.is_empty();
     }
-    parts(root).is_some_and(|root_parts| path_parts.len() > root_parts.len() && path_parts.starts_with(&root_parts))
-}
-
-/// The parts of a path without `.` and `..`; `None` if it climbs above where it begins.
-fn parts(path: &str) -> Option<Vec<&str>> {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts)
+    path_parts(root).is_some_and(|root| parts.len() > root.len() && parts.starts_with(&root))
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::cmp::Reverse;
 
 use super::files::{DocId, Document, EncodedNote, Files};
 use super::index::LiteralIndex;
 use super::query::{self, Match, Terms};
-use super::ranked::{Fields, RankedIndex};
+use super::ranked::{Fields, RankedIndex, Tie};
 use super::render;
 use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
@@ -30,13 +31,20 @@ const MAX_FOLDERS: usize = 1 << 16;
 /// How many notes are indexed between two looks at whether the index is to be packed.
 const SETTLE_EVERY: DocId = 512;
 
+/// What files are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Their texts, which are kept.
+    Literal,
+    /// Their words: a text is indexed as it comes, and read again if a passage of it is to be shown.
+    Ranked,
+}
+
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderScope {
     /// `None` for the root.
     pub(crate) folder: Option<RelPath>,
-    /// The only file of it that counts; `None`: every file that is covered.
-    pub(crate) only: Option<RelPath>,
     /// Also everything below it, but for what is hidden and for other scopes' memory.
     pub(crate) tree: bool,
 }
@@ -51,17 +59,22 @@ pub(super) struct Restored {
     pub(super) documents: Vec<(DocId, Document)>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
+    /// What is listed unchanged is known by `documents`.
+    pub(super) pages: Pages,
 }
 
 /// One page of a folder as it was last listed.
 #[derive(Clone, Debug)]
-struct Page {
-    after: Option<RelPath>,
-    next: Option<RelPath>,
-    version: Option<Version>,
+pub(super) struct Page {
+    pub(super) after: Option<RelPath>,
+    pub(super) next: Option<RelPath>,
+    pub(super) version: Option<Version>,
     /// The folders on it.
-    folders: Vec<RelPath>,
+    pub(super) folders: Vec<RelPath>,
 }
+
+/// By folder, its pages.
+pub(super) type Pages = SortedMap<Option<RelPath>, Vec<Page>>;
 
 /// The files that a search covers, what could not be read of them, and the indexes of their words.
 pub(crate) struct Corpus {
@@ -80,14 +93,19 @@ pub(crate) struct Corpus {
     unsaved: usize,
     skipped: SortedMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
-    pages: SortedMap<Option<RelPath>, Vec<Page>>,
+    pages: Pages,
+    /// Which files are notes.
     coverage: Coverage,
-    /// Which of them literal search covers.
+    /// The version of the configuration that `coverage` is by; `None` where there is none.
+    configuration: Option<Version>,
+    /// Which files literal search covers, notes or not.
     journal: Coverage,
     /// How often what counts as a note, or as a tag, was changed: a list from before says nothing.
     rules: u64,
     /// Whether the last try to bring it up to date succeeded.
     loaded: bool,
+    /// Whether literal search, which needs every text, was ever asked for.
+    keeps_texts: bool,
 }
 
 impl Default for Corpus {
@@ -103,10 +121,12 @@ impl Default for Corpus {
             unsaved: 0,
             skipped: SortedMap::default(),
             pages: SortedMap::default(),
-            coverage: Rc::new(|path| path.as_str().ends_with(NOTE_SUFFIX)),
+            coverage: Rc::new(is_markdown),
+            configuration: None,
             journal: Rc::new(|_| true),
             rules: 0,
             loaded: false,
+            keeps_texts: false,
         }
     }
 }
@@ -123,10 +143,32 @@ impl Corpus {
         self.loaded
     }
 
-    /// Other files are notes from here on.
-    pub(crate) fn cover(&mut self, coverage: Coverage) {
+    /// Other files are notes from here on, by the configuration of this version. One that becomes a note, or is
+    /// none any more, is a new file: what was indexed of it is passed over, and a text that is at hand is kept.
+    pub(crate) fn cover(&mut self, coverage: Coverage, configuration: Option<Version>) {
         self.coverage = coverage;
+        self.configuration = configuration;
+        let known = self.files.since(0).filter(|(_, doc)| doc.is_note != (self.coverage)(&doc.path));
+        let changed: Vec<Document> = known
+            .map(|(_, doc)| {
+                let text = doc.text.as_deref().map(String::from);
+                Document::new(doc.path.clone(), doc.version.clone(), doc.modified, text)
+            })
+            .collect();
+        for document in changed {
+            self.problems.remove(&document.path);
+            if document.text.is_some() {
+                self.insert(document);
+            } else {
+                self.forget(&document.path);
+            }
+        }
         self.new_rules();
+    }
+
+    /// Whether a file is kept: as a note, or for literal search.
+    fn covers(&self, path: &RelPath) -> bool {
+        (self.coverage)(path) || (self.journal)(path)
     }
 
     /// Tags are read so from here on. What was indexed otherwise is indexed anew; what is known from an
@@ -192,8 +234,9 @@ impl Corpus {
         }
     }
 
+    /// The notes that could not be read.
     pub(crate) fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
-        self.skipped_of(shown, &|_| true)
+        self.skipped_of(shown, &*self.coverage)
     }
 
     fn skipped_of(&self, shown: impl Fn(&RelPath) -> String, is_of: &dyn Fn(&RelPath) -> bool) -> Vec<Skipped> {
@@ -203,22 +246,26 @@ impl Corpus {
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
     fn plan(&mut self, folder: Option<&RelPath>, page: &Page, present: Vec<Entry>, limits: &Limits) -> Vec<Entry> {
-        let paths: SortedSet<&RelPath> = present.iter().map(|entry| &entry.path).collect();
-        let is_on_page = |path: &RelPath| {
-            path.is_child_of(folder)
-                && page.after.as_ref().is_none_or(|after| path > after)
-                && page.next.as_ref().is_none_or(|next| path <= next)
-        };
-        let known = self.files.by_path().map(|(path, _)| path);
-        let gone: Vec<RelPath> = known.filter(|path| is_on_page(path) && !paths.contains(path)).cloned().collect();
+        // Both are sorted by path.
+        let mut known = self.files.in_folder(folder, page.after.as_ref(), page.next.as_ref()).peekable();
+        let mut gone: Vec<RelPath> = Vec::new();
+        let mut ids: Vec<Option<DocId>> = Vec::with_capacity(present.len());
+        for entry in &present {
+            while let Some((path, _)) = known.next_if(|(path, _)| **path < entry.path) {
+                gone.push(path.clone());
+            }
+            ids.push(known.next_if(|(path, _)| **path == entry.path).map(|(_, id)| id));
+        }
+        gone.extend(known.map(|(path, _)| path.clone()));
         gone.iter().for_each(|path| self.forget(path));
-        let mut is_to_be_read = |entry: &Entry| {
+        let mut is_to_be_read = |entry: &Entry, id: Option<DocId>| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
                 && self.files.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
-            let is_known = self.files.is_known(&entry.path, &entry.version, entry.modified);
+            let is_known = id.is_some_and(|id| self.files.is_known(id, &entry.version, entry.modified));
             has_room_now || !is_known
         };
-        present.into_iter().filter(|entry| is_to_be_read(entry)).collect()
+        let present = present.into_iter().zip(ids);
+        present.filter(|(entry, id)| is_to_be_read(entry, *id)).map(|(entry, _)| entry).collect()
     }
 
     /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.
@@ -256,10 +303,16 @@ impl Corpus {
     }
 
     fn insert(&mut self, mut document: Document) {
-        document.is_journal = (self.journal)(&document.path);
+        self.place(&mut document);
         self.forget_words(&document.path);
         self.files.insert(document);
         self.unsaved += 1;
+    }
+
+    /// Says whose file it is.
+    fn place(&self, document: &mut Document) {
+        document.is_journal = (self.journal)(&document.path);
+        document.is_note = (self.coverage)(&document.path);
     }
 
     fn forget_words(&mut self, path: &RelPath) {
@@ -280,7 +333,7 @@ impl Corpus {
     /// Parses the notes that came since the last time, and puts their words into the ranked index.
     pub(crate) fn index_notes(&mut self) {
         for id in self.ranked_to..self.files.next_id() {
-            let Some(doc) = self.files.doc_mut(id) else { continue };
+            let Some(doc) = self.files.doc_mut(id).filter(|doc| doc.is_note) else { continue };
             let text = doc.text.as_deref().unwrap_or_default();
             let note = Note::parse(text, self.tags);
             let fields = Fields {
@@ -317,12 +370,19 @@ impl Corpus {
         self.ranked = index.ranked;
         self.files.set_index_file(index.file);
         for (id, mut document) in index.documents {
-            document.is_journal = (self.journal)(&document.path);
+            self.place(&mut document);
             self.files.restore(id, document);
         }
         self.supersedes = index.supersedes;
         self.problems = index.problems;
+        self.pages = index.pages;
         self.ranked_to = self.files.next_id();
+        let others = self.files.since(0).filter(|(_, doc)| !doc.is_note).map(|(_, doc)| doc.path.clone());
+        let others: Vec<RelPath> = others.collect();
+        for path in others {
+            self.pages.remove(&path.parent());
+            self.forget(&path);
+        }
         self.literal.unsettle();
     }
 
@@ -340,12 +400,27 @@ impl Corpus {
         self.unsaved = 0;
     }
 
+    /// The version of the configuration that says which files are notes.
+    pub(super) fn configuration(&self) -> Option<&Version> {
+        self.configuration.as_ref()
+    }
+
+    /// What the folders were when they were last listed.
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
     pub(super) fn is_skipped(&self, path: &RelPath) -> bool {
         self.skipped.contains_key(path)
     }
 
     pub(super) fn tags(&self) -> TagSyntax {
         self.tags
+    }
+
+    /// What decides between equal scores: the file that was changed later is first.
+    pub(crate) fn tie(&self, id: DocId) -> Tie<'_> {
+        self.files.doc(id).map_or((Reverse(0), ""), |doc| (Reverse(doc.modified), doc.path.as_str()))
     }
 
     /// The ranked index.
@@ -383,7 +458,12 @@ impl Corpus {
 }
 
 /// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
-pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: Vec<FolderScope>) -> Result<(), Error> {
+pub(crate) async fn refresh(
+    call: &Call,
+    corpus: &Rc<RefCell<Corpus>>,
+    scopes: Vec<FolderScope>,
+    purpose: Purpose,
+) -> Result<(), Error> {
     let (fs, limits) = (&call.fs, &call.scope.limits);
     let mut changed = Vec::new();
     let mut listed = Vec::new();
@@ -396,7 +476,7 @@ pub(crate) async fn refresh(call: &Call, corpus: &Rc<RefCell<Corpus>>, scopes: V
         listed.push((scope.folder, pages));
     }
     corpus.borrow_mut().keep_folders(&walk.seen);
-    read(fs, corpus, changed, limits).await;
+    read(fs, corpus, changed, limits, purpose).await;
     let mut corpus = corpus.borrow_mut();
     // Only what was read as well as listed is known, lest another search under way trust the list.
     let is_current = corpus.rules == rules;
@@ -434,9 +514,10 @@ async fn look_through(
                 let Listing { entries, next, version } = listing;
                 let folders = if scope.tree { subfolders(&entries) } else { Vec::new() };
                 let page = Page { after, next, version, folders };
-                let coverage = corpus.borrow().coverage.clone();
-                let present = entries.into_iter().filter(|entry| scope.covers(entry, &coverage)).collect();
-                changed.extend(corpus.borrow_mut().plan(scope.folder.as_ref(), &page, present, limits));
+                let mut corpus = corpus.borrow_mut();
+                let is_covered = |entry: &Entry| scope.covers(entry, |path| corpus.covers(path));
+                let present = entries.into_iter().filter(is_covered).collect();
+                changed.extend(corpus.plan(scope.folder.as_ref(), &page, present, limits));
                 page
             }
             (ListOutcome::Unchanged, Some(page)) => page.clone(),
@@ -451,7 +532,7 @@ async fn look_through(
 }
 
 /// Reads files into the corpus, many at once.
-async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits) {
+async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits, purpose: Purpose) {
     let (regular, special): (Vec<Entry>, Vec<Entry>) =
         changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
     for entry in special {
@@ -467,12 +548,19 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
         let paths: Vec<(&RelPath, Option<Version>)> = small.iter().map(|entry| (&entry.path, None)).collect();
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
+        let first = corpus.files.next_id();
         for (entry, answer) in small.into_iter().zip(answers) {
             corpus.take(entry, answer, limits);
         }
         for entry in large {
             let size = entry.size;
             corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
+        }
+        if purpose == Purpose::Ranked {
+            corpus.index_notes();
+            if !corpus.keeps_texts {
+                corpus.files.drop_texts(first);
+            }
         }
     }
 }
@@ -509,7 +597,8 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Rc<RefCell<Corpus>>, ids: &
 /// Reads every text that the index was not made from.
 pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     let missing: Vec<DocId> = {
-        let corpus = corpus.borrow();
+        let mut corpus = corpus.borrow_mut();
+        corpus.keeps_texts = true;
         corpus.files.since(0).filter(|(_, doc)| doc.text.is_none()).map(|(id, _)| id).collect()
     };
     if !missing.is_empty() {
@@ -543,18 +632,15 @@ fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, no
 impl FolderScope {
     /// What makes up the memory of a scope.
     pub(crate) fn all(layout: &Layout) -> Vec<Self> {
-        let tree = Self { folder: layout.project_folder().cloned(), only: None, tree: true };
+        let tree = Self { folder: layout.project_folder().cloned(), tree: true };
         match &tree.folder {
             None => alloc::vec![tree],
-            Some(_) => alloc::vec![Self { folder: None, only: None, tree: false }, tree],
+            Some(_) => alloc::vec![Self { folder: None, tree: false }, tree],
         }
     }
 
-    fn covers(&self, entry: &Entry, coverage: &Coverage) -> bool {
-        entry.kind != EntryKind::Directory
-            && coverage(&entry.path)
-            && !(self.tree && is_hidden(&entry.path))
-            && self.only.as_ref().is_none_or(|only| *only == entry.path)
+    fn covers(&self, entry: &Entry, is_covered: impl Fn(&RelPath) -> bool) -> bool {
+        entry.kind != EntryKind::Directory && is_covered(&entry.path) && !(self.tree && is_hidden(&entry.path))
     }
 }
 
@@ -564,13 +650,16 @@ fn subfolders(entries: &[Entry]) -> Vec<RelPath> {
     folders.filter(|path| !is_hidden(path) && !Layout::is_other_memory(path)).cloned().collect()
 }
 
+fn is_markdown(path: &RelPath) -> bool {
+    path.as_str().ends_with(NOTE_SUFFIX)
+}
+
 fn is_hidden(path: &RelPath) -> bool {
     path.file_name().starts_with('.')
 }
 
 /// The Markdown files of scopes, and what is named like one.
 pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Vec<Entry>, Error> {
-    let markdown: Coverage = Corpus::default().coverage;
     let mut found = Vec::new();
     let mut walk = Walk::of(scopes);
     while let Some(scope) = walk.next()? {
@@ -584,7 +673,7 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
             if scope.tree {
                 walk.add(&subfolders(&page.entries));
             }
-            found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry, &markdown)));
+            found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry, is_markdown)));
             match page.next {
                 Some(next) => after = Some(next),
                 None => break,
@@ -606,7 +695,7 @@ impl Walk {
     }
 
     fn add(&mut self, folders: &[RelPath]) {
-        let scopes = folders.iter().map(|folder| FolderScope { folder: Some(folder.clone()), only: None, tree: true });
+        let scopes = folders.iter().map(|folder| FolderScope { folder: Some(folder.clone()), tree: true });
         self.queue.extend(scopes);
     }
 

@@ -2,10 +2,11 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Bound, Range};
 
 use crate::document::Note;
 use crate::protocol::Version;
@@ -34,10 +35,14 @@ pub(crate) struct Document {
     pub(crate) modified: u64,
     /// `None` until it is read: what is known of the file comes from the index file.
     pub(crate) text: Option<Box<str>>,
+    /// How long the text was when it was last at hand, in bytes.
+    size: u64,
     pub(crate) note: EncodedNote,
     pub(crate) rank: Rank,
     /// Whether literal search covers it.
     pub(crate) is_journal: bool,
+    /// Whether it is a note of the notebook.
+    pub(crate) is_note: bool,
     /// Where the file stands when all are sorted by path; valid once the names are settled.
     pub(crate) order: u32,
 }
@@ -80,10 +85,12 @@ impl Document {
             path,
             version,
             modified,
+            size: text.as_ref().map_or(0, String::len) as u64,
             text: text.map(String::into_boxed_str),
             note: EncodedNote::Unknown,
             rank,
             is_journal: true,
+            is_note: true,
             order: 0,
         }
     }
@@ -92,10 +99,6 @@ impl Document {
     pub(crate) fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
-
-    fn bytes(&self) -> u64 {
-        self.text().len() as u64
-    }
 }
 
 impl Files {
@@ -103,7 +106,7 @@ impl Files {
     pub(crate) fn insert(&mut self, document: Document) -> DocId {
         self.remove(&document.path);
         let id = self.next_id();
-        self.live_bytes += document.bytes();
+        self.live_bytes += document.size;
         self.by_path.insert(document.path.clone(), id);
         self.docs.push(Some(Box::new(document)));
         id
@@ -113,8 +116,8 @@ impl Files {
     pub(crate) fn remove(&mut self, path: &RelPath) -> Option<DocId> {
         let id = self.by_path.remove(path)?;
         if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::take) {
-            self.live_bytes -= doc.bytes();
-            self.dead_bytes += doc.bytes();
+            self.live_bytes -= doc.size;
+            self.dead_bytes += doc.size;
         }
         Some(id)
     }
@@ -150,9 +153,16 @@ impl Files {
     /// Gives a file its text, which was known already but not read.
     pub(crate) fn set_text(&mut self, id: DocId, text: String) {
         if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {
-            self.live_bytes = self.live_bytes - doc.bytes() + text.len() as u64;
+            self.live_bytes = self.live_bytes - doc.size + text.len() as u64;
+            doc.size = text.len() as u64;
             doc.text = Some(text.into_boxed_str());
         }
+    }
+
+    /// Lets go of the texts from a number on that can be had again by reading.
+    pub(crate) fn drop_texts(&mut self, first: DocId) {
+        let read = self.docs.iter_mut().skip(first as usize).flatten();
+        read.filter(|doc| doc.size > 0).for_each(|doc| doc.text = None);
     }
 
     /// The number that the next file gets.
@@ -183,10 +193,40 @@ impl Files {
         self.by_path.get(path).copied()
     }
 
-    /// Whether this version of the file is known. When it changed is taken over: a file that changed between
+    /// The files directly in a folder whose paths lie behind `after` and not behind `last`, sorted by path.
+    pub(crate) fn in_folder(
+        &self,
+        folder: Option<&RelPath>,
+        after: Option<&RelPath>,
+        last: Option<&RelPath>,
+    ) -> impl Iterator<Item = (&RelPath, DocId)> {
+        // All that is below a folder sorts between these: '0' comes next to '/'.
+        let ends = folder.map(|folder| (format!("{folder}/"), format!("{folder}0")));
+        let start = after.map(|after| Bound::Excluded(after.as_str()));
+        let start = start.or_else(|| ends.as_ref().map(|(start, _)| Bound::Included(start.as_str())));
+        let end = last.map(|last| Bound::Included(last.as_str()));
+        let end = end.or_else(|| ends.as_ref().map(|(_, end)| Bound::Excluded(end.as_str())));
+        let (start, end) = (start.unwrap_or(Bound::Unbounded), end.unwrap_or(Bound::Unbounded));
+        // A map panics at a range that is none.
+        let is_range = match (&start, &end) {
+            (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end) | Bound::Included(end)) => {
+                start < end
+            }
+            _ => true,
+        };
+        let found = is_range.then(|| self.by_path.range::<str, _>((start, end)));
+        let folder = folder.cloned();
+        found
+            .into_iter()
+            .flatten()
+            .filter(move |(path, _)| path.is_child_of(folder.as_ref()))
+            .map(|(path, &id)| (path, id))
+    }
+
+    /// Whether the file is known by this version. When it changed is taken over: a file that changed between
     /// a list and its reading was put down with the time of the list.
-    pub(crate) fn is_known(&mut self, path: &RelPath, version: &Version, modified: u64) -> bool {
-        let known = self.id(path).and_then(|id| self.doc_mut(id)).filter(|doc| doc.version == *version);
+    pub(crate) fn is_known(&mut self, id: DocId, version: &Version, modified: u64) -> bool {
+        let known = self.doc_mut(id).filter(|doc| doc.version == *version);
         known.map(|doc| doc.modified = modified).is_some()
     }
 

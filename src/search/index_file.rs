@@ -13,23 +13,29 @@ use core::cell::RefCell;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::corpus::{Corpus, Restored};
+use super::corpus::{Corpus, Page, Pages, Restored};
 use super::files::{DocId, Document, EncodedNote};
 use super::ranked::RankedIndex;
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all};
 use crate::protocol::{Precondition, Version};
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
-/// What a part begins with. Another format has another number.
-const MAGIC: [u8; 8] = *b"sbindex\x01";
+/// What a part begins with. Another format has another number, and so have other rules of which files are
+/// notes under the same configuration.
+const MAGIC: [u8; 8] = *b"sbindex\x02";
 /// How long the head of a part is: the mark, the writing, the number of parts, this part's number.
 const HEAD_BYTES: usize = 24;
-/// The most bytes of a part, its head included.
-const PART_BYTES: usize = 8 << 20;
+/// The most bytes of a part, its head included. Each is copied several times on its way, which costs less
+/// while it fits into a processor's cache, and a host need not take more.
+const PART_BYTES: usize = 2 << 20;
 /// The most parts.
 const MAX_PARTS: u32 = 1024;
+/// How many parts are read together.
+const PARTS_AT_ONCE: u32 = 4;
+/// How long the number is that says how long the catalog behind it is.
+const LENGTH_BYTES: usize = 8;
 /// How far the numbers of files may be spread: numbers only grow, and an index made anew begins at 0.
 const MAX_SPREAD: usize = 64;
 /// Fewer notes than this are read as fast as an index of them.
@@ -43,6 +49,29 @@ struct Catalog<'a> {
     notes: Vec<Entry<'a>>,
     supersedes: Vec<(String, Vec<DocId>)>,
     problems: Vec<(String, FrontmatterProblem)>,
+    /// The version of the configuration that `folders` are by.
+    configuration: Option<&'a str>,
+    /// The folders of which every note is among `notes`.
+    folders: Vec<Folder<'a>>,
+}
+
+/// A folder as it was listed.
+#[derive(Serialize, Deserialize)]
+struct Folder<'a> {
+    /// `None` for the root.
+    path: Option<&'a str>,
+    #[serde(borrow)]
+    pages: Vec<ListedPage<'a>>,
+}
+
+/// A page of it.
+#[derive(Serialize, Deserialize)]
+struct ListedPage<'a> {
+    after: Option<&'a str>,
+    next: Option<&'a str>,
+    version: Option<&'a str>,
+    #[serde(borrow)]
+    folders: Vec<&'a str>,
 }
 
 /// One file.
@@ -64,7 +93,7 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     let Some(bytes) = read_parts(call).await else { return };
     let mut corpus = corpus.borrow_mut();
     if corpus.is_untouched()
-        && let Some(index) = decode(bytes, corpus.tags())
+        && let Some(index) = decode(bytes, &corpus)
     {
         corpus.restore(index);
     }
@@ -72,7 +101,7 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
 
 /// Writes the index, if so much has changed since that it is worth it.
 pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
-    let parts = {
+    let bytes = {
         let corpus = corpus.borrow();
         let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
         // A tenth of the notes is read about as fast as the index is written.
@@ -80,10 +109,11 @@ pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
             return;
         }
         let Some(bytes) = encode(&corpus) else { return };
-        split(&bytes)
+        bytes
     };
     corpus.borrow_mut().saved();
-    for (number, part) in parts.into_iter().enumerate() {
+    // One after the other, as each is a copy.
+    for (number, part) in parts(&bytes).enumerate() {
         let Some(path) = part_path(call, number) else { return };
         // It is a cache: a host that does not write it is no reason to fail.
         if call.fs.write(&path, part, Precondition::Any).await.is_err() {
@@ -97,31 +127,57 @@ fn part_path(call: &Call, number: usize) -> Option<RelPath> {
 }
 
 fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
-    let files = corpus.files.since(0);
-    let notes = files.filter_map(|(id, doc)| {
-        let note = corpus.files.encoded_note(doc)?;
+    let mut notes: Vec<Entry<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut incomplete: SortedSet<Option<RelPath>> = SortedSet::default();
+    for (id, doc) in corpus.files.since(0) {
+        let note = corpus.files.encoded_note(doc);
         let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
-        is_known.then(|| Entry { id, path: doc.path.as_str(), version: &doc.version.0, modified: doc.modified, note })
+        match note.filter(|_| is_known) {
+            Some(note) => {
+                notes.push(Entry { id, path: doc.path.as_str(), version: &doc.version.0, modified: doc.modified, note })
+            }
+            None => {
+                incomplete.insert(doc.path.parent());
+            }
+        }
+    }
+    let folders = corpus.pages().iter().filter(|(folder, _)| !incomplete.contains(*folder));
+    let folders = folders.map(|(folder, pages)| Folder {
+        path: folder.as_ref().map(RelPath::as_str),
+        pages: pages.iter().map(ListedPage::of).collect(),
     });
-    let notes: Vec<Entry<'_>> = notes.collect();
     let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
     let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
-    let catalog = postcard::to_allocvec(&Catalog { tags: corpus.tags(), notes, supersedes, problems }).ok()?;
-    let mut bytes = Vec::with_capacity(catalog.len() * 2);
-    bytes.extend_from_slice(&(catalog.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(&catalog);
+    let catalog = Catalog {
+        tags: corpus.tags(),
+        notes,
+        supersedes,
+        problems,
+        configuration: corpus.configuration().map(|version| version.0.as_str()),
+        folders: folders.collect(),
+    };
+    let of_notes: usize = catalog.notes.iter().map(Entry::room).sum();
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(LENGTH_BYTES + of_notes + corpus.ranked().room()).ok()?;
+    bytes.extend_from_slice(&[0; LENGTH_BYTES]);
+    let mut bytes = postcard::to_extend(&catalog, bytes).ok()?;
     drop(catalog);
+    let length = (bytes.len() - LENGTH_BYTES) as u64;
+    bytes.first_chunk_mut::<LENGTH_BYTES>()?.copy_from_slice(&length.to_le_bytes());
     corpus.ranked().encode(&mut bytes);
     Some(bytes)
 }
 
-fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
-    let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk::<8>()?)).ok()?;
-    let end = length.checked_add(8)?;
+/// Decodes what stands behind the head of the first part.
+fn decode(bytes: Vec<u8>, corpus: &Corpus) -> Option<Restored> {
+    const START: usize = HEAD_BYTES + LENGTH_BYTES;
+    let length = bytes.get(HEAD_BYTES..)?.first_chunk::<LENGTH_BYTES>()?;
+    let end = usize::try_from(u64::from_le_bytes(*length)).ok()?.checked_add(START)?;
     let file = Rc::new(bytes);
-    let catalog: Catalog<'_> = postcard::from_bytes(file.get(8..end)?).ok()?;
+    let catalog: Catalog<'_> = postcard::from_bytes(file.get(START..end)?).ok()?;
     let last = catalog.notes.last().map_or(0, |entry| entry.id as usize);
-    if catalog.tags != tags || last / MAX_SPREAD > catalog.notes.len() {
+    let is_sorted = catalog.notes.is_sorted_by(|one, next| one.id < next.id);
+    if catalog.tags != corpus.tags() || !is_sorted || last / MAX_SPREAD > catalog.notes.len() {
         return None;
     }
     let ranked = RankedIndex::decode(file.clone(), end..file.len())?;
@@ -138,20 +194,59 @@ fn decode(bytes: Vec<u8>, tags: TagSyntax) -> Option<Restored> {
     for (path, problem) in catalog.problems {
         problems.insert(RelPath::parse(path).ok()?, problem);
     }
-    Some(Restored {
-        ranked,
-        documents,
-        supersedes,
-        problems,
-        file: file.clone(),
-    })
+    let mut pages = Pages::default();
+    // Under another configuration other files of a folder are notes.
+    if catalog.configuration == corpus.configuration().map(|version| version.0.as_str()) {
+        for Folder { path, pages: listed } in catalog.folders {
+            let listed = listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?;
+            pages.insert(parse(path)?, listed);
+        }
+    }
+    Some(Restored { ranked, documents, supersedes, problems, pages, file: file.clone() })
 }
 
-fn split(bytes: &[u8]) -> Vec<Vec<u8>> {
+impl Entry<'_> {
+    /// About how many bytes it takes: numbers are of varying length.
+    fn room(&self) -> usize {
+        let numbers = 2 * size_of::<u64>() + 4;
+        numbers + self.path.len() + self.version.len() + self.note.len()
+    }
+}
+
+impl<'a> ListedPage<'a> {
+    fn of(page: &'a Page) -> Self {
+        Self {
+            after: page.after.as_ref().map(RelPath::as_str),
+            next: page.next.as_ref().map(RelPath::as_str),
+            version: page.version.as_ref().map(|version| version.0.as_str()),
+            folders: page.folders.iter().map(RelPath::as_str).collect(),
+        }
+    }
+
+    /// `None` if a path in it is none.
+    fn page(self) -> Option<Page> {
+        Some(Page {
+            after: parse(self.after)?,
+            next: parse(self.next)?,
+            version: self.version.map(|version| Version(version.into())),
+            folders: self.folders.into_iter().map(|path| RelPath::parse(path).ok()).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// A path that may be missing; `None` if it is there and none.
+fn parse(path: Option<&str>) -> Option<Option<RelPath>> {
+    match path {
+        Some(path) => RelPath::parse(path).ok().map(Some),
+        None => Some(None),
+    }
+}
+
+fn parts(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let writing = xxh3_64(bytes);
     let chunks = bytes.chunks(PART_BYTES - HEAD_BYTES);
     let count = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-    let parts = chunks.zip(0_u32..).map(|(chunk, number)| {
+    chunks.zip(0_u32..).map(move |(chunk, number)| {
         let mut part = Vec::with_capacity(HEAD_BYTES + chunk.len());
         part.extend_from_slice(&MAGIC);
         part.extend_from_slice(&writing.to_le_bytes());
@@ -159,8 +254,7 @@ fn split(bytes: &[u8]) -> Vec<Vec<u8>> {
         part.extend_from_slice(&number.to_le_bytes());
         part.extend_from_slice(chunk);
         part
-    });
-    parts.collect()
+    })
 }
 
 /// The head of a part, and what it holds.
@@ -174,23 +268,30 @@ fn open(part: &[u8]) -> Option<(u64, u32, u32, &[u8])> {
     Some((u64::from_le_bytes(*writing), u32::from_le_bytes(*count), u32::from_le_bytes(*number), content))
 }
 
+/// What all parts hold, behind the head of the first.
 async fn read_parts(call: &Call) -> Option<Vec<u8>> {
-    let first = load_parts(call, 0..1).await.pop()??;
-    let (writing, count, number, content) = open(&first)?;
+    let mut bytes = load_parts(call, 0..1).await.pop()??;
+    let (writing, count, number, content) = open(&bytes)?;
     if number != 0 || count == 0 || count > MAX_PARTS {
         return None;
     }
-    let mut bytes = content.to_vec();
-    let rest = load_parts(call, 1..count as usize).await;
-    for (expected, part) in (1..count).zip(rest) {
-        let part = part?;
-        let (of, _, number, content) = open(&part)?;
-        if of != writing || number != expected {
-            return None;
+    // As large as all parts at once, it need not be moved for those to come.
+    bytes.try_reserve_exact(content.len().checked_mul(count as usize - 1)?).ok()?;
+    let mut next = 1;
+    while next < count {
+        let end = count.min(next + PARTS_AT_ONCE);
+        let parts = load_parts(call, next as usize..end as usize).await;
+        for (expected, part) in (next..end).zip(parts) {
+            let part = part?;
+            let (of, _, number, content) = open(&part)?;
+            if of != writing || number != expected {
+                return None;
+            }
+            bytes.extend_from_slice(content);
         }
-        bytes.extend_from_slice(content);
+        next = end;
     }
-    (xxh3_64(&bytes) == writing).then_some(bytes)
+    (xxh3_64(bytes.get(HEAD_BYTES..)?) == writing).then_some(bytes)
 }
 
 async fn load_parts(call: &Call, numbers: core::ops::Range<usize>) -> Vec<Option<Vec<u8>>> {

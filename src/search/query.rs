@@ -7,7 +7,6 @@ use core::ops::Range;
 use super::files::{DocId, Files, Rank};
 use super::index::{LiteralIndex, Occurrence};
 use crate::order;
-use crate::sorted::SortedSet;
 
 /// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,10 +116,10 @@ pub(super) fn find(index: &mut LiteralIndex, files: &Files, terms: &Terms) -> Ma
         ranked.extend(same_doc.first().and_then(|first| rank(files, first.place.doc, terms, lines, evidence)));
     }
     // A name adds nothing to a file that has a term in its text.
-    let with_text: SortedSet<DocId> = ranked.iter().map(|ranked: &Ranked| ranked.doc).collect();
+    let has_text = |doc: &DocId| occurrences.binary_search_by_key(doc, |found| found.place.doc).is_ok();
     let mut named: Vec<(DocId, usize)> = Vec::new();
     for (number, term) in folded.iter().enumerate() {
-        named.extend(index.named(term).into_iter().filter(|doc| !with_text.contains(doc)).map(|doc| (doc, number)));
+        named.extend(index.named(term).into_iter().filter(|doc| !has_text(doc)).map(|doc| (doc, number)));
     }
     order::sort_slice(&mut named, Ord::cmp);
     let mut start = 0;

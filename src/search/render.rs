@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use memchr::memchr;
+
 use super::TermCount;
 use crate::document::truncate;
 
@@ -20,12 +22,10 @@ pub const TRUNCATED: &str = "\n…[memory truncated]";
 
 /// The windows around `hits` (lines counted from 0, ascending), each followed by a line `…`.
 pub(super) fn windows(text: &str, hits: &[u32]) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let last = lines.len().saturating_sub(1);
     let mut windows: Vec<(usize, usize)> = Vec::new();
     for &hit in hits {
         let low = (hit as usize).saturating_sub(CONTEXT_LINES);
-        let high = (hit as usize + CONTEXT_LINES).min(last);
+        let high = hit as usize + CONTEXT_LINES;
         if let Some((_, end)) = windows.last_mut().filter(|(_, end)| low <= *end + 1) {
             *end = high;
         } else if windows.len() == MAX_WINDOWS {
@@ -35,8 +35,9 @@ pub(super) fn windows(text: &str, hits: &[u32]) -> String {
         }
     }
     let mut body = String::new();
+    let mut lines = lines(text).enumerate();
     for (low, high) in windows {
-        for line in lines.get(low..=high).unwrap_or_default() {
+        for (_, line) in lines.by_ref().skip_while(|(number, _)| *number < low).take(high - low + 1) {
             body.push_str(line);
             body.push('\n');
         }
@@ -44,6 +45,23 @@ pub(super) fn windows(text: &str, hits: &[u32]) -> String {
     }
     body.truncate(body.trim_end().len());
     body
+}
+
+/// As [`str::lines`], which looks at each byte: a search shows a few lines of many files.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (line, behind) = match memchr(b'\n', rest.as_bytes()) {
+            Some(end) => (rest.get(..end)?, rest.get(end + 1..)?),
+            None => (rest, ""),
+        };
+        let is_last = behind.is_empty() && !rest.ends_with('\n');
+        rest = behind;
+        Some(if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) })
+    })
 }
 
 /// What is shown of a file that matches by its name alone.
@@ -106,6 +124,13 @@ mod tests {
 
     fn numbered(count: usize) -> String {
         (0..count).map(|i| format!("l{i}\n")).collect()
+    }
+
+    #[test]
+    fn lines_are_those_of_the_standard_library() {
+        for text in ["", "\n", "\r\n", "a", "a\n", "a\r\nb\r", "\n\na\r\r\n", "a\n\r"] {
+            assert_eq!(lines(text).collect::<Vec<_>>(), text.lines().collect::<Vec<_>>(), "{text:?}");
+        }
     }
 
     #[test]

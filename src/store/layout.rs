@@ -83,10 +83,13 @@ impl Layout {
         }
     }
 
-    /// Whether a file is the journal's: directly in the root, the scratchpad, a log, or directly in a
-    /// folder of notes, facts or decisions. What else the tree has is the notebook's alone.
+    /// Whether a file is the journal's: Markdown directly in the root, the scratchpad, a log, or Markdown
+    /// directly in a folder of notes, facts or decisions. What else the tree has is the notebook's alone.
     #[must_use]
     pub fn is_journal(&self, path: &RelPath) -> bool {
+        if !path.as_str().ends_with(NOTE_SUFFIX) {
+            return false;
+        }
         let Some(folder) = path.parent() else { return true };
         let is_folder = |name: &str| self.below_notebook(&folder) == Some(name);
         *path == self.scratchpad

@@ -167,12 +167,14 @@ fn list() -> impl Strategy<Value = ListRequest> {
 }
 
 fn notebook() -> impl Strategy<Value = NotebookCommand> {
-    let template = prop::sample::select(vec!["fact", "decision", "notes", "", "../x", "a/b"]);
+    let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
     let names = || prop::collection::vec(note(), 0..2);
-    let remember = (title(), text(), template, names(), names(), any::<bool>()).prop_map(
-        |(title, content, template, tags, links, supersede)| {
+    let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
+    let remember = (title(), text(), template, group, names(), names(), any::<bool>()).prop_map(
+        |(title, content, template, group, tags, links, supersede)| {
             let template = template.to_string();
-            NotebookCommand::Remember(RememberRequest { title, content, template, tags, links, supersede })
+            let group = group.map(str::to_string);
+            NotebookCommand::Remember(RememberRequest { title, content, template, group, tags, links, supersede })
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult};
+use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Reply, Step};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
 
@@ -17,12 +18,21 @@ pub struct Drive<X> {
     /// Requests that are owed a result, oldest first.
     pub pending: Vec<FsRequest>,
     pub finished: BTreeMap<u64, Result<Reply, Error>>,
+    /// The moment of every command.
+    pub now: Timestamp,
     last_id: u64,
 }
 
 impl<X: Executor> Drive<X> {
     pub fn new(kind: Kind, config: Config, executor: X) -> Self {
-        Self { engine: engine(kind, config), executor, pending: Vec::new(), finished: BTreeMap::new(), last_id: 0 }
+        Self {
+            engine: engine(kind, config),
+            executor,
+            pending: Vec::new(),
+            finished: BTreeMap::new(),
+            now: today(),
+            last_id: 0,
+        }
     }
 
     pub fn submit(&mut self, command: impl Into<Command>) -> u64 {
@@ -31,7 +41,7 @@ impl<X: Executor> Drive<X> {
 
     pub fn try_submit(&mut self, command: impl Into<Command>) -> Result<u64, EngineError> {
         self.last_id += 1;
-        let step = self.engine.handle_memory_command(CommandId(self.last_id), today(), command.into())?;
+        let step = self.engine.handle_memory_command(CommandId(self.last_id), self.now, command.into())?;
         self.take(step);
         Ok(self.last_id)
     }

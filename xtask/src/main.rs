@@ -97,10 +97,10 @@ fn test() -> Result<(), String> {
 
 fn bench(notes: Option<usize>, write: bool) -> Result<(), String> {
     add_target(COMPONENT_TARGET)?;
-    cargo(["build", "--release", "--package", "saddlebag-cli"])?;
+    // Both at once, so that wasmtime is compiled once, with the features that all of them ask for.
+    cargo(["build", "--release", "--workspace"])?;
     let program = root()?.join("target/release/saddlebag");
-    let mut arguments: Vec<String> =
-        ["run", "--release", "--package", "saddlebag-bench", "--"].map(String::from).to_vec();
+    let mut arguments: Vec<String> = ["run", "--release", "--bin", "saddlebag-bench", "--"].map(String::from).to_vec();
     arguments.extend(["--program".to_string(), program.display().to_string()]);
     if let Some(notes) = notes {
         arguments.extend(["--notes".to_string(), notes.to_string()]);

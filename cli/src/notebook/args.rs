@@ -106,6 +106,9 @@ pub(crate) struct RememberArgs {
     /// fact, decision, or the name of a folder
     #[arg(long, default_value = "fact")]
     template: String,
+    /// The group of the configuration whose file name and template are used [default: that of the folder]
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
     /// A tag; several times, or with commas
     #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
     tag: Vec<String>,
@@ -250,6 +253,14 @@ impl From<FilterArgs> for NoteFilter {
 }
 
 impl Command {
+    /// The tag that notes are asked for by.
+    pub(super) fn tag(&self) -> Option<&str> {
+        match self {
+            Self::ByTag { tag, .. } => Some(tag),
+            _ => None,
+        }
+    }
+
     /// The command of the store.
     pub(crate) fn into_command(self) -> Result<NotebookCommand, Failure> {
         Ok(match self {
@@ -258,6 +269,7 @@ impl Command {
                 title: args.title,
                 content: input::text(args.content)?,
                 template: args.template,
+                group: args.group,
                 tags: args.tag,
                 links: args.link,
                 supersede: args.supersede,

@@ -17,6 +17,7 @@ use crate::output::{FAINT, Output, STRONG};
 
 /// Runs the subcommand.
 pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let tag = command.tag().map(str::to_string);
     let reply = execute(command.into_command()?, global, output)?;
     let Reply::Notebook(notebook) = &reply else { return Err(wrong_reply()) };
     let exit = if is_empty(notebook) { Exit::Nothing } else { Exit::Done };
@@ -26,6 +27,9 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
     }
     print(notebook, output)?;
     output.flush()?;
+    if let (Exit::Nothing, Some(tag)) = (exit, tag) {
+        output.note(&format!("no note has a tag that fits `{tag}`; `tags` lists those that there are"));
+    }
     let (warnings, skipped): (&[Warning], &[Skipped]) = match notebook {
         NotebookReply::Recalled(reply) => (&reply.warnings, &reply.skipped),
         NotebookReply::Listed(reply) => (&reply.warnings, &reply.skipped),

@@ -27,11 +27,14 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Ask
     match Zk::try_parse_from(arguments) {
         Ok(zk) => Ok(Asked::Run(Box::new(zk))),
         Err(error) if !error.use_stderr() => Ok(Asked::Print(error.to_string())),
-        Err(error) => {
-            let text = error.to_string();
-            Err(BadUse(text.strip_prefix("error: ").unwrap_or(&text).trim_end().into()))
-        }
+        Err(error) => Err(BadUse(refusal(&error))),
     }
+}
+
+/// What the parser says of arguments that it does not take.
+pub(super) fn refusal(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.strip_prefix("error: ").unwrap_or(&text).trim_end().into()
 }
 
 /// Notebook commands in the words of zk
@@ -157,7 +160,7 @@ pub(crate) struct NewArgs {
     /// The date to go by
     #[arg(long, value_name = "DATE")]
     pub(crate) date: Option<String>,
-    /// The group of the configuration
+    /// The group of the configuration whose file name and template are used [default: that of the folder]
     #[arg(long, short, value_name = "NAME")]
     pub(crate) group: Option<String>,
     /// More variables for the template: `key=value,…`
@@ -191,79 +194,79 @@ impl NewArgs {
 }
 
 /// Which notes.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FilterArgs {
-    /// Notes, folders, or beginnings of names
+    /// Notes, folders, beginnings of names, or named filters of the configuration
     #[arg(value_name = "PATH")]
-    path: Vec<String>,
+    pub(super) path: Vec<String>,
     #[arg(long, short, hide = true)]
-    interactive: bool,
+    pub(super) interactive: bool,
     /// How many at most
     #[arg(long, short = 'n', value_name = "COUNT")]
-    limit: Option<u32>,
+    pub(super) limit: Option<u32>,
     /// What to search for
     #[arg(long, short, value_name = "QUERY")]
-    r#match: Vec<String>,
+    pub(super) r#match: Vec<String>,
     /// fts (or f), exact (e), re (grep, r)
     #[arg(long, short = 'M', value_name = "STRATEGY", default_value = "fts")]
-    match_strategy: String,
+    pub(super) match_strategy: String,
     /// Not these
     #[arg(long, short = 'x', value_name = "PATH")]
-    exclude: Vec<String>,
+    pub(super) exclude: Vec<String>,
     /// With these tags
     #[arg(long, short, value_name = "TAG")]
-    tag: Vec<String>,
+    pub(super) tag: Vec<String>,
     /// Without tags
     #[arg(long)]
-    tagless: bool,
+    pub(super) tagless: bool,
     /// That mention the title of these
     #[arg(long, value_name = "PATH")]
-    mention: Vec<String>,
+    pub(super) mention: Vec<String>,
     /// Whose title these mention
     #[arg(long, value_name = "PATH")]
-    mentioned_by: Vec<String>,
+    pub(super) mentioned_by: Vec<String>,
     /// That link to these
     #[arg(long, short, value_name = "PATH")]
-    link_to: Vec<String>,
+    pub(super) link_to: Vec<String>,
     /// That do not link to these
     #[arg(long, value_name = "PATH")]
-    no_link_to: Vec<String>,
+    pub(super) no_link_to: Vec<String>,
     /// That these link to
     #[arg(long, short = 'L', value_name = "PATH")]
-    linked_by: Vec<String>,
+    pub(super) linked_by: Vec<String>,
     /// That these do not link to
     #[arg(long, value_name = "PATH")]
-    no_linked_by: Vec<String>,
+    pub(super) no_linked_by: Vec<String>,
     /// That nothing links to
     #[arg(long)]
-    orphan: bool,
+    pub(super) orphan: bool,
     /// That do not link back
     #[arg(long)]
-    missing_backlink: bool,
+    pub(super) missing_backlink: bool,
     /// Two links away from these
     #[arg(long, value_name = "PATH")]
-    related: Vec<String>,
+    pub(super) related: Vec<String>,
     /// How many links to follow
     #[arg(long, value_name = "COUNT")]
-    max_distance: Option<u32>,
+    pub(super) max_distance: Option<u32>,
     /// Follow links over several notes
     #[arg(long, short)]
-    recursive: bool,
+    pub(super) recursive: bool,
     #[arg(long, value_name = "DATE")]
-    created: Option<String>,
+    pub(super) created: Option<String>,
     #[arg(long, value_name = "DATE")]
-    created_before: Option<String>,
+    pub(super) created_before: Option<String>,
     #[arg(long, value_name = "DATE")]
-    created_after: Option<String>,
+    pub(super) created_after: Option<String>,
     #[arg(long, value_name = "DATE")]
-    modified: Option<String>,
+    pub(super) modified: Option<String>,
     #[arg(long, value_name = "DATE")]
-    modified_before: Option<String>,
+    pub(super) modified_before: Option<String>,
     #[arg(long, value_name = "DATE")]
-    modified_after: Option<String>,
+    pub(super) modified_after: Option<String>,
     /// created, modified, path, title or word-count, with `+` or `-`; the last counts most
     #[arg(long, short, value_name = "TERM")]
-    sort: Vec<String>,
+    pub(super) sort: Vec<String>,
 }
 
 impl FilterArgs {

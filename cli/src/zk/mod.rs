@@ -1,11 +1,12 @@
 //! `saddlebag zk …`: the arguments that scripts give zk, and what zk prints for them.
 //!
 //! [`args`] reads the arguments as zk's parser does, traps included; [`mod@format`] prints notes, tags and the
-//! graph; [`template`] fills what `--format` spells out; [`time`] writes dates. Nothing here runs a
-//! command or opens a file.
+//! graph; [`template`] fills what `--format` spells out; [`time`] writes dates; [`filters`] puts arguments in the
+//! place of a named filter; [`mod@run`] runs the command.
 
 pub(crate) mod args;
 mod expressions;
+mod filters;
 pub(crate) mod format;
 mod json;
 mod run;

@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use saddlebag::Reply;
 use saddlebag::notebook::{
-    ListRequest, NoteInfo, NotebookCommand, NotebookReply, RememberRequest, RememberState, TagCount,
-    is_query_syntax_error,
+    CONFIG_FILE, ListRequest, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig, NotebookReply,
+    RememberRequest, RememberState, TagCount, is_query_syntax_error,
 };
+use saddlebag::store::{DAILY_FOLDER, Timestamp};
 use saddlebag_host::{HostError, Options, Project, Saddlebag, now};
 use sha2::{Digest, Sha256};
 
 use super::args::{self, Asked, BadUse, GraphArgs, ListArgs, NewArgs, TagCommand, TagListArgs, Zk, ZkCommand};
+use super::filters::expand;
 use super::format::{self, Context, ListedLink, ListedNote, ListedTag};
 use super::{EXIT_FAILED, error_text};
 use crate::args::Global;
@@ -76,7 +79,7 @@ fn say(text: &str) {
 fn run_command(zk: Zk, global: &Global) -> Result<(), Stop> {
     let here = working_folder(&zk)?;
     if let ZkCommand::Init { directory } = &zk.command {
-        return init(&here.join(directory.as_deref().unwrap_or_default()), global);
+        return init(&normal(&here.join(directory.as_deref().unwrap_or_default())), global);
     }
     let mut notebook = Notebook::open(&zk, here, global)?;
     match zk.command {
@@ -103,7 +106,7 @@ fn init(folder: &Path, global: &Global) -> Result<(), Stop> {
         return Err(Stop::Failed(format!("init: a notebook already exists in {}", root.display())));
     }
     let options = Options { create: true, project: Project::Notebook, ..options(global) };
-    Saddlebag::open(folder, options)?.execute(NotebookCommand::Init)?;
+    Saddlebag::open(folder, options)?.run(global.now.unwrap_or_else(now), NotebookCommand::Init)?;
     Ok(())
 }
 
@@ -113,7 +116,10 @@ struct Notebook {
     root: PathBuf,
     /// Where relative paths begin.
     here: PathBuf,
+    /// The moment of every command.
+    now: Timestamp,
     context: Context,
+    config: NotebookConfig,
 }
 
 impl Notebook {
@@ -137,11 +143,12 @@ impl Notebook {
             now: seconds.saturating_mul(1_000_000_000).saturating_add(moment.nanoseconds.into()),
             utc_offset_seconds: moment.utc_offset_seconds,
         };
-        Ok(Self { memory, root, here, context })
+        let config = read_config(&root)?;
+        Ok(Self { memory, root, here, now: moment, context, config })
     }
 
     fn execute(&mut self, command: NotebookCommand) -> Result<NotebookReply, HostError> {
-        match self.memory.execute(command)? {
+        match self.memory.run(self.now, command)? {
             Reply::Notebook(reply) => Ok(reply),
             _ => Err(saddlebag_host::EngineError::Component("the reply is not of the command's kind".into()).into()),
         }
@@ -204,8 +211,9 @@ impl Notebook {
     }
 
     fn list(&mut self, args: &ListArgs) -> Result<(), Stop> {
-        let request = args.filter.request(|path| self.below_root(path))?;
-        let expressions = args.filter.expressions()?;
+        let filter = expand(args.filter.clone(), &self.config.filters)?;
+        let request = filter.request(|path| self.below_root(path))?;
+        let expressions = filter.expressions()?;
         let mut notes = self.notes(request)?;
         if let Some(expressions) = expressions {
             expressions.keep(&mut notes);
@@ -241,8 +249,9 @@ impl Notebook {
         paths.sort_by_key(|path| path.replace('/', "\u{1}"));
         let numbers: BTreeMap<String, u64> = paths.into_iter().zip(1..).collect();
         let number = |path: &str| numbers.get(path).copied().unwrap_or_default();
-        let request = args.filter.request(|path| self.below_root(path))?;
-        let expressions = args.filter.expressions()?;
+        let filter = expand(args.filter.clone(), &self.config.filters)?;
+        let request = filter.request(|path| self.below_root(path))?;
+        let expressions = filter.expressions()?;
         let mut graph = match self.execute(NotebookCommand::Graph(request))? {
             NotebookReply::Graph(graph) => graph,
             _ => return Ok(()),
@@ -301,10 +310,14 @@ impl Notebook {
                 .read_to_string(&mut content)
                 .map_err(|error| Stop::Failed(format!("standard input cannot be read: {}", error.kind())))?;
         }
+        if folder == DAILY_FOLDER {
+            return self.new_day(content, args.title.is_some());
+        }
         let request = RememberRequest {
-            title: args.title.clone().unwrap_or_else(|| "Untitled".into()),
+            title: args.title.clone().unwrap_or_else(|| self.default_title(args.group.as_deref(), &folder)),
             content,
-            template: args.group.clone().unwrap_or(folder),
+            template: if folder.is_empty() { ".".into() } else { folder },
+            group: args.group.clone(),
             ..RememberRequest::default()
         };
         if let NotebookReply::Remembered(reply) = self.execute(NotebookCommand::Remember(request))? {
@@ -314,6 +327,38 @@ impl Notebook {
             print(&format!("{}\n", normal(&self.root).join(&reply.path).display()))?;
         }
         Ok(())
+    }
+
+    /// The note of today, made if it is missing. What is to be written becomes an entry of it, where zk drops
+    /// the content for a note that is there.
+    fn new_day(&mut self, content: String, has_title: bool) -> Result<(), Stop> {
+        if has_title {
+            say("zk: warning: --title is not used: the note of a day is named by its date\n");
+        }
+        let command = if content.trim().is_empty() {
+            NotebookCommand::Today
+        } else {
+            NotebookCommand::Journal { entry: content }
+        };
+        let (path, warnings) = match self.execute(command)? {
+            NotebookReply::Today(reply) => (reply.path, reply.warnings),
+            NotebookReply::Journaled(reply) => (reply.path, reply.warnings),
+            _ => return Ok(()),
+        };
+        for warning in warnings {
+            say(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
+        }
+        print(&format!("{}\n", normal(&self.root).join(path).display()))?;
+        Ok(())
+    }
+
+    fn default_title(&self, group: Option<&str>, folder: &str) -> String {
+        let group = group.and_then(|name| self.config.groups.iter().find(|group| group.name == name));
+        let note = match group {
+            Some(group) => &group.note,
+            None => self.config.note_at(format!("{folder}/x").trim_start_matches('/')),
+        };
+        note.default_title.clone()
     }
 
     fn listed(&self, note: NoteInfo, tags: &[TagCount]) -> ListedNote {
@@ -341,6 +386,21 @@ impl Notebook {
             modified: note.modified,
         }
     }
+}
+
+/// What a command line means may depend on the configuration: named filters, titles. Whatever is wrong with
+/// it is for the command to say, which reads it too.
+fn read_config(root: &Path) -> Result<NotebookConfig, Stop> {
+    let path = root.join(CONFIG_FILE);
+    // As in the store, no link is followed.
+    let is_readable = fs::symlink_metadata(&path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= u64::from(MAX_CONFIG_BYTES));
+    if !is_readable {
+        return Ok(NotebookConfig::default());
+    }
+    let bytes =
+        fs::read(&path).map_err(|error| Stop::Failed(format!("{CONFIG_FILE} cannot be read: {}", error.kind())))?;
+    Ok(NotebookConfig::parse(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}')).0)
 }
 
 /// Without `.` and `..`, by name alone.

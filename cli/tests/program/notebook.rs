@@ -103,7 +103,7 @@ fn notes_are_listed_by_what_they_are() {
     let store = notebook();
     assert_eq!(says(&store, &["by-tag", "db"], 0), "facts/port.md  Port\nfacts/the-database.md  The database\n");
     assert_eq!(says(&store, &["by_tag", "NOT db"], 0), "decisions/use-postgres.md  Use Postgres\n");
-    assert_eq!(says(&store, &["by-tag", "nope"], 1), "");
+    store.run(&["by-tag", "nope"]).exits(1).prints("").complains("no note has a tag that fits `nope`");
     assert_eq!(says(&store, &["recent", "1"], 0).lines().count(), 1);
     assert_eq!(says(&store, &["recent"], 0).lines().count(), 3);
     assert_eq!(says(&store, &["tags"], 0), "2  db\n1  ops\n");
@@ -115,7 +115,7 @@ fn notes_are_listed_by_what_they_are() {
     );
     assert_eq!(says(&store, &["notes", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
     assert_eq!(says(&store, &["notes", "--created-before", "2020"], 1), "");
-    store.refuses(&["notes", "--created", "someday"], 3, "not a date: `someday`");
+    store.refuses(&["notes", "--created", "someday"], 2, "not a date: `someday`");
     store.refuses(&["notes", "--link-to", "nope"], 3, "could not find notes at: nope");
     store.refuses(&["notes", "--sort", "size"], 2, "unknown sorting key: size");
     store.refuses(&["notes", "--max-distance", "2"], 2, "--recursive");
@@ -206,6 +206,73 @@ fn scripts_find_what_zk_would_print() {
     zk(&store, "", &["list", "--created", "someday soon"]).exits(1).complains("not a date");
     zk(&store, "", &["list", "--bogus"]).exits(1).complains("zk: error:");
     zk(&store, "", &["edit"]).exits(1).complains("zk: error:");
+}
+
+#[test]
+fn scripts_make_notes_where_zk_would_make_them() {
+    let store = Store::new();
+    zk(&store, "", &["init"]).exits(0);
+    let config = store.text(".zk/config.toml")
+        + "\n[group.people]\npaths = ['who']\n[group.people.note]\nfilename = 'p-{{slug title}}'\n\
+           default-title = 'Somebody'\ntemplate = 'person.md'\n";
+    store.put(".zk/config.toml", config);
+    store.put("templates/person.md", "# {{title}}\n\nA person.\n{{content}}");
+    fs::create_dir(store.root.join("empty")).expect("made");
+    let made = |folder: &str, arguments: &[&str], expected: &str| {
+        let arguments: Vec<&str> = ["new", "-p", "--no-input"].iter().chain(arguments).copied().collect();
+        zk(&store, folder, &arguments).exits(0).prints(&format!("{}\n", store.root.join(expected).display()));
+    };
+    made("", &["-t", "In the root"], "in-the-root.md");
+    made("facts", &["-t", "A fact"], "facts/a-fact.md");
+    made("", &["-t", "First", "empty"], "empty/first.md");
+    made("", &[], "untitled.md");
+    made("", &["-t", "Ada", "--group", "people"], "p-ada.md");
+    assert_eq!(store.text("p-ada.md"), "# Ada\n\nA person.\n");
+    made("", &["--group", "people"], "p-somebody.md");
+    made("", &["-t", "A: fact", "--group", "facts", "decisions"], "decisions/a-fact.md");
+    made("", &["daily"], TODAY);
+    made("daily", &[], TODAY);
+    assert_eq!(store.text(TODAY), "# 2026-05-30\n\n");
+    let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "zk", "new", "-i", "-p", "daily"]);
+    run(command.current_dir(&store.root), Some(b"deployed")).exits(0);
+    assert_eq!(store.text(TODAY), "# 2026-05-30\n\n- 09:15 deployed\n");
+    zk(&store, "", &["new", "-t", "T", "--group", "nope"]).exits(1).complains("the configuration has no group `nope`");
+    zk(&store, "", &["new", "-t", "T", "nope"]).exits(1).complains("unknown template: nope");
+    zk(&store, "", &["list", "-q", "-f", "path", "-s", "path", "p-ada.md", "in-the-root.md", "empty"])
+        .exits(0)
+        .prints("empty/first.md\nin-the-root.md\np-ada.md\n");
+    let again = zk(&store, "facts", &["init"]).exits(1);
+    assert_eq!(again.stderr, format!("zk: error: init: a notebook already exists in {}\n", store.root.display()));
+    let again = zk(&store, "", &["init"]).exits(1);
+    assert_eq!(again.stderr, format!("zk: error: init: a notebook already exists in {}\n", store.root.display()));
+}
+
+#[test]
+fn scripts_match_by_every_strategy_and_by_named_filters() {
+    let store = notebook();
+    let config = store.text(".zk/config.toml")
+        + "\n[filter]\nbases = '--tag db --sort title-'\nboring = \"-Mr -m '(?i)BOR.NG'\"\nfacts = 'decisions'\n";
+    store.put(".zk/config.toml", config);
+    let listed = |arguments: &[&str], expected: &str| {
+        let arguments: Vec<&str> = ["list", "-q", "-f", "{{title}}"].iter().chain(arguments).copied().collect();
+        zk(&store, "", &arguments).exits(0).prints(expected);
+    };
+    listed(&["-m", "postgres"], "Use Postgres\nThe database\n");
+    listed(&["-m", "listening"], "Port\n");
+    listed(&["-Me", "-m", "LISTENS on"], "Port\n");
+    listed(&["-Me", "-m", "listening"], "");
+    listed(&["-Mr", "-m", r"5\\d+"], "Port\n");
+    listed(&["-Mr", "-m", "POSTGRES"], "");
+    listed(&["-M", "grep", "-m", "(?i)POSTGRES", "-n1"], "The database\n");
+    listed(&["bases"], "The database\nPort\n");
+    listed(&["bases", "-s", "title", "-n1"], "Port\n");
+    listed(&["bases", "-t", "ops"], "The database\n");
+    listed(&["boring"], "Use Postgres\n");
+    listed(&["facts"], "Use Postgres\n");
+    zk(&store, "", &["list", "-Mr", "-m", "("]).exits(1).complains("not a regular expression");
+    zk(&store, "", &["list", "-Mx", "-m", "a"]).exits(1).complains("unknown match strategy");
+    let graph = zk(&store, "", &["graph", "-q", "--format", "json", "bases"]).exits(0).json();
+    assert_eq!(graph["notes"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]

@@ -33,9 +33,8 @@ impl From<SelectError> for Error {
                 format!("{QUERY_SYNTAX}`{query}`: {problem}"),
                 "put words with signs in double quotes; `recall` takes any text",
             ),
-            SelectError::Date { text } => Self::new(
-                ErrorCode::InvalidDate,
-                format!("not a date: `{text}`"),
+            SelectError::Date { text } => Self::invalid_argument(
+                format!("not a date: `{}`", text.escape_debug()),
                 "write YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DD HH:MM[:SS], HH:MM, RFC 3339, today, yesterday, \
                  monday, `3 days ago`, `this week` or `last month`",
             ),

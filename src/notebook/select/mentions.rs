@@ -9,23 +9,24 @@ use unicode_normalization::UnicodeNormalization;
 use super::graph::Graph;
 use super::links::{fold, names};
 use crate::notebook::NoteView;
+use crate::order;
 
 /// Stands where a link stood; no name has it.
 const LINK: char = '\u{0}';
 
-/// A place where a note is named.
+/// A line where a note is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mention<'a> {
     /// The note that names it.
     pub(crate) index: usize,
     /// The line of the file, counted from 1.
     pub(crate) line: u32,
-    /// The title or alias, as the named note has it.
+    /// The title or alias, as the named note has it; the first one of the line.
     pub(crate) name: &'a str,
 }
 
-/// The notes that have the title or an alias of a note in their text, and no link to it: of each its
-/// first mention. What stands within a link to something else is no mention.
+/// The lines of notes that have the title or an alias of a note in their text, of notes without a link to
+/// it. What stands within a link to something else is no mention.
 pub(crate) fn unlinked_mentions<'a>(notes: &[NoteView<'a>], graph: &Graph, note: usize) -> Vec<Mention<'a>> {
     let Some(named) = notes.get(note) else { return Vec::new() };
     let folded: Vec<(&'a str, String)> = names(named).map(|name| (name, fold(name))).collect();
@@ -34,14 +35,16 @@ pub(crate) fn unlinked_mentions<'a>(notes: &[NoteView<'a>], graph: &Graph, note:
     let is_linked = |from: usize| from == note || graph.backlinks(note).binary_search(&from).is_ok();
     let mut text = FoldedText::default();
     let others = notes.iter().enumerate().filter(|&(from, _)| !finders.is_empty() && !is_linked(from));
-    others
-        .filter_map(|(index, view)| {
-            text.read(view);
-            let first = |(name, finder): &(&'a str, Finder<'_>)| text.find(finder).map(|at| (at, *name));
-            let (at, name) = finders.iter().filter_map(first).min_by_key(|&(at, _)| at)?;
-            Some(Mention { index, line: text.line(at), name })
-        })
-        .collect()
+    let mut mentions: Vec<Mention<'a>> = Vec::new();
+    for (index, view) in others {
+        text.read(view);
+        let named = finders.iter().flat_map(|(name, finder)| text.places(finder).map(|at| (at, *name)));
+        let mut places: Vec<(usize, &'a str)> = named.collect();
+        order::sort_slice_by_key(&mut places, |&(at, _)| at);
+        mentions.extend(places.into_iter().map(|(at, name)| Mention { index, line: text.line(at), name }));
+    }
+    mentions.dedup_by_key(|mention| (mention.index, mention.line));
+    mentions
 }
 
 /// The text of a note behind its frontmatter, without its links, folded as names are.
@@ -96,21 +99,17 @@ impl FoldedText {
         }
     }
 
-    /// Where a name stands as words of its own.
-    fn find(&self, name: &Finder<'_>) -> Option<usize> {
+    /// The places where a name stands as words of its own.
+    fn places(&self, name: &Finder<'_>) -> impl Iterator<Item = usize> {
         let needle = core::str::from_utf8(name.needle()).unwrap_or_default();
-        let places = name.find_iter(self.text.as_bytes());
-        let (first, last) = (needle.chars().next()?, needle.chars().next_back()?);
-        let (mut places, mut found) = (places, None);
-        while found.is_none()
-            && let Some(at) = places.next()
-        {
+        let (first, last) = (needle.chars().next(), needle.chars().next_back());
+        let is_apart =
+            |inside: Option<char>, outside: Option<char>| !(inside.is_some_and(joins) && outside.is_some_and(joins));
+        name.find_iter(self.text.as_bytes()).filter(move |&at| {
             let before = self.text.get(..at).and_then(|text| text.chars().next_back());
             let behind = self.text.get(at + needle.len()..).and_then(|text| text.chars().next());
-            let is_apart = |inside: char, outside: Option<char>| !(joins(inside) && outside.is_some_and(joins));
-            found = (is_apart(first, before) && is_apart(last, behind)).then_some(at);
-        }
-        found
+            is_apart(first, before) && is_apart(last, behind)
+        })
     }
 
     /// The line of a place, counted from 1.

@@ -33,6 +33,7 @@ pub(crate) use self::tags::tag_counts;
 
 use self::fts::FullText;
 use self::graph::Direction;
+pub(super) use self::paths::parts as path_parts;
 use self::tags::TagFilter;
 use self::text::Exact;
 use super::{ListRequest, MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};

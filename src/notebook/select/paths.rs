@@ -13,9 +13,9 @@ fn fits(path: &str, href: &str) -> bool {
             .is_some_and(|rest| rest.starts_with('/') || href.ends_with('/') || !rest.contains('/'))
 }
 
-/// A path as filters compare it: without `./`, `..` and empty parts. `None` if it leaves the root.
-pub(super) fn normalize(path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = Vec::new();
+/// The parts of a path without `.` and `..`; `None` if it climbs above where it begins.
+pub(in crate::notebook) fn parts(path: &str) -> Option<Vec<&str>> {
+    let mut parts = Vec::new();
     for part in path.split('/') {
         match part {
             "" | "." => {}
@@ -25,7 +25,12 @@ pub(super) fn normalize(path: &str) -> Option<String> {
             part => parts.push(part),
         }
     }
-    Some(parts.join("/"))
+    Some(parts)
+}
+
+/// A path as filters compare it: without `./`, `..` and empty parts. `None` if it leaves the root.
+pub(super) fn normalize(path: &str) -> Option<String> {
+    parts(path).map(|parts| parts.join("/"))
 }
 
 /// The notes that a path names: the note itself, else all that it begins or that are below it.

@@ -393,7 +393,7 @@ fn a_mention_is_a_phrase_of_its_own_and_no_link() {
         ("b.md", "# B\n\nuse rusty, reuse rust"),
         ("c.md", "# C\n\n[[use-rust]] use rust"),
         ("d.md", "# D\n\n[use rust](https://rust-lang.org)"),
-        ("e.md", "# E\n\nin C++."),
+        ("e.md", "# E\n\nin C++. Use Rust, use rust\n\nreuse rust\nUse Rust in C++"),
         ("f.md", "# F\n\n赤錆だ"),
     ]);
     let views = notes.views();
@@ -401,7 +401,7 @@ fn a_mention_is_a_phrase_of_its_own_and_no_link() {
     let mention = |index, line, name| Mention { index, line, name };
     assert_eq!(
         unlinked_mentions(&views, &graph, 0),
-        [mention(1, 3, "Use Rust"), mention(5, 3, "C++"), mention(6, 3, "錆")]
+        [mention(1, 3, "Use Rust"), mention(5, 3, "C++"), mention(5, 6, "Use Rust"), mention(6, 3, "錆")]
     );
 }
 

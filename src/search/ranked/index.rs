@@ -13,7 +13,7 @@ use core::ops::Range;
 use hashbrown::{HashMap, HashTable};
 
 use super::postings::{self, Postings};
-use super::segment::{DOC_BYTES, Segment, Writer, hash};
+use super::segment::{DOC_BYTES, MAX_TERM_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
 use super::{FIELDS, Field};
@@ -151,7 +151,7 @@ impl RankedIndex {
         if !is_mostly_dead && !is_much_recent {
             return;
         }
-        let mut file = Vec::with_capacity(self.base.bytes().len() + self.recent.posting_bytes);
+        let mut file = Vec::new();
         self.encode(&mut file);
         file.shrink_to_fit();
         let range = 0..file.len();
@@ -170,6 +170,8 @@ impl RankedIndex {
         {
             return out.extend_from_slice(self.base.bytes());
         }
+        // Growing as it goes, it would have room for up to twice as much.
+        out.reserve_exact(self.room());
         let live = self.docs.iter().filter(|doc| doc.is_live);
         let mut writer = Writer::new(out, live.map(Doc::encode));
         // Where each document goes once the dead are gone.
@@ -192,6 +194,13 @@ impl RankedIndex {
             self.encode_term(&mut writer, &slots, None, Some(term));
         }
         writer.finish();
+    }
+
+    /// About how many bytes it takes when it is encoded.
+    pub(crate) fn room(&self) -> usize {
+        let recent = &self.recent;
+        let of_recent = recent.posting_bytes + recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
+        self.base.bytes().len() + of_recent + (self.docs.len() + 2) * DOC_BYTES
     }
 
     fn encode_term(&self, writer: &mut Writer<'_>, slots: &[Option<u32>], base: Option<u32>, recent: Option<u32>) {

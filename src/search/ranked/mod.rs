@@ -22,7 +22,7 @@ mod tokens;
 pub(crate) use index::{Fields, RankedIndex};
 pub(crate) use passage::Passages;
 pub(crate) use query::{Joining, Query};
-pub(crate) use score::{Ranked, Ranking};
+pub(crate) use score::{Ranked, Ranking, Tie};
 
 /// How many fields a note has.
 pub(crate) const FIELDS: usize = 6;

@@ -30,6 +30,10 @@ pub(super) const COVERAGE: f32 = 0.5;
 /// How many documents are looked at closely, at least.
 const MIN_CANDIDATES: usize = 64;
 
+/// What orders documents of equal score: the newer one first, then by path. Neither says how the index came
+/// to be.
+pub(crate) type Tie<'a> = (Reverse<u64>, &'a str);
+
 /// The documents that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ranking {
@@ -77,13 +81,14 @@ pub(crate) struct ScorePart {
 
 impl RankedIndex {
     /// The best `limit` documents that match and that `accept` takes. Each score is multiplied with what
-    /// `weight` gives the document. Equal scores are in the order of the documents.
-    pub(crate) fn search(
+    /// `weight` gives the document. Of equal scores the first is the one that `tie` puts first.
+    pub(crate) fn search<'a>(
         &self,
         query: &Query,
         limit: usize,
         accept: &dyn Fn(u32) -> bool,
         weight: &dyn Fn(u32) -> f32,
+        tie: &dyn Fn(u32) -> Tie<'a>,
     ) -> Ranking {
         let plan = Plan::new(self, query);
         let lengths = Lengths::new(self);
@@ -91,11 +96,11 @@ impl RankedIndex {
         sums.add_all();
         let Sums { slots, idfs, walks, found, .. } = sums;
         let total_mass: f32 = plan.concepts.iter().zip(&idfs).map(|(concept, idf)| concept.weight * idf).sum();
-        let offer = |best: &mut Best, slot: u32| {
+        let offer = |best: &mut Best<'a>, slot: u32| {
             let Some((sum, doc)) = slots.get(slot as usize).zip(self.docs().get(slot as usize)) else { return };
             if doc.is_live && accept(doc.id) {
                 let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
-                best.offer(slot, sum.score * (1.0 + COVERAGE * coverage) * weight(doc.id));
+                best.offer(slot, sum.score * (1.0 + COVERAGE * coverage) * weight(doc.id), &|| tie(doc.id));
             }
         };
         let mut best = Best::new(limit.saturating_mul(4).max(MIN_CANDIDATES).min(self.docs().len()));
@@ -118,12 +123,13 @@ impl RankedIndex {
         let judge =
             Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
         let mut hits = judge.judge_all(&best.slots(), weight);
-        // The hits are in the order of the documents, so that of equal ones the first comes first.
-        let places = (0_u32..).zip(&hits);
-        let places = places.filter_map(|(place, hit)| Some(order::pair(order::descending(hit.as_ref()?.score), place)));
-        let mut places: Vec<u64> = places.collect();
-        order::sort(&mut places, &mut Vec::new());
-        let hits = places.into_iter().take(limit).filter_map(|place| hits.get_mut(place as u32 as usize)?.take());
+        let places = hits.iter().enumerate();
+        let places = places.filter_map(|(place, hit)| hit.as_ref().map(|hit| (place, hit.doc, hit.score)));
+        let mut places: Vec<(usize, u32, f32)> = places.collect();
+        order::sort_slice(&mut places, |(_, one, a), (_, other, b)| {
+            b.total_cmp(a).then_with(|| tie(*one).cmp(&tie(*other)))
+        });
+        let hits = places.into_iter().take(limit).filter_map(|(place, ..)| hits.get_mut(place)?.take());
         Ranking { hits: hits.collect(), total, is_relaxed }
     }
 }
@@ -270,48 +276,52 @@ impl<'a> Sums<'a> {
 }
 
 /// The best of the documents that were offered.
-struct Best {
+struct Best<'a> {
     limit: usize,
     total: u32,
     /// The worst on top.
-    heap: BinaryHeap<Reverse<Candidate>>,
+    heap: BinaryHeap<Reverse<Candidate<'a>>>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-struct Candidate {
+struct Candidate<'a> {
     score: f32,
+    tie: Tie<'a>,
     slot: u32,
 }
 
-impl Eq for Candidate {}
+impl Eq for Candidate<'_> {}
 
-impl Ord for Candidate {
+impl Ord for Candidate<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then(other.slot.cmp(&self.slot))
+        self.score.total_cmp(&other.score).then_with(|| other.tie.cmp(&self.tie)).then(other.slot.cmp(&self.slot))
     }
 }
 
-impl PartialOrd for Candidate {
+impl PartialOrd for Candidate<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Best {
+impl<'a> Best<'a> {
     fn new(limit: usize) -> Self {
         Self { limit, total: 0, heap: BinaryHeap::with_capacity(limit + 1) }
     }
 
     #[inline(never)]
-    fn offer(&mut self, slot: u32, score: f32) {
+    fn offer(&mut self, slot: u32, score: f32, tie: &dyn Fn() -> Tie<'a>) {
         self.total += 1;
-        let candidate = Candidate { score, slot };
         if self.heap.len() < self.limit {
-            self.heap.push(Reverse(candidate));
+            self.heap.push(Reverse(Candidate { score, tie: tie(), slot }));
         } else if let Some(mut worst) = self.heap.peek_mut()
-            && worst.0 < candidate
+            // Most are worse by their score alone, and need not be looked up.
+            && worst.0.score <= score
         {
-            *worst = Reverse(candidate);
+            let candidate = Candidate { score, tie: tie(), slot };
+            if worst.0 < candidate {
+                *worst = Reverse(candidate);
+            }
         }
     }
 

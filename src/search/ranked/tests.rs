@@ -4,9 +4,11 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use proptest::prelude::*;
 
+use super::score::Tie;
 use super::*;
 
 /// A note for tests.
@@ -41,8 +43,12 @@ fn index_of(bodies: &[&str]) -> RankedIndex {
     index
 }
 
+fn by_number(doc: u32) -> Tie<'static> {
+    (Reverse(u64::from(u32::MAX - doc)), "")
+}
+
 fn search(index: &RankedIndex, query: &str) -> Ranking {
-    index.search(&Query::parse(query, Joining::Any).unwrap(), 100, &|_| true, &|_| 1.0)
+    index.search(&Query::parse(query, Joining::Any).unwrap(), 100, &|_| true, &|_| 1.0, &by_number)
 }
 
 /// The documents that a query finds, best first.
@@ -52,7 +58,7 @@ fn found(index: &RankedIndex, query: &str) -> Vec<u32> {
 
 fn all_found(index: &RankedIndex, query: &str) -> Vec<u32> {
     let query = Query::parse(query, Joining::All).unwrap();
-    index.search(&query, 100, &|_| true, &|_| 1.0).hits.iter().map(|hit| hit.doc).collect()
+    index.search(&query, 100, &|_| true, &|_| 1.0, &by_number).hits.iter().map(|hit| hit.doc).collect()
 }
 
 fn encoded(index: &RankedIndex) -> Vec<u8> {
@@ -189,7 +195,7 @@ fn every_hit_says_why() {
 fn the_caller_filters_and_weighs() {
     let index = index_of(&["same words", "same words", "same words"]);
     let query = Query::parse("same words", Joining::Any).unwrap();
-    let ranking = index.search(&query, 10, &|doc| doc != 1, &|doc| if doc == 0 { 0.5 } else { 1.0 });
+    let ranking = index.search(&query, 10, &|doc| doc != 1, &|doc| if doc == 0 { 0.5 } else { 1.0 }, &by_number);
     assert_eq!(ranking.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [2, 0]);
     assert_eq!(found(&index, "same words"), [0, 1, 2]);
 }
@@ -305,7 +311,7 @@ proptest! {
         for query in &queries {
             for joining in [Joining::Any, Joining::All] {
                 let query = Query::parse(query, joining).unwrap();
-                let [old, new] = [&index, &fresh].map(|index| index.search(&query, 7, &|_| true, &|_| 1.0));
+                let [old, new] = [&index, &fresh].map(|index| index.search(&query, 7, &|_| true, &|_| 1.0, &by_number));
                 prop_assert_eq!(old, new);
             }
         }
@@ -346,4 +352,15 @@ proptest! {
             }
         }
     }
+}
+
+/// Also where more are equal than are looked at closely.
+#[test]
+fn equal_scores_are_ordered_by_what_the_documents_are() {
+    let index = index_of(&["same words"; 200]);
+    let query = Query::parse("words", Joining::Any).unwrap();
+    let paths: Vec<String> = (0..200).map(|doc| format!("{:03}.md", 199 - doc)).collect();
+    let tie = |doc: u32| (Reverse(u64::from(doc % 2)), paths[doc as usize].as_str());
+    let best = index.search(&query, 3, &|_| true, &|_| 1.0, &tie).hits;
+    assert_eq!(best.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [199, 197, 195]);
 }

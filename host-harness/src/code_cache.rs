@@ -1,0 +1,224 @@
+//! Compiled code on disk, so that only the first run compiles.
+//!
+//! A file holds what wasmtime made of one component with one configuration of one version; its name says
+//! which. It is mapped rather than read: a call of the program touches a small part of it.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+/// How many files are kept: of the builds of the component that a machine uses side by side.
+const KEPT_FILES: usize = 8;
+
+const SUFFIX: &str = "cwasm";
+
+/// Where compiled code is kept.
+///
+/// Whoever can write there can run code as you: it is as private as a folder of programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CodeCache {
+    /// In `saddlebag` in the user's folder of caches.
+    #[default]
+    User,
+    /// In this folder, which is made.
+    Folder(PathBuf),
+    /// Nowhere: every run compiles.
+    Off,
+}
+
+impl CodeCache {
+    fn folder(&self) -> Option<PathBuf> {
+        use etcetera::BaseStrategy;
+
+        match self {
+            Self::User => etcetera::base_strategy::choose_native_strategy()
+                .ok()
+                .map(|folders| folders.cache_dir().join("saddlebag")),
+            Self::Folder(folder) => Some(folder.clone()),
+            Self::Off => None,
+        }
+    }
+
+    /// The compiled component. A cache that cannot be had is done without: it saves time and nothing else.
+    ///
+    /// `digest` is the SHA-256 of the bytes in hexadecimal, where it is known.
+    pub(crate) fn compile(&self, engine: &Engine, bytes: &[u8], digest: Option<&str>) -> wasmtime::Result<Component> {
+        let Some(folder) = self.folder() else { return Component::new(engine, bytes) };
+        let digest = digest.map_or_else(|| hexadecimal(&Sha256::digest(bytes)), str::to_string);
+        let file = folder.join(format!("{digest}-{:016x}.{SUFFIX}", fingerprint(engine)));
+        match load(engine, &file) {
+            Ok(component) => return Ok(component),
+            Err(error) => tracing::debug!(%error, file = %file.display(), "no compiled code is used"),
+        }
+        let component = Component::new(engine, bytes)?;
+        if let Err(error) = component.serialize().and_then(|code| Ok(keep(&folder, &file, &code)?)) {
+            tracing::debug!(%error, file = %file.display(), "compiled code is not kept");
+        }
+        Ok(component)
+    }
+}
+
+/// What decides whether code that one engine compiled is code of another.
+fn fingerprint(engine: &Engine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[allow(unsafe_code, reason = "code on disk is run as it is; see the safety comment")]
+fn load(engine: &Engine, file: &Path) -> wasmtime::Result<Component> {
+    check_owner(file)?;
+    // SAFETY: the file was written by `keep`, as only its owner, who is the user of this process, can write
+    // there; it came to its name whole and synced, and is replaced by another file, never changed.
+    unsafe { Component::deserialize_file(engine, file) }
+}
+
+/// That nobody else can have written the file.
+#[cfg(unix)]
+fn check_owner(file: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    let found = fs::symlink_metadata(file)?;
+    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & WRITABLE_BY_OTHERS != 0
+    {
+        return Err(io::Error::other("not a file that only this user can write"));
+    }
+    Ok(())
+}
+
+/// Elsewhere the user's folders are private by their access lists.
+#[cfg(not(unix))]
+fn check_owner(file: &Path) -> io::Result<()> {
+    fs::symlink_metadata(file).map(drop)
+}
+
+/// Puts a file in its place, whole and synced, and drops the oldest of too many.
+fn keep(folder: &Path, file: &Path, code: &[u8]) -> io::Result<()> {
+    make_private(folder)?;
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    new.write_all(code)?;
+    new.as_file().sync_all()?;
+    new.persist(file).map_err(|error| error.error)?;
+    let mut kept: Vec<_> = fs::read_dir(folder)?
+        .filter_map(Result::ok)
+        .filter(|entry| Path::new(&entry.file_name()).extension().is_some_and(|suffix| suffix == SUFFIX))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    kept.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, old) in kept.iter().skip(KEPT_FILES) {
+        fs::remove_file(old)?;
+    }
+    Ok(())
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const EMPTY: &[u8] = b"(component)";
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    fn component(number: usize) -> Vec<u8> {
+        // A custom section tells one empty component from another.
+        let mut bytes = b"\0asm\x0d\0\x01\0".to_vec();
+        bytes.extend([0, 2, 1, u8::try_from(number).unwrap()]);
+        bytes
+    }
+
+    #[test]
+    fn what_was_compiled_is_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CodeCache::Folder(folder.path().join("cache"));
+        let engine = Engine::default();
+        cache.compile(&engine, &component(0), None).unwrap();
+        let [file] = &files(&folder.path().join("cache"))[..] else { unreachable!("one file is kept") };
+        load(&engine, file).unwrap();
+        let written = fs::metadata(file).unwrap().modified().unwrap();
+        cache.compile(&engine, &component(0), None).unwrap();
+        assert_eq!(fs::metadata(file).unwrap().modified().unwrap(), written);
+    }
+
+    #[test]
+    fn what_is_no_code_is_compiled_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CodeCache::Folder(folder.path().to_path_buf());
+        let engine = Engine::default();
+        cache.compile(&engine, &component(0), None).unwrap();
+        let file = files(folder.path()).remove(0);
+        let whole = fs::read(&file).unwrap();
+        for broken in [&b""[..], b"# Markdown\n", &whole[..whole.len() / 2]] {
+            fs::remove_file(&file).unwrap();
+            fs::write(&file, broken).unwrap();
+            cache.compile(&engine, &component(0), None).unwrap();
+            assert_eq!(fs::read(&file).unwrap(), whole);
+        }
+    }
+
+    #[test]
+    fn another_configuration_has_code_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CodeCache::Folder(folder.path().to_path_buf());
+        let mut config = wasmtime::Config::new();
+        config.epoch_interruption(true);
+        cache.compile(&Engine::default(), &component(0), None).unwrap();
+        cache.compile(&Engine::new(&config).unwrap(), &component(0), None).unwrap();
+        assert_eq!(files(folder.path()).len(), 2);
+    }
+
+    #[test]
+    fn old_code_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CodeCache::Folder(folder.path().to_path_buf());
+        fs::write(folder.path().join("another file"), EMPTY).unwrap();
+        for number in 0..KEPT_FILES + 3 {
+            cache.compile(&Engine::default(), &component(number), None).unwrap();
+        }
+        assert_eq!(files(folder.path()).len(), KEPT_FILES + 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn code_that_others_can_write_is_not_run() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CodeCache::Folder(folder.path().to_path_buf());
+        let engine = Engine::default();
+        cache.compile(&engine, &component(0), None).unwrap();
+        let file = files(folder.path()).remove(0);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(load(&engine, &file).is_err());
+        cache.compile(&engine, &component(0), None).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_had_is_done_without() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, EMPTY).unwrap();
+        CodeCache::Folder(file).compile(&Engine::default(), &component(0), None).unwrap();
+    }
+}
