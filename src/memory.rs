@@ -234,7 +234,7 @@ async fn run(
         Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
         Command::Context(request) => {
             let memories = request.turn.and_then(|turn| notebook.memories(turn, request.max_bytes as usize));
-            Reply::Context(context::context(&call, request, memories).await?)
+            Reply::Context(context::context(&call, &entries, request, memories).await?)
         }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),

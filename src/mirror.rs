@@ -189,9 +189,10 @@ macro_rules! mirror_contract {
             }
             journal::Skipped => own_search::Skipped { path, reason }
 
-            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn }
+            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn, entries }
+            context::ContextEntries => own_context::ContextEntries { request, run }
             context::ContextReply => own_context::ContextReply { block, tokens, left_out }
-            context::LeftOut => own_context::LeftOut { path, section, reason, kept_bytes, left_out_bytes }
+            context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
                 title, content, template, group, tags, links, supersede
@@ -263,7 +264,7 @@ macro_rules! mirror_contract {
             entries::HydrateReply => own_entries::HydrateReply { entries, bytes, left_out, problems }
             entries::ExplainReply => own_entries::ExplainReply { entries, bytes, max_bytes, problems }
             entries::Explanation => own_entries::Explanation {
-                key, category, pinned, rank, size, total, updated, left_out
+                key, path, category, pinned, rank, size, total, updated, left_out
             }
             entries::RunReply => own_entries::RunReply { run, fence, message }
             entries::CheckpointReply => own_entries::CheckpointReply {
@@ -339,7 +340,7 @@ macro_rules! mirror_contract {
 
             context::Overflow => own_context::Overflow { Documented, Prioritised, Balanced }
             context::LeftOutReason => own_context::LeftOutReason {
-                Budget, TooLarge, NotText, NotADate, Unreadable(error),
+                Budget, TooLarge, NotText, NotADate, Unreadable(error), NotHydrated(text),
             }
 
             notebook::Command => own_notebook::NotebookCommand {

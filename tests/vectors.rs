@@ -316,7 +316,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 version if version.starts_with("v1.7") => Overflow::Prioritised,
                 other => return Err(format!("unknown version {other:?}")),
             };
-            match run(Command::Context(ContextRequest { overflow, max_bytes: DEFAULT_BLOCK_BYTES, turn: None })) {
+            match run(Command::Context(ContextRequest { overflow, ..ContextRequest::default() })) {
                 Ok(Reply::Context(reply)) => json!(reply.block),
                 other => return Err(format!("context gave {other:?}")),
             }

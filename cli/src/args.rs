@@ -231,6 +231,9 @@ pub(crate) struct ContextArgs {
     /// How large the block may be
     #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
     pub(crate) max_bytes: u32,
+    /// Put entries into the block, those of N bytes that are hydrated; without N, of as many as the block has
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    pub(crate) entries: Option<Option<u64>>,
     /// Print the size of the block and what it leaves out, not the block
     #[arg(long)]
     pub(crate) report: bool,

@@ -1,7 +1,8 @@
 //! What each subcommand does: a command for the store, and its reply on the screen.
 
 use clap::CommandFactory;
-use saddlebag::context::{ContextReply, ContextRequest};
+use saddlebag::context::{ContextEntries, ContextReply, ContextRequest};
+use saddlebag::entries::{HydrateRequest, Policy};
 use saddlebag::journal::{
     EditChange, FileState, JournalCommand, JournalReply, MEMORY_PROMPT, SearchRequest, Target, TargetRole,
 };
@@ -247,7 +248,11 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
         store.run(NotebookCommand::RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES })?;
     }
     let turn = args.recall.as_ref().map(|_| TURN);
-    let request = ContextRequest { overflow: args.overflow, max_bytes: args.max_bytes, turn };
+    let entries = args.entries.map(|bytes| ContextEntries {
+        request: HydrateRequest { max_bytes: bytes.unwrap_or(args.max_bytes.into()), policy: Policy::Greedy },
+        run: None,
+    });
+    let request = ContextRequest { overflow: args.overflow, max_bytes: args.max_bytes, turn, entries };
     let reply = run_in(&mut store, Command::Context(request), output)?;
     let Reply::Context(context) = &reply else { return Err(wrong_reply()) };
     let exit = if context.block.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
@@ -298,8 +303,9 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
 fn left_out(context: &ContextReply) -> Vec<String> {
     let lines = context.left_out.iter().map(|left_out| {
         let whole = left_out.kept_bytes + left_out.left_out_bytes;
-        let (path, section, reason) = (&left_out.path, &left_out.section, &left_out.reason);
-        format!("left out: {} of {whole} bytes of {path} ({section}): {reason}", left_out.left_out_bytes)
+        let (section, reason) = (&left_out.section, &left_out.reason);
+        let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), entries::shown);
+        format!("left out: {} of {whole} bytes of {what} ({section}): {reason}", left_out.left_out_bytes)
     });
     lines.collect()
 }

@@ -119,6 +119,7 @@ fn context(reply: &ContextReply) -> Value {
 fn left_out(left_out: &LeftOut) -> Value {
     json!({
         "path": left_out.path,
+        "key": left_out.key,
         "section": left_out.section,
         "reason": left_out.reason.to_string(),
         "kept_bytes": left_out.kept_bytes,

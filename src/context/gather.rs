@@ -1,14 +1,16 @@
 //! Reading what the block is made of.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::overflow::{SectionContent, SectionKind};
-use super::{ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block};
+use super::overflow::{SectionContent, SectionItem, SectionKind};
+use super::{ContextEntries, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block};
 use crate::engine::{Call, Loaded, load_all};
+use crate::entries::{self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;
-use crate::protocol::{Entry, EntryKind, Error, FsError, ReadOutcome};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
 
@@ -21,6 +23,7 @@ const LOGS: usize = 2;
 /// Reads the sections and makes the block; `memories` is the text of those of a turn.
 pub(crate) async fn context(
     call: &Call,
+    entries: &Entries,
     request: ContextRequest,
     memories: Option<String>,
 ) -> Result<ContextReply, Error> {
@@ -42,6 +45,12 @@ pub(crate) async fn context(
         files.extend(days.map(|date| (SectionKind::Log { date, today: date == today }, layout.daily(date))));
     }
     sections.extend(read_sections(call, &files, overflow, max_bytes).await);
+    let mut not_hydrated = Vec::new();
+    if let Some(request) = request.entries {
+        let (section, left_out) = hydrated(call, entries, request).await?;
+        sections.push(section);
+        not_hydrated = left_out;
+    }
     sections.extend(memories.map(|text| Section {
         kind: SectionKind::Memories,
         path: "recalled notes".into(),
@@ -49,7 +58,48 @@ pub(crate) async fn context(
     }));
     let mut reply = block(&sections, overflow, max_bytes as usize);
     reply.left_out.extend(not_dates);
+    reply.left_out.extend(not_hydrated);
     Ok(reply)
+}
+
+/// Hydrates the entries of the section, and names those that are not hydrated. Where they cannot be read, the
+/// block is still worth having.
+async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Result<(Section, Vec<LeftOut>), Error> {
+    let ContextEntries { request, run } = request;
+    let command = EntriesCommand { run, ..EntriesCommand::new(EntriesVerb::Hydrate(request)) };
+    let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
+    match entries::run(call, entries, command).await {
+        Ok(EntriesReply::Hydrated(HydrateReply { entries, left_out, problems, .. })) => {
+            let unread =
+                problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));
+            let left_out = left_out
+                .into_iter()
+                .filter_map(|entry| Some(not_hydrated(entry.path, Some(entry.key), entry.left_out?, entry.size)));
+            let left_out = left_out.chain(unread).collect();
+            Ok((section(SectionContent::Items(entries.into_iter().map(item).collect())), left_out))
+        }
+        Ok(_) => Ok((section(SectionContent::Items(Vec::new())), Vec::new())),
+        Err(error) if error.code == ErrorCode::MemoryUnavailable => {
+            Ok((section(unusable(LeftOutReason::NotHydrated(error.message), 0)), Vec::new()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn item(entry: EntryInfo) -> SectionItem {
+    let heading = format!("{} ({})", on_one_line(&entry.key), on_one_line(&entry.category));
+    SectionItem { path: entry.path, key: entry.key, heading, text: entry.content }
+}
+
+/// As it is, or in quotes where it would not be one line: a key is any text.
+fn on_one_line(text: &str) -> String {
+    let is_plain = !text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
+    if is_plain { text.into() } else { format!("{text:?}") }
+}
+
+fn not_hydrated(path: String, key: Option<String>, reason: String, size: u64) -> LeftOut {
+    let section = SectionKind::Entries.title();
+    LeftOut { path, key, section, reason: LeftOutReason::NotHydrated(reason), kept_bytes: 0, left_out_bytes: size }
 }
 
 /// Reads the files together; one that does not exist has no section.
@@ -149,8 +199,8 @@ async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>),
 }
 
 fn left_out(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {
-    let section = alloc::format!("Daily log {}", path.file_stem());
-    LeftOut { path: call.scope.shown(path), section, reason, kept_bytes: 0, left_out_bytes: size }
+    let section = format!("Daily log {}", path.file_stem());
+    LeftOut { path: call.scope.shown(path), key: None, section, reason, kept_bytes: 0, left_out_bytes: size }
 }
 
 fn is_date_shaped(stem: &str) -> bool {

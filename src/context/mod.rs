@@ -1,6 +1,6 @@
 //! The `<memory>` block that is injected into a prompt.
 //!
-//! `gather` reads the sections, `block` makes the block of them under an [`Overflow`] policy: a
+//! `gather` reads the sections and asks for the entries, `block` makes the block of them under an [`Overflow`] policy: a
 //! pure function of sections, policy and budget. Whatever is left out is in the report, with the
 //! reason. Stored text is escaped, so it can neither close nor forge the block.
 
@@ -12,10 +12,11 @@ mod tokens;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use overflow::{Section, SectionContent, SectionKind, block};
+use crate::entries::HydrateRequest;
+pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block};
 pub use tokens::{effective_reserve, estimate_tokens};
 
-pub(crate) use escape::escape;
+pub(crate) use escape::list_item;
 pub(crate) use gather::context;
 
 /// How large the block may be unless told otherwise, in bytes.
@@ -61,7 +62,7 @@ impl Overflow {
 }
 
 /// Which block to make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextRequest {
     /// What happens when memory is larger than the budget.
     pub overflow: Overflow,
@@ -71,11 +72,23 @@ pub struct ContextRequest {
     /// Put the memories of this turn in as the last section: what was recalled for it, and what the
     /// session began with.
     pub turn: Option<u64>,
+    /// Put entries in as a section, before the memories of a turn; `None` for a block without.
+    pub entries: Option<ContextEntries>,
+}
+
+/// The entries of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextEntries {
+    /// Which are hydrated. What of them does not fit into the block is left out as well, each entry whole for
+    /// [`Overflow::Balanced`].
+    pub request: HydrateRequest,
+    /// The run whose entries are seen, too; it must be open.
+    pub run: Option<String>,
 }
 
 impl Default for ContextRequest {
     fn default() -> Self {
-        Self { overflow: Overflow::default(), max_bytes: DEFAULT_BLOCK_BYTES, turn: None }
+        Self { overflow: Overflow::default(), max_bytes: DEFAULT_BLOCK_BYTES, turn: None, entries: None }
     }
 }
 
@@ -93,15 +106,17 @@ pub struct ContextReply {
 /// Something that the block does not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The file.
+    /// The file; empty for an entry that a run holds.
     pub path: String,
+    /// The key, for an entry.
+    pub key: Option<String>,
     /// The title of its section.
     pub section: String,
     /// Why.
     pub reason: LeftOutReason,
     /// How many bytes of text the block has of it.
     pub kept_bytes: u64,
-    /// How many bytes of text it has not.
+    /// How many bytes of text it has not; of an entry that was not hydrated, what budgets count it as.
     pub left_out_bytes: u64,
 }
 
@@ -124,6 +139,9 @@ pub enum LeftOutReason {
     /// The file could not be read.
     #[error("could not be read: {0}")]
     Unreadable(crate::protocol::FsError),
+    /// The entry is left out by hydration, or its file is none, or the entries could not be read.
+    #[error("not hydrated: {0}")]
+    NotHydrated(String),
 }
 
 /// Puts the block behind a preamble: both with a rule between them, or the preamble alone.

@@ -3,8 +3,9 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::escape::{escape, unforged};
+use super::escape::{escape, list_item, unforged};
 use super::{BLOCK_END, BLOCK_START, ContextReply, LeftOut, LeftOutReason, Overflow, estimate_tokens};
 use crate::document::{head, is_open_item, tail, truncate};
 use crate::order;
@@ -28,16 +29,18 @@ pub enum SectionKind {
         /// Whether the day is today.
         today: bool,
     },
+    /// What was hydrated.
+    Entries,
     /// What was recalled.
     Memories,
 }
 
-/// One file of memory, as it was read for the block.
+/// A part of memory, as it was read for the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// What it is.
     pub kind: SectionKind,
-    /// Its path as it is shown.
+    /// Its path as it is shown; of items, that of each is with the item.
     pub path: String,
     /// Its text, or why there is none.
     pub content: SectionContent,
@@ -53,6 +56,9 @@ pub enum SectionContent {
         /// How many bytes before it were not read.
         unread_bytes: u64,
     },
+    /// Items from files of their own, of which [`Overflow::Balanced`] takes each whole or not at all: those that
+    /// still fit, in their order.
+    Items(Vec<SectionItem>),
     /// The file cannot be shown.
     Unusable {
         /// Why.
@@ -62,14 +68,28 @@ pub enum SectionContent {
     },
 }
 
-impl Section {
-    fn title(&self) -> String {
-        match self.kind {
-            SectionKind::LongTerm => "Long-term memory (MEMORY.md)".to_string(),
-            SectionKind::Scratchpad => "Scratchpad (open items)".to_string(),
-            SectionKind::Log { date, today: false } => format!("Daily log {date}"),
-            SectionKind::Log { date, today: true } => format!("Daily log {date} (today)"),
-            SectionKind::Memories => "Relevant Memories".to_string(),
+/// One of several texts in a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionItem {
+    /// The path of its file as it is shown; empty where there is none.
+    pub path: String,
+    /// What names it in the report.
+    pub key: String,
+    /// The line above the text.
+    pub heading: String,
+    /// The text.
+    pub text: String,
+}
+
+impl SectionKind {
+    pub(super) fn title(self) -> String {
+        match self {
+            Self::LongTerm => "Long-term memory (MEMORY.md)".to_string(),
+            Self::Scratchpad => "Scratchpad (open items)".to_string(),
+            Self::Log { date, today: false } => format!("Daily log {date}"),
+            Self::Log { date, today: true } => format!("Daily log {date} (today)"),
+            Self::Entries => "Entries (hydrated)".to_string(),
+            Self::Memories => "Relevant Memories".to_string(),
         }
     }
 }
@@ -81,6 +101,8 @@ struct Body<'a> {
     title: String,
     text: String,
     unread_bytes: u64,
+    /// Where in the text each item is; without any, the text is in one piece.
+    items: Vec<(&'a SectionItem, Range<usize>)>,
 }
 
 impl Body<'_> {
@@ -90,17 +112,47 @@ impl Body<'_> {
 
     /// Whether the beginning says most: the best of what was recalled, the first of the open items.
     fn keeps_start(&self) -> bool {
-        matches!(self.section.kind, SectionKind::Scratchpad | SectionKind::Memories)
+        matches!(self.section.kind, SectionKind::Scratchpad | SectionKind::Entries | SectionKind::Memories)
     }
 
-    fn left_out(&self, kept: usize) -> LeftOut {
-        let left_out = self.unread_bytes + (self.text.len() - kept.min(self.text.len())) as u64;
+    /// What is left out when so many bytes are kept, for items those of the beginning.
+    fn left_out(&self, kept: usize) -> Vec<LeftOut> {
+        if self.items.is_empty() {
+            let left_out = self.unread_bytes + (self.text.len() - kept.min(self.text.len())) as u64;
+            return alloc::vec![self.part(&self.section.path, None, kept as u64, left_out)];
+        }
+        let cut = self.items.iter().filter(|(_, range)| range.end > kept);
+        let parts = cut.map(|(item, range)| {
+            let kept = kept.saturating_sub(range.start);
+            self.part(&item.path, Some(&item.key), kept as u64, (range.len() - kept) as u64)
+        });
+        parts.collect()
+    }
+
+    /// The items that fit into `room`, and what is left out.
+    fn fitting(&self, room: usize) -> (String, Vec<LeftOut>) {
+        let mut kept = String::new();
+        let mut cut = Vec::new();
+        for (item, range) in &self.items {
+            let separator = if kept.is_empty() { "" } else { "\n" };
+            if kept.len() + separator.len() + range.len() > room {
+                cut.push(self.part(&item.path, Some(&item.key), 0, range.len() as u64));
+                continue;
+            }
+            kept.push_str(separator);
+            kept.push_str(self.text.get(range.clone()).unwrap_or_default());
+        }
+        (kept, cut)
+    }
+
+    fn part(&self, path: &str, key: Option<&String>, kept_bytes: u64, left_out_bytes: u64) -> LeftOut {
         LeftOut {
-            path: self.section.path.clone(),
+            path: path.into(),
+            key: key.cloned(),
             section: self.title.clone(),
             reason: LeftOutReason::Budget,
-            kept_bytes: kept as u64,
-            left_out_bytes: left_out,
+            kept_bytes,
+            left_out_bytes,
         }
     }
 }
@@ -116,12 +168,13 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
     let mut bodies = Vec::new();
     let mut unusable = Vec::new();
     for section in ordered {
-        let title = section.title();
+        let title = section.kind.title();
         match &section.content {
             SectionContent::Unusable { reason, size } => {
                 unusable.push(omission(&format!("{title}: {reason}")));
                 left_out.push(LeftOut {
                     path: section.path.clone(),
+                    key: None,
                     section: title,
                     reason: reason.clone(),
                     kept_bytes: 0,
@@ -133,7 +186,15 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
                 let text = escape(text.trim());
                 if !text.is_empty() || *unread_bytes > 0 {
                     let header = format!("\n\n## {title}\n");
-                    bodies.push(Body { section, header, title, text, unread_bytes: *unread_bytes });
+                    let items = Vec::new();
+                    bodies.push(Body { section, header, title, text, unread_bytes: *unread_bytes, items });
+                }
+            }
+            SectionContent::Items(given) => {
+                let (text, items) = joined(given);
+                if !text.is_empty() {
+                    let header = format!("\n\n## {title}\n");
+                    bodies.push(Body { section, header, title, text, unread_bytes: 0, items });
                 }
             }
         }
@@ -148,6 +209,21 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
     ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out }
 }
 
+/// The items below each other, and where each is.
+fn joined(items: &[SectionItem]) -> (String, Vec<(&SectionItem, Range<usize>)>) {
+    let mut text = String::new();
+    let mut places = Vec::with_capacity(items.len());
+    for item in items {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let start = text.len();
+        text.push_str(list_item(&item.heading, &item.text).trim_end());
+        places.push((item, start..text.len()));
+    }
+    (text, places)
+}
+
 /// Where a section stands in the block.
 fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Option<Date>) {
     let newest = sections.iter().filter_map(|section| match section.kind {
@@ -160,7 +236,8 @@ fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Op
         (Overflow::Prioritised, SectionKind::Log { date, .. }) if Some(date) == newest => (1, None),
         (Overflow::Prioritised, SectionKind::LongTerm) => (2, None),
         (Overflow::Prioritised, SectionKind::Log { date, .. }) => (3, Some(date)),
-        (_, SectionKind::Memories) => (4, None),
+        (_, SectionKind::Entries) => (4, None),
+        (_, SectionKind::Memories) => (5, None),
         (_, SectionKind::LongTerm) => (0, None),
         (_, SectionKind::Scratchpad) => (1, None),
         (_, SectionKind::Log { date, .. }) => (2, Some(date)),
@@ -183,7 +260,7 @@ fn documented(bodies: &[Body<'_>], max_bytes: usize) -> (String, Vec<LeftOut>) {
     for body in bodies {
         let room = max_bytes.saturating_sub(content.len() + body.header.len());
         if room < body.text.len() {
-            cut.push(body.left_out(head(&body.text, room).len()));
+            cut.extend(body.left_out(head(&body.text, room).len()));
         }
         content.push_str(&body.header);
         content.push_str(&body.text);
@@ -212,17 +289,17 @@ fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (String, Vec<LeftOut>) 
         content.push_str(&body.header);
         content.push_str(&truncate(body.text.clone(), room, &marker));
         content.push_str(&later.concat());
-        cut.push(body.left_out(kept));
+        cut.extend(body.left_out(kept));
         break;
     }
-    cut.extend(rest.map(|later| later.left_out(0)));
+    cut.extend(rest.flat_map(|later| later.left_out(0)));
     (truncate(content, max_bytes, TRUNCATED), cut)
 }
 
 /// Every section a share; see [`Overflow::Balanced`].
 fn balanced(bodies: &[Body<'_>], unusable: &[String], max_bytes: usize) -> (String, Vec<LeftOut>) {
     let Some(room) = max_bytes.checked_sub(BLOCK_START.len() + BLOCK_END.len()) else {
-        return (String::new(), bodies.iter().map(|body| body.left_out(0)).collect());
+        return (String::new(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
     };
     let mut included: Vec<bool> = bodies.iter().map(|_| true).collect();
     loop {
@@ -272,14 +349,15 @@ fn needed(body: &Body<'_>) -> usize {
 }
 
 /// The section that is given up first: the older log, then what was recalled, then the
-/// scratchpad, then today's log.
+/// scratchpad, then today's log, then the entries.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
         SectionKind::Memories => (1, None),
         SectionKind::Scratchpad => (2, None),
         SectionKind::Log { today: true, .. } => (3, None),
-        SectionKind::LongTerm => (4, None),
+        SectionKind::Entries => (4, None),
+        SectionKind::LongTerm => (5, None),
     };
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
 }
@@ -299,7 +377,7 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String,
     for (i, body) in bodies.iter().enumerate() {
         let share = shares.get(i).copied().unwrap_or(0);
         if share == 0 {
-            cut.push(body.left_out(0));
+            cut.extend(body.left_out(0));
             continue;
         }
         content.push_str(&body.header);
@@ -308,6 +386,13 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String,
             continue;
         }
         let room = share.saturating_sub(body.header.len() + cut_marker(body, body.text.len()).len());
+        if !body.items.is_empty() {
+            let (kept, left_out) = body.fitting(room);
+            content.push_str(&kept);
+            content.push_str(&cut_marker(body, body.text.len() - kept.len()));
+            cut.extend(left_out);
+            continue;
+        }
         let keeps_start = body.keeps_start();
         let kept = if keeps_start { first_lines(&body.text, room) } else { unforged(last_lines(&body.text, room)) };
         let marker = cut_marker(body, body.text.len() - kept.len());
@@ -318,7 +403,7 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String,
             content.push_str(&marker);
             content.push_str(kept);
         }
-        cut.push(body.left_out(kept.len()));
+        cut.extend(body.left_out(kept.len()));
     }
     notes.iter().for_each(|note| content.push_str(note));
     (content, cut)
@@ -415,7 +500,7 @@ mod tests {
             prop_assert!(block.len() <= max_bytes, "{} over {max_bytes}", block.len());
             for section in &sections {
                 let SectionContent::Text { text, .. } = &section.content else { continue };
-                let told = block.contains(&section.title()) || reply.left_out.iter().any(|out| out.path == section.path);
+                let told = block.contains(&section.kind.title()) || reply.left_out.iter().any(|out| out.path == section.path);
                 prop_assert!(text.is_empty() || told);
             }
         }

@@ -118,6 +118,8 @@ pub struct HydrateReply {
 pub struct Explanation {
     /// The entry.
     pub key: String,
+    /// Its file; empty for what a run holds.
+    pub path: String,
     /// Its category.
     pub category: String,
     /// Whether it is pinned.
@@ -157,6 +159,10 @@ struct Readable {
 }
 
 impl Readable {
+    fn shown_path(&self, call: &Call) -> String {
+        self.path.as_ref().map(|path| call.scope.shown(path)).unwrap_or_default()
+    }
+
     fn info(&self, call: &Call) -> EntryInfo {
         let Entry { fields, created, updated, version, .. } = &*self.entry;
         EntryInfo {
@@ -169,7 +175,7 @@ impl Readable {
             source: fields.source.clone(),
             supersedes: fields.supersedes.clone(),
             version: version.clone(),
-            path: self.path.as_ref().map(|path| call.scope.shown(path)).unwrap_or_default(),
+            path: self.shown_path(call),
             size: fields.size(),
         }
     }
@@ -311,7 +317,7 @@ async fn decide(
     scope: &EntriesScope,
     request: HydrateRequest,
     run: Option<&str>,
-) -> Result<(Vec<Readable>, Vec<Placement>, Vec<EntryProblem>), Error> {
+) -> Result<(Vec<Readable>, Vec<Placement>, View), Error> {
     let held = entries.held(run)?;
     let view = look(call, entries, scope).await?;
     let all = readable(call, &view, &held);
@@ -324,7 +330,7 @@ async fn decide(
     let candidates: Vec<Candidate> = candidates.collect();
     let budget = Budget { bytes: request.max_bytes, shared_bytes: request.max_bytes / WORKSPACE_SHARE };
     let placements = plan(&candidates, budget, request.policy);
-    Ok((all, placements, view.problems))
+    Ok((all, placements, view))
 }
 
 /// The entries for a prompt, under a budget.
@@ -335,14 +341,14 @@ pub(super) async fn hydrate(
     request: HydrateRequest,
     run: Option<&str>,
 ) -> Result<HydrateReply, Error> {
-    let (all, placements, problems) = decide(call, entries, scope, request, run).await?;
+    let (all, placements, view) = decide(call, entries, scope, request, run).await?;
     let taken = taken(&placements, request.policy);
     let left_out = placements.iter().filter(|placement| placement.left_out.is_some());
     Ok(HydrateReply {
         entries: taken.into_iter().filter_map(|index| Some(all.get(index)?.info(call))).collect(),
         bytes: placements.last().map_or(0, |last| last.total),
-        left_out: left_out.filter_map(|placement| explanation(&all, placement)).collect(),
-        problems,
+        left_out: left_out.filter_map(|placement| explanation(call, &all, placement)).collect(),
+        problems: view.problems,
     })
 }
 
@@ -356,21 +362,23 @@ pub(super) async fn explain(
     run: Option<&str>,
 ) -> Result<ExplainReply, Error> {
     let key = key.map(|key| checked_key("key", key)).transpose()?;
-    let (all, placements, problems) = decide(call, entries, scope, request, run).await?;
-    let explained = placements.iter().filter_map(|placement| explanation(&all, placement));
+    let (all, placements, view) = decide(call, entries, scope, request, run).await?;
+    let explained = placements.iter().filter_map(|placement| explanation(call, &all, placement));
     let explained: Vec<Explanation> =
         explained.filter(|entry| key.as_ref().is_none_or(|key| entry.key == *key)).collect();
     if let (Some(key), []) = (&key, explained.as_slice()) {
-        return Err(absent(&View { problems, ..View::default() }, key));
+        return Err(absent(&view, key));
     }
     let bytes = placements.last().map_or(0, |last| last.total);
-    Ok(ExplainReply { entries: explained, bytes, max_bytes: request.max_bytes, problems })
+    Ok(ExplainReply { entries: explained, bytes, max_bytes: request.max_bytes, problems: view.problems })
 }
 
-fn explanation(all: &[Readable], placement: &Placement) -> Option<Explanation> {
-    let Entry { fields, updated, .. } = &*all.get(placement.index)?.entry;
+fn explanation(call: &Call, all: &[Readable], placement: &Placement) -> Option<Explanation> {
+    let readable = all.get(placement.index)?;
+    let Entry { fields, updated, .. } = &*readable.entry;
     Some(Explanation {
         key: fields.key.clone(),
+        path: readable.shown_path(call),
         category: fields.category.as_str().into(),
         pinned: fields.category.tier() == super::category::Tier::Pinned,
         rank: placement.rank,

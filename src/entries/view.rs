@@ -1,4 +1,8 @@
 //! The entries as they are now: files brought up to date through the index, parsed, one for each key.
+//!
+//! The index is an instance of [`Corpus`] apart from that of the journal and the notebook. Its folders are those
+//! of the scope alone, so that no filter has to keep `find` off the notes, or search and recall off the entries
+//! of whoever shares the store. It is empty, and no folder is listed, until the first command that needs entries.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -13,7 +17,7 @@ use super::scope::{EntriesScope, Pool};
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::{Error, Version};
-use crate::search::{Corpus, DocId, FolderScope, Purpose, refresh};
+use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::sorted::SortedMap;
 use crate::store::RelPath;
 
@@ -53,6 +57,8 @@ pub(super) struct View {
     /// Files of keys that another file has as well, and says later.
     pub(super) outdated: Vec<Stored>,
     pub(super) problems: Vec<EntryProblem>,
+    /// What kept the host from reading a file, with the key that its name stands for. It is among the problems.
+    pub(super) unread: Vec<(Option<String>, Error)>,
 }
 
 /// Brings the index up to date and gives the entries.
@@ -81,9 +87,9 @@ impl Parsed {
 impl View {
     fn of(call: &Call, scope: &EntriesScope, corpus: &Corpus, parsed: &Parsed) -> Self {
         let shown = |path: &RelPath| call.scope.shown(path);
-        let unread: SortedMap<String, String> = {
+        let unread: SortedMap<String, SkipReason> = {
             let mut unread = SortedMap::default();
-            unread.extend(corpus.skipped(shown).into_iter().map(|file| (file.path, format!("{}", file.reason))));
+            unread.extend(corpus.skipped(shown).into_iter().map(|file| (file.path, file.reason)));
             unread
         };
         let mut view = Self::default();
@@ -92,7 +98,10 @@ impl View {
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
             if let Some(reason) = unread.get(&shown(path)) {
                 let (_, key) = pool.folder.names_of(path);
-                view.problems.push(EntryProblem { path: shown(path), key, message: reason.clone() });
+                if let SkipReason::Unreadable(error) = reason {
+                    view.unread.push((key.clone(), Error::storage(Some(path), error)));
+                }
+                view.problems.push(EntryProblem { path: shown(path), key, message: format!("{reason}") });
                 continue;
             }
             match found {

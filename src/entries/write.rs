@@ -445,6 +445,10 @@ pub(super) async fn purge(
             purged.push(stored.entry.fields.key.clone());
         }
     }
+    // A tombstone may be among what could not be read.
+    if let (None, Some((_, error))) = (&key, view.unread.first()) {
+        return Err(error.clone());
+    }
     let message = match purged.as_slice() {
         [] => "Nothing to purge".to_string(),
         [key] => format!("Purged {key}"),
@@ -464,8 +468,12 @@ fn found<'a>(view: &'a View, scope: &'a EntriesScope, key: &str) -> Option<(&'a 
     }
 }
 
-/// The error for a key that has no entry.
+/// The error for a key that has no entry, or none that could be read.
 pub(super) fn absent(view: &View, key: &str) -> Error {
+    let of_key = |(unread, _): &&(Option<String>, Error)| unread.as_deref() == Some(key);
+    if let Some((_, error)) = view.unread.iter().find(of_key) {
+        return error.clone();
+    }
     let forgotten = view.entries.iter().find(|stored| stored.entry.fields.key == key).map(|stored| &stored.entry);
     let help = match (view.problem_of(key), forgotten.and_then(|entry| Some((entry, entry.forgotten?)))) {
         (Some(problem), _) => format!("{} claims it and is no entry: {}", problem.path, problem.message),

@@ -14,7 +14,7 @@ use super::draft::DATE_PATTERN;
 use super::files::{list_folder, notebook_file, one_line, text_of};
 use super::slug::slug;
 use super::template::json_string;
-use crate::context::escape;
+use crate::context::list_item;
 use crate::document::{Note, Value, head, set_field, yaml_string};
 use crate::engine::{Backups, Call, Change, create, update};
 use crate::protocol::Error;
@@ -100,20 +100,13 @@ fn left_out_line(count: usize, max_bytes: usize) -> String {
 }
 
 fn entry(memory: &RecalledMemory) -> String {
-    let is_break = |c: char| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    let title = escape(head(&one_line(&memory.title), MAX_ERROR_TITLE_BYTES));
-    let path = escape(&one_line(&memory.path));
-    let mut out = if title.is_empty() { format!("\n- ({path})\n") } else { format!("\n- {title} ({path})\n") };
+    let title = one_line(&memory.title);
+    let title = head(&title, MAX_ERROR_TITLE_BYTES);
+    let path = one_line(&memory.path);
+    let heading = if title.is_empty() { format!("({path})") } else { format!("{title} ({path})") };
     let text = memory.text.trim();
     let shown = head(text, MAX_MEMORY_BYTES);
-    for line in escape(&shown.replace("\r\n", "\n")).split(is_break) {
-        let line = line.trim_end();
-        if !line.is_empty() {
-            out.push_str("  ");
-            out.push_str(line);
-        }
-        out.push('\n');
-    }
+    let mut out = format!("\n{}", list_item(&heading, shown));
     if shown.len() < text.len() {
         out.push_str("  (cut; the whole note is in its file)\n");
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::Command;
-use saddlebag::context::{ContextRequest, Overflow};
+use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
 use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{
@@ -245,9 +245,21 @@ pub fn command() -> impl Strategy<Value = Command> {
         6 => journal.prop_map(Command::Journal),
         5 => notebook().prop_map(Command::Notebook),
         5 => entries().prop_map(Command::Entries),
-        1 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4))
-            .prop_map(|(overflow, max_bytes, turn)| Command::Context(ContextRequest { overflow, max_bytes, turn })),
+        2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
+            .prop_map(|(overflow, max_bytes, turn, entries)| {
+                let entries = entries.map(|(request, run)| ContextEntries { request, run });
+                Command::Context(ContextRequest { overflow, max_bytes, turn, entries })
+            }),
     ]
+}
+
+fn hydrate_request() -> impl Strategy<Value = HydrateRequest> + Clone {
+    let policy = prop::sample::select(vec![Policy::Greedy, Policy::Prefix]);
+    (0_u64..300, policy).prop_map(|(max_bytes, policy)| HydrateRequest { max_bytes, policy })
+}
+
+fn run() -> impl Strategy<Value = Option<String>> {
+    prop::option::of(prop::sample::select(vec!["r", "s"]).prop_map(str::to_string))
 }
 
 fn category() -> impl Strategy<Value = String> {
@@ -268,8 +280,7 @@ fn verb() -> impl Strategy<Value = EntriesVerb> {
             supersedes,
         },
     );
-    let policy = prop::sample::select(vec![Policy::Greedy, Policy::Prefix]);
-    let request = (0_u64..300, policy).prop_map(|(max_bytes, policy)| HydrateRequest { max_bytes, policy });
+    let request = hydrate_request();
     let filter = (prop::option::of(category()), tags(), tags(), prop::option::of(any::<u64>())).prop_map(
         |(category, all_tags, any_tags, since)| EntryFilter { category, all_tags, any_tags, since, until: None },
     );
@@ -292,9 +303,8 @@ fn verb() -> impl Strategy<Value = EntriesVerb> {
 }
 
 fn entries() -> impl Strategy<Value = EntriesCommand> {
-    let run = prop::option::of(prop::sample::select(vec!["r", "s"]).prop_map(str::to_string));
     let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
-    (scope(), scope(), run, verb()).prop_map(|(agent, workspace, run, verb)| EntriesCommand {
+    (scope(), scope(), run(), verb()).prop_map(|(agent, workspace, run, verb)| EntriesCommand {
         agent,
         workspace,
         run,

@@ -9,6 +9,7 @@ pub mod zk;
 
 use std::sync::LazyLock;
 
+use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Memory, Reply};
@@ -41,6 +42,25 @@ pub fn runtime() -> &'static ComponentRuntime {
 /// A project named `proj`, as the recorded vectors have it.
 pub fn project_config() -> Config {
     Config { epoch: 1, project: Some("proj".into()), ..Config::default() }
+}
+
+/// [`project_config`] with the entries of agent `a` in workspace `w`.
+pub fn agent_config() -> Config {
+    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+    Config { entries: Some(entries), ..project_config() }
+}
+
+/// Keeps an entry.
+pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
+    let entry = NewEntry {
+        key: key.into(),
+        content: content.into(),
+        category: category.into(),
+        tags: Vec::new(),
+        source: None,
+        supersedes: None,
+    };
+    EntriesCommand::new(EntriesVerb::Store { entry, base: None })
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;

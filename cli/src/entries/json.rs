@@ -100,6 +100,7 @@ fn entry(entry: &EntryInfo) -> Value {
 fn explanation(entry: &Explanation) -> Value {
     json!({
         "key": entry.key,
+        "path": entry.path,
         "category": entry.category,
         "pinned": entry.pinned,
         "rank": entry.rank,

@@ -200,7 +200,7 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
 }
 
 /// On one line: a key may have any character.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 

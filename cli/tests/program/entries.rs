@@ -47,6 +47,24 @@ fn agents_share_the_workspace_and_nothing_else() {
 }
 
 #[test]
+fn entries_go_into_the_block_when_asked_for() {
+    let store = Store::new();
+    store.run(&["write", "long_term", "a fact of the journal"]).exits(0);
+    keep(&store, &["large", &"x".repeat(500), "-c", "notes"]);
+    keep(&store, &["deploy_target", "The staging cluster"]);
+    let without = store.run(&["context"]).exits(0).stdout;
+    assert!(without.contains("a fact of the journal") && !without.contains("deploy_target"), "{without}");
+    let with =
+        store.run(&["context", "--entries=200"]).exits(0).complains("of large (Entries (hydrated)): not hydrated");
+    assert!(with.stdout.contains("## Entries (hydrated)\n- deploy_target (core)\n  The staging cluster\n"), "{with:?}");
+    let all = store.run(&["--json", "context", "--entries"]).exits(0).json();
+    assert_eq!(all["left_out"].as_array().map(Vec::len), Some(0), "{all}");
+    let report = store.run(&["--json", "context", "--entries", "--max-bytes", "400"]).exits(0).json();
+    assert_eq!(report["left_out"][0]["key"], "large", "{report}");
+    store.run(&["context", "--entries=many"]).exits(2);
+}
+
+#[test]
 fn hydration_fits_the_budget_and_explains_itself() {
     let store = Store::new();
     keep(&store, &["fact", "0123456789"]);
