@@ -17,6 +17,7 @@ const VOCABULARY: usize = 4000;
 /// The days of the logs, newest first, end with this one; the notes do not depend on it.
 pub(crate) const LAST_DAY: &str = "2026-05-25";
 pub(crate) const PROJECT: &str = "proj";
+pub(crate) const AGENT: &str = "agent";
 
 /// xorshift64*: enough for a corpus, and the same everywhere.
 struct Random(u64);
@@ -157,4 +158,29 @@ pub(crate) fn write_journal(root: &Path, notes: usize) -> io::Result<u64> {
     write(root.join("MEMORY.md"), vocabulary.body(&mut random, 4000, &["- prefers port 5432 for postgres"]))?;
     write(project.join("SCRATCHPAD.md"), "- [ ] open item\n- [x] closed item\n".to_string())?;
     Ok(bytes)
+}
+
+/// The key of entry `i`.
+pub(crate) fn entry_key(i: usize) -> String {
+    format!("fact_{i:05}")
+}
+
+/// Writes entries of about 500 bytes each below `root`, every fourth of them core, as an agent has stored them.
+pub(crate) fn write_entries(root: &Path, entries: usize) -> io::Result<()> {
+    let mut random = Random(42);
+    let vocabulary = Vocabulary::new(&mut random);
+    for i in 0..entries {
+        let category = if i % 4 == 0 { "core" } else { "notes" };
+        let folder = root.join("agents").join(AGENT).join("entries").join(category);
+        let (key, body) = (entry_key(i), vocabulary.body(&mut random, 400, &planted(i)));
+        let moment = format!("2026-05-{:02}T{:02}:{:02}:{:02}Z", 1 + i % 24, i / 3600, i / 60 % 60, i % 60);
+        let text = format!(
+            "---\nkey: {key}\ncategory: {category}\nagent: {AGENT}\ntags: [t{}, common]\ncreated: {moment}\n\
+             updated: {moment}\n---\n\n{body}",
+            i % 50
+        );
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("{key}.md")), text)?;
+    }
+    Ok(())
 }

@@ -1,0 +1,88 @@
+//! The entries: what each of their commands costs where there are as many as an agent may have.
+
+use std::path::Path;
+use std::time::Duration;
+
+use saddlebag::entries::{
+    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy,
+};
+use saddlebag::{Command, Config, Memory};
+use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, LocalDir, NativeEngine};
+
+use crate::report::{Bar, Report};
+use crate::{NOW, Result, corpus, disk, median};
+
+/// As many as an agent may have.
+const ENTRIES: usize = 1_000;
+
+type OpenHost = Host<Box<dyn Engine>, LocalDir>;
+
+fn open(runtime: Option<&ComponentRuntime>, root: &Path, epoch: u64) -> Result<OpenHost> {
+    let config = Config { epoch, entries: Some(EntriesConfig::of_agent(corpus::AGENT)), ..Config::default() };
+    let engine: Box<dyn Engine> = match runtime {
+        Some(runtime) => Box::new(runtime.open(config)?),
+        None => Box::new(NativeEngine::new(Memory::open(config)?)),
+    };
+    Ok(Host::new(engine, disk(root, Durability::Full)?))
+}
+
+fn command(verb: EntriesVerb) -> Command {
+    EntriesCommand::new(verb).into()
+}
+
+/// An entry that is there, and says something else with each change.
+fn store(change: usize) -> Command {
+    let entry = NewEntry {
+        key: corpus::entry_key(ENTRIES / 2),
+        content: format!("change {change} of the port"),
+        category: "core".into(),
+        tags: vec!["ops".into()],
+        source: None,
+        supersedes: None,
+    };
+    command(EntriesVerb::Store { entry, base: None })
+}
+
+fn questions() -> [(&'static str, Command); 4] {
+    let request = HydrateRequest { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
+    [
+        ("get", command(EntriesVerb::Get { key: corpus::entry_key(7) })),
+        ("list", command(EntriesVerb::List { filter: EntryFilter::default(), limit: None, cursor: None })),
+        ("find", command(EntriesVerb::Find { query: "needleterm postgres".into(), limit: 20 })),
+        ("hydrate 256 KiB", command(EntriesVerb::Hydrate(request))),
+    ]
+}
+
+pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
+    eprintln!("measuring {ENTRIES} entries");
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    corpus::write_entries(root, ENTRIES)?;
+    // Versions of files that were just written are content hashes; wait until they are not.
+    std::thread::sleep(Duration::from_millis(50));
+    let mut add = |work: &str, component: Duration, native: Duration| {
+        let bars = [Bar { baseline: "native engine", time: Some(native), at_most: 1.6 }];
+        report.add(&format!("entries, {ENTRIES}: {work}"), component, &bars);
+    };
+    let get = || questions()[0].1.clone();
+    let first = median(5, || Ok(open(Some(runtime), root, 1)?.run(NOW, get())?))?;
+    let first_in_native = median(5, || Ok(open(None, root, 1)?.run(NOW, get())?))?;
+    add("get by a new engine", first, first_in_native);
+    let mut warm = open(Some(runtime), root, 2)?;
+    let mut warm_native = open(None, root, 3)?;
+    for (name, question) in questions() {
+        let time = median(21, || Ok(warm.run(NOW, question.clone())?))?;
+        let in_native = median(21, || Ok(warm_native.run(NOW, question.clone())?))?;
+        add(name, time, in_native);
+    }
+    let mut changes = 0;
+    let mut change = |host: &mut OpenHost| {
+        median(21, || {
+            changes += 1;
+            Ok(host.run(NOW, store(changes))?)
+        })
+    };
+    let (stored, stored_in_native) = (change(&mut warm)?, change(&mut warm_native)?);
+    add("store, durable", stored, stored_in_native);
+    Ok(())
+}
