@@ -5,7 +5,7 @@
 
 mod support;
 
-use saddlebag::context::{ContextRequest, Overflow};
+use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy,
 };
@@ -149,7 +149,9 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() }.into(),
     ];
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 10_000, turn: Some(1) }));
+        let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
+        let entries = Some(ContextEntries { request, run: None });
+        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 10_000, turn: Some(1), entries }));
     }
     commands
 }
@@ -170,6 +172,33 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command
     }
     let outcome = format!("{:?}", drive.finished.remove(&id).expect("it ends"));
     assert!(!outcome.contains(MARK), "{shown} shows {outcome}");
+}
+
+/// Neither in operations nor in memory, however many there are.
+#[test]
+fn without_a_command_of_theirs_entries_cost_nothing() {
+    let is_of_others = |command: &Command| !matches!(command, Command::Context(request) if request.entries.is_some());
+    for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {
+        let with = config(2, project, "a", "w", &["b"]);
+        let without = Config { entries: None, ..with.clone() };
+        let [with, without] = [with, without].map(|config| {
+            let mut drive = Drive::new(kind, config, store_of_a(kind));
+            let replies: Vec<_> = NAMES
+                .into_iter()
+                .flat_map(every_other_command)
+                .filter(is_of_others)
+                .chain([Command::Context(ContextRequest::default())])
+                .map(|command| drive.run(command))
+                .collect();
+            assert!(replies.iter().filter(|reply| reply.is_ok()).count() > 20);
+            (replies, drive.executor.log().to_vec())
+        });
+        assert_eq!(with, without, "{kind:?}, {project:?}");
+    }
+    let memory = |entries: Option<EntriesConfig>| {
+        support::runtime().open(Config { entries, ..Config::default() }).unwrap().memory_bytes()
+    };
+    assert_eq!(memory(Some(EntriesConfig::of_agent("a"))), memory(None));
 }
 
 fn entries_of(store: &Simulator, folder: &str) -> Vec<(String, Vec<u8>)> {

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proptest::prelude::*;
+use saddlebag::entries::{EntriesCommand, EntriesVerb, NewEntry};
 use saddlebag::journal::{EditChange, JournalCommand, Target, WriteMode};
 use saddlebag::notebook::{NotebookCommand, RememberRequest};
 use saddlebag::protocol::ErrorCode;
@@ -16,7 +17,7 @@ use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, Shared, simulator};
-use support::{BOTH, Kind, path, project_config};
+use support::{BOTH, Kind, agent_config, keep, path, project_config};
 
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
 
@@ -57,7 +58,33 @@ fn script() -> Vec<JournalCommand> {
     ]
 }
 
-/// As [`script`], with the notebook's commands that end in one write.
+/// The commands of the entries that change something.
+fn entries_script() -> Vec<EntriesCommand> {
+    let of_run = |command| EntriesCommand { run: Some("r".into()), ..command };
+    let EntriesVerb::Store { entry, .. } = keep("k", "five", "core").verb else { unreachable!("it stores") };
+    let tagged = NewEntry { tags: vec!["t".into()], ..entry };
+    vec![
+        keep("k", "one", "core"),
+        keep("k", "two", "core"),
+        keep("k", "two", "core"),
+        keep("k", "two", "notes"),
+        keep("k", "three", "core"),
+        keep("shared", "of all", "workspace"),
+        keep("gone", "soon", "daily"),
+        EntriesCommand::new(EntriesVerb::Forget { key: "gone".into(), base: None }),
+        keep("gone", "back", "daily"),
+        EntriesCommand::new(EntriesVerb::Forget { key: "gone".into(), base: None }),
+        EntriesCommand::new(EntriesVerb::Purge { key: None }),
+        of_run(EntriesCommand::new(EntriesVerb::OpenRun { fence: 7 })),
+        of_run(keep("k", "four", "core")),
+        of_run(EntriesCommand::new(EntriesVerb::Checkpoint)),
+        of_run(EntriesCommand::new(EntriesVerb::Store { entry: tagged, base: None })),
+        of_run(EntriesCommand::new(EntriesVerb::CloseRun)),
+    ]
+}
+
+/// As [`script`], with the commands of the other families that end in one write, or in several of which each
+/// leaves the store whole.
 fn whole_script() -> Vec<Command> {
     let fact = |content: &str, supersede| {
         NotebookCommand::Remember(RememberRequest {
@@ -79,14 +106,15 @@ fn whole_script() -> Vec<Command> {
         NotebookCommand::RememberError { tool: "t".into(), error: "fatal: x".into() },
         NotebookCommand::Forget { note: "facts/port-2".into() },
     ];
-    script().into_iter().map(Command::from).chain(notebook.into_iter().map(Command::from)).collect()
+    let commands = script().into_iter().map(Command::from).chain(notebook.into_iter().map(Command::from));
+    commands.chain(entries_script().into_iter().map(Command::from)).collect()
 }
 
 #[test]
 fn acknowledged_writes_survive() {
     let commands = whole_script();
     let mut states: Vec<Files> = Vec::new();
-    let mut calm = Drive::new(Kind::Native, project_config(), Simulator::new(1));
+    let mut calm = Drive::new(Kind::Native, agent_config(), Simulator::new(1));
     states.push(calm.executor.files());
     for command in &commands {
         calm.run(command.clone()).unwrap();
@@ -99,7 +127,7 @@ fn acknowledged_writes_survive() {
             for crash in 0..operations {
                 let mut store = Simulator::new(seed);
                 store.crash_at(crash);
-                let mut drive = Drive::new(kind, project_config(), store);
+                let mut drive = Drive::new(kind, agent_config(), store);
 
                 let acknowledged = commands.iter().take_while(|command| drive.run((*command).clone()).is_ok()).count();
                 drive.executor.restart();
@@ -176,17 +204,19 @@ fn an_unfinished_restore_does_not_lose_what_came_after_it() {
 fn a_write_that_may_have_happened_is_not_doubled() {
     for kind in BOTH {
         for committed in [true, false] {
-            for command in script() {
-                let files: [(&str, &[u8]); 4] = [
+            let commands = script().into_iter().map(Command::from);
+            for command in commands.chain(entries_script().into_iter().map(Command::from)) {
+                let files: [(&str, &[u8]); 5] = [
                     ("MEMORY.md", b"fact one\n"),
                     ("MEMORY.bak", b"old\n"),
                     ("projects/proj/notes/n.md", b"note"),
                     ("projects/proj/notes/n.bak", b"old note"),
+                    ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nzero"),
                 ];
-                let mut calm = Drive::new(kind, project_config(), simulator(&files));
+                let mut calm = Drive::new(kind, agent_config(), simulator(&files));
                 let expected = calm.run(command.clone()).map(|_| calm.executor.files());
                 for operation in 0..calm.executor.operations() {
-                    let mut drive = Drive::new(kind, project_config(), simulator(&files));
+                    let mut drive = Drive::new(kind, agent_config(), simulator(&files));
                     drive.executor.unknown_at(operation, committed);
                     let result = drive.run(command.clone());
                     match (&expected, result) {

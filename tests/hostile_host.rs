@@ -4,7 +4,8 @@
 
 mod support;
 
-use saddlebag::context::ContextRequest;
+use saddlebag::context::{ContextEntries, ContextRequest};
+use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::protocol::{
@@ -16,7 +17,7 @@ use saddlebag::{Command, Config, Limits};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
-use support::{BOTH, path, project_config, today};
+use support::{BOTH, agent_config, keep, path, project_config, today};
 
 fn search(query: &str) -> JournalCommand {
     JournalCommand::Search(SearchRequest::new(query))
@@ -317,6 +318,87 @@ fn notebook() -> Vec<NotebookCommand> {
     ]
 }
 
+/// Every command of the entries that asks the host for something.
+fn entries() -> Vec<EntriesCommand> {
+    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
+    let outside = [
+        EntriesVerb::Get { key: "k".into() },
+        EntriesVerb::Find { query: "x".into(), limit: 3 },
+        EntriesVerb::List { filter: EntryFilter::default(), limit: None, cursor: None },
+        EntriesVerb::Forget { key: "k".into(), base: None },
+        EntriesVerb::Purge { key: None },
+        EntriesVerb::Hydrate(request),
+        EntriesVerb::Explain { request, key: None },
+    ];
+    let of_run = EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(EntriesVerb::OpenRun { fence: 1 }) };
+    let mut commands: Vec<EntriesCommand> = outside.into_iter().map(EntriesCommand::new).collect();
+    commands.extend([
+        keep("k", "the text of k", "core"),
+        keep("k", "moved", "notes"),
+        keep("s", "x", "workspace"),
+        of_run,
+    ]);
+    commands
+}
+
+/// Whatever fails, and whenever: an answer, no trap, and no entry that is lost or that is of another's making.
+#[test]
+fn a_host_that_fails_once_loses_no_entry() {
+    let files: [(&str, &[u8]); 2] = [
+        ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nthe text of k"),
+        ("agents/a/entries/core/other.md", b"---\nkey: other\ncategory: core\n---\n\nthe text of other"),
+    ];
+    for kind in BOTH {
+        for command in entries() {
+            let mut calm = drive(kind, agent_config(), &files);
+            calm.run(command.clone()).unwrap();
+            for operation in 0..calm.executor.operations() {
+                let mut drive = drive(kind, agent_config(), &files);
+                drive.executor.fail_at(operation, FsError::TimedOut);
+                let outcome = drive.run(command.clone());
+                let files = drive.executor.files();
+                let has = |text: &str| files.values().any(|bytes| String::from_utf8_lossy(bytes).ends_with(text));
+                let k_is_replaced = has("moved");
+                assert!(
+                    has("the text of k") || k_is_replaced,
+                    "{command:?} at {operation} gave {outcome:?}: k is lost"
+                );
+                assert!(has("the text of other"), "{command:?} at {operation} gave {outcome:?}: other is lost");
+                let again = drive.run(EntriesCommand::new(EntriesVerb::Get { key: "other".into() }));
+                assert!(again.is_ok(), "{command:?} at {operation}: {again:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_is_not_said_to_be_absent() {
+    let files: [(&str, &[u8]); 2] = [
+        ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nthe text of k"),
+        ("agents/a/entries/core/t.md", b"---\nkey: t\nforgotten: 2026-05-25T09:00:00Z\n---\n\nforgotten"),
+    ];
+    let verbs = [
+        EntriesVerb::Get { key: "k".into() },
+        EntriesVerb::Forget { key: "k".into(), base: None },
+        EntriesVerb::Purge { key: Some("t".into()) },
+        EntriesVerb::Purge { key: None },
+    ];
+    for kind in BOTH {
+        for command in verbs.clone().map(EntriesCommand::new) {
+            let mut calm = drive(kind, agent_config(), &files);
+            let expected = calm.run(command.clone()).unwrap();
+            for operation in 0..calm.executor.operations() {
+                let mut drive = drive(kind, agent_config(), &files);
+                drive.executor.fail_at(operation, FsError::TimedOut);
+                match drive.run(command.clone()) {
+                    Ok(reply) => assert_eq!(reply, expected, "{command:?} at {operation}"),
+                    Err(error) => assert_eq!(error.code, ErrorCode::MemoryUnavailable, "{command:?} at {operation}"),
+                }
+            }
+        }
+    }
+}
+
 /// Whatever fails, and whenever: an answer, no trap, and no note that is lost.
 #[test]
 fn a_host_that_fails_once_loses_no_note() {
@@ -451,19 +533,27 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         JournalCommand::Slash { line: "/memory clear daily".into() }.into(),
         Command::Context(ContextRequest::default()),
     ];
-    let commands: Vec<Command> = commands.into_iter().chain(notebook().into_iter().map(Command::from)).collect();
+    let commands: Vec<Command> = commands
+        .into_iter()
+        .chain(notebook().into_iter().map(Command::from))
+        .chain(entries().into_iter().map(Command::from))
+        .collect();
+    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
+    let with_entries = ContextRequest { entries: Some(ContextEntries { request, run: None }), ..Default::default() };
     for kind in BOTH {
         for answer in every_fs_error() {
             let failing = Nightmare(|_: &FsOp| Err(answer.clone()));
-            let mut drive = Drive::new(kind, project_config(), failing);
-            for command in &commands {
+            let mut drive = Drive::new(kind, agent_config(), failing);
+            for command in commands.iter().chain([&Command::Context(with_entries.clone())]) {
                 match (command, drive.run(command.clone())) {
                     // A block is still worth having without the files that cannot be read.
-                    (Command::Context(_), Ok(saddlebag::Reply::Context(reply))) => {
-                        assert_eq!(reply.left_out.len(), 4, "{reply:?}");
+                    (Command::Context(request), Ok(saddlebag::Reply::Context(reply))) => {
+                        assert_eq!(reply.left_out.len(), if request.entries.is_some() { 5 } else { 4 }, "{reply:?}");
                     }
                     (_, Err(error)) => {
-                        assert_eq!(error.code, ErrorCode::Storage, "{command:?}");
+                        let is_of_entries = matches!(command, Command::Entries(_));
+                        let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
+                        assert_eq!(error.code, code, "{command:?}");
                         assert!(error.message.contains(&answer.to_string()), "{error:?}");
                     }
                     (_, done) => panic!("{command:?} gave {done:?}"),

@@ -10,14 +10,17 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use saddlebag::context::{ContextRequest, Overflow};
+use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
+use saddlebag::entries::{
+    EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, MAX_SCOPE_NAME_BYTES, Policy,
+};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::{Command, Config};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use support::arbitrary::NAMES;
 use support::drive::Drive;
-use support::{Kind, project_config};
+use support::{Kind, agent_config, keep, project_config};
 
 const SECRET: &str = "the secret of the outside";
 
@@ -88,9 +91,12 @@ fn every_command(target: &Target) -> Vec<Command> {
     ];
     if let Target::Note(name) = target {
         commands.extend(every_notebook_command(name).into_iter().map(Command::from));
+        commands.extend(every_entries_command(name).into_iter().map(Command::from));
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 4000, turn: None }));
+        let request = HydrateRequest { max_bytes: 4000, policy: Policy::Greedy };
+        let entries = Some(ContextEntries { request, run: None });
+        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 4000, turn: None, entries }));
     }
     commands
 }
@@ -132,10 +138,30 @@ fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
     ]
 }
 
+fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
+    let key = || name.to_string();
+    let request = HydrateRequest { max_bytes: 4000, policy: Policy::Prefix };
+    let filter = EntryFilter { category: Some(key()), ..EntryFilter::default() };
+    let outside = [
+        EntriesVerb::Get { key: key() },
+        EntriesVerb::Find { query: "secret".into(), limit: 9 },
+        EntriesVerb::List { filter, limit: None, cursor: Some(format!("1:{name}")) },
+        EntriesVerb::Hydrate(request),
+        EntriesVerb::Explain { request, key: Some(key()) },
+        EntriesVerb::Forget { key: key(), base: None },
+        EntriesVerb::Purge { key: None },
+    ];
+    let mut commands = vec![keep(name, "mine", "core"), keep(name, "mine", "workspace"), keep("x", "mine", name)];
+    commands.extend(outside.into_iter().map(EntriesCommand::new));
+    let in_run = |verb| EntriesCommand { run: Some(key()), ..EntriesCommand::new(verb) };
+    commands.extend([EntriesVerb::OpenRun { fence: 1 }, EntriesVerb::CloseRun].map(in_run));
+    commands
+}
+
 /// Runs everything; no reply may show the secret, and the outside must stay as it is.
 fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
     let before = place.outside();
-    for config in [project_config(), Config { project: None, ..project_config() }] {
+    for config in [agent_config(), Config { project: None, ..agent_config() }] {
         let mut drive = place.drive(config);
         let mut commands: Vec<Command> = targets.iter().flat_map(every_command).collect();
         commands.extend(lines.iter().map(|line| Command::from(JournalCommand::Slash { line: line.clone() })));
@@ -208,6 +234,28 @@ fn a_project_cannot_name_a_folder_outside() {
 }
 
 #[test]
+fn an_agent_or_a_workspace_cannot_name_a_folder_outside() {
+    for name in ["..", ".", "../outside", "../../outside", "/etc", "a/../../..", "a\\b", "x\n", "\0", "CON", "~"] {
+        let place = Place::new();
+        let before = place.outside();
+        let entries = EntriesConfig { workspace: Some(name.into()), ..EntriesConfig::of_agent(name) };
+        let mut drive = place.drive(Config { entries: Some(entries), ..project_config() });
+        for command in every_entries_command("x") {
+            let outcome = format!("{:?}", drive.run(command.clone()));
+            assert!(!outcome.contains(SECRET), "{name:?}: {command:?} shows {outcome}");
+        }
+        assert_eq!(place.outside(), before, "{name:?}");
+        for folder in ["agents", "workspaces"] {
+            assert!(place.root().join(folder).is_dir(), "{name:?} keeps nothing in {folder}");
+        }
+    }
+    for name in [String::new(), "x".repeat(MAX_SCOPE_NAME_BYTES + 1)] {
+        let entries = Some(EntriesConfig::of_agent(name.clone()));
+        assert!(support::runtime().open(Config { entries, ..Config::default() }).is_err(), "{name:?}");
+    }
+}
+
+#[test]
 fn links_to_files_are_neither_followed_nor_replaced() {
     for planted in [
         "MEMORY.md",
@@ -224,6 +272,10 @@ fn links_to_files_are_neither_followed_nor_replaced() {
         "projects/proj/facts/mine.md",
         "projects/proj/templates/fact.md",
         "projects/proj/.zk/config.toml",
+        "agents/a/fence",
+        "agents/a/entries/core/x.md",
+        "agents/a/entries/x/x.md",
+        "workspaces/w/entries/x.md",
     ] {
         let place = Place::new();
         let link = place.root().join(planted);
@@ -247,6 +299,13 @@ fn links_to_folders_are_not_followed() {
         "projects/proj/templates",
         "projects/proj/.zk",
         "projects/proj/.saddlebag",
+        "agents",
+        "agents/a",
+        "agents/a/entries",
+        "agents/a/entries/core",
+        "workspaces",
+        "workspaces/w",
+        "workspaces/w/entries",
         "notes",
         "daily",
         "facts",
@@ -258,6 +317,7 @@ fn links_to_folders_are_not_followed() {
         if link.is_dir() {
             fs::remove_dir_all(&link).unwrap();
         }
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(place.folder.path().join("outside"), &link).unwrap();
 
         assert_nothing_escapes(&place, &usual_targets(), &[]);

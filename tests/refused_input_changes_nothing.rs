@@ -4,14 +4,18 @@
 
 mod support;
 
+use saddlebag::entries::{
+    EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_KEY_BYTES,
+    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, Policy,
+};
 use saddlebag::journal::{
     EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, SearchRequest, SlashCommand, Target, TargetRole,
     WriteMode,
 };
 use saddlebag::protocol::ErrorCode;
-use saddlebag::{Config, Limits};
+use saddlebag::{Command, Config, Limits};
 use support::drive::{changes, drive};
-use support::{BOTH, project_config};
+use support::{BOTH, agent_config, keep, project_config};
 
 const FILES: [(&str, &[u8]); 6] = [
     ("MEMORY.md", b"port 1\nport 2\n"),
@@ -27,7 +31,12 @@ fn assert_refused(code: ErrorCode, commands: Vec<JournalCommand>) {
     assert_refused_on(&project_config(), &FILES, code, commands);
 }
 
-fn assert_refused_on(config: &Config, files: &[(&str, &[u8])], code: ErrorCode, commands: Vec<JournalCommand>) {
+fn assert_refused_on<C: Into<Command> + Clone + std::fmt::Debug>(
+    config: &Config,
+    files: &[(&str, &[u8])],
+    code: ErrorCode,
+    commands: Vec<C>,
+) {
     for kind in BOTH {
         let mut drive = drive(kind, config.clone(), files);
         let before = drive.executor.files();
@@ -283,4 +292,126 @@ fn a_word_that_is_misspelt_chooses_nothing() {
         assert!(SlashCommand::parse(&format!("write {word} x")).is_err());
     }
     assert!(Target::parse("scratchpad", Some("x"), TargetRole::Target).is_err());
+}
+
+const ENTRIES: [(&str, &[u8]); 4] = [
+    ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nthe text"),
+    ("agents/a/entries/core/broken.md", b"---\nkey: [\n---\n\nby hand"),
+    ("agents/a/entries/core/other.md", b"---\nkey: another\ncategory: core\n---\n\nby hand"),
+    ("agents/a/entries/core/bytes.md", b"caf\xe9"),
+];
+
+/// Each must be refused with the code, the value and the limit, and change nothing.
+fn assert_entries_refused(code: ErrorCode, commands: Vec<EntriesCommand>) {
+    assert_refused_on(&agent_config(), &ENTRIES, code, commands);
+}
+
+fn store(change: impl FnOnce(&mut NewEntry)) -> EntriesCommand {
+    let EntriesVerb::Store { mut entry, base } = keep("k", "new", "core").verb else { unreachable!("it stores") };
+    change(&mut entry);
+    EntriesCommand::new(EntriesVerb::Store { entry, base })
+}
+
+fn in_run(command: EntriesCommand) -> EntriesCommand {
+    EntriesCommand { run: Some("r".into()), ..command }
+}
+
+#[test]
+fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused() {
+    assert_entries_refused(
+        ErrorCode::InvalidArgument,
+        vec![
+            keep("", "x", "core"),
+            keep("k", "", "core"),
+            keep("k", "x", ""),
+            store(|entry| entry.tags = vec!["a".into(), "  ".into()]),
+            EntriesCommand::new(EntriesVerb::Get { key: String::new() }),
+            EntriesCommand::new(EntriesVerb::Forget { key: String::new(), base: None }),
+            EntriesCommand::new(EntriesVerb::Purge { key: Some(String::new()) }),
+        ],
+    );
+}
+
+#[test]
+fn an_entry_over_a_limit_is_refused() {
+    let long = |limit: usize| "x".repeat(limit + 1);
+    let key = long(MAX_KEY_BYTES);
+    assert_entries_refused(
+        ErrorCode::TooLarge,
+        vec![
+            keep(&key, "x", "core"),
+            keep("k", &long(MAX_CONTENT_BYTES), "core"),
+            keep("k", "x", &long(MAX_CATEGORY_BYTES)),
+            store(|entry| entry.tags = (0..=MAX_TAGS).map(|tag| tag.to_string()).collect()),
+            store(|entry| entry.tags = vec![long(MAX_TAG_BYTES)]),
+            store(|entry| entry.source = Some(long(MAX_SOURCE_BYTES))),
+            store(|entry| entry.supersedes = Some(key.clone())),
+            EntriesCommand::new(EntriesVerb::Get { key: key.clone() }),
+            EntriesCommand::new(EntriesVerb::Forget { key, base: None }),
+        ],
+    );
+}
+
+#[test]
+fn a_file_that_was_written_by_hand_is_not_written_over() {
+    let keys = ["broken", "other"];
+    assert_entries_refused(ErrorCode::InvalidArgument, keys.map(|key| keep(key, "mine", "core")).to_vec());
+    assert_entries_refused(ErrorCode::NotText, vec![keep("bytes", "mine", "core")]);
+}
+
+#[test]
+fn a_list_that_could_show_nothing_by_mistake_is_refused() {
+    let list = |filter, limit, cursor: Option<&str>| {
+        EntriesCommand::new(EntriesVerb::List { filter, limit, cursor: cursor.map(String::from) })
+    };
+    let filter = EntryFilter::default;
+    assert_entries_refused(
+        ErrorCode::InvalidArgument,
+        vec![
+            list(filter(), Some(0), None),
+            list(filter(), None, Some("yesterday")),
+            list(EntryFilter { since: Some(2), until: Some(1), ..filter() }, None, None),
+            list(EntryFilter { category: Some(String::new()), ..filter() }, None, None),
+            EntriesCommand::new(EntriesVerb::Find { query: String::new(), limit: 1 }),
+            EntriesCommand::new(EntriesVerb::Find { query: " \t ".into(), limit: 1 }),
+        ],
+    );
+}
+
+#[test]
+fn what_has_no_entry_is_not_found() {
+    let request = HydrateRequest { max_bytes: 0, policy: Policy::Greedy };
+    let key = || "nowhere".to_string();
+    assert_entries_refused(
+        ErrorCode::EntryNotFound,
+        vec![
+            EntriesCommand::new(EntriesVerb::Get { key: key() }),
+            EntriesCommand::new(EntriesVerb::Forget { key: key(), base: None }),
+            EntriesCommand::new(EntriesVerb::Purge { key: Some(key()) }),
+            EntriesCommand::new(EntriesVerb::Explain { request, key: Some(key()) }),
+        ],
+    );
+}
+
+#[test]
+fn a_run_that_is_not_open_takes_and_gives_nothing() {
+    let named = [keep("k", "x", "core"), keep("k", "x", "conversation")].into_iter();
+    let ends = [EntriesVerb::Checkpoint, EntriesVerb::CloseRun].map(EntriesCommand::new);
+    assert_entries_refused(ErrorCode::NotFound, named.chain(ends).map(in_run).collect());
+    let nameless = [EntriesVerb::Checkpoint, EntriesVerb::OpenRun { fence: 1 }].map(EntriesCommand::new);
+    let commands = [keep("k", "x", "conversation")].into_iter().chain(nameless);
+    assert_entries_refused(ErrorCode::InvalidArgument, commands.collect());
+}
+
+#[test]
+fn a_version_that_is_not_the_current_one_changes_nothing() {
+    let base = || Some("0123456789abcdef".to_string());
+    let forget = EntriesCommand::new(EntriesVerb::Forget { key: "k".into(), base: base() });
+    assert_entries_refused(ErrorCode::Contention, vec![forget]);
+}
+
+#[test]
+fn without_an_agent_there_are_no_entries() {
+    let commands = vec![keep("k", "x", "core"), EntriesCommand::new(EntriesVerb::Get { key: "k".into() })];
+    assert_refused_on(&project_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
 }

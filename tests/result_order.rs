@@ -5,18 +5,22 @@
 mod support;
 
 use saddlebag::Command;
-use saddlebag::context::ContextRequest;
+use saddlebag::context::{ContextEntries, ContextRequest};
+use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
-use support::{BOTH, project_config};
+use support::{BOTH, agent_config, keep, project_config};
 
-const FILES: [(&str, &[u8]); 5] = [
+const FILES: [(&str, &[u8]); 8] = [
     ("README.md", b"fact of the readme"),
     ("projects/proj/SCRATCHPAD.md", b"- [ ] a\n"),
     ("projects/proj/notes/a.md", b"fact a"),
     ("projects/proj/notes/b.md", b"fact b"),
     ("projects/proj/daily/2026-05-24.md", b"log fact"),
+    ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\nupdated: 2026-05-01T00:00:00Z\n---\n\nfact k"),
+    ("agents/a/entries/notes/l.md", b"---\nkey: l\ncategory: notes\nupdated: 2026-05-02T00:00:00Z\n---\n\nfact l"),
+    ("workspaces/w/entries/s.md", b"---\nkey: s\ncategory: workspace\nupdated: 2026-05-03T00:00:00Z\n---\n\nfact s"),
 ];
 
 /// Commands that are about different files.
@@ -31,12 +35,23 @@ fn commutative() -> Vec<Command> {
         JournalCommand::Write { target: note("c"), mode: WriteMode::Overwrite, content: "new".into() }.into(),
         JournalCommand::Read { target: Target::Daily(Some("2026-05-24".into())), offset: 0, max_bytes: 99 }.into(),
         JournalCommand::Restore { target: note("none") }.into(),
+        keep("new", "an entry", "core").into(),
+        EntriesCommand::new(EntriesVerb::Purge { key: None }).into(),
+        EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(EntriesVerb::OpenRun { fence: 1 }) }.into(),
     ]
 }
 
 /// Commands that only look.
 fn looking() -> Vec<Command> {
+    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
+    let entries = Some(ContextEntries { request, run: None });
     vec![
+        EntriesCommand::new(EntriesVerb::Hydrate(request)).into(),
+        EntriesCommand::new(EntriesVerb::Explain { request, key: Some("l".into()) }).into(),
+        EntriesCommand::new(EntriesVerb::Find { query: "fact".into(), limit: 9 }).into(),
+        EntriesCommand::new(EntriesVerb::List { filter: EntryFilter::default(), limit: Some(2), cursor: None }).into(),
+        EntriesCommand::new(EntriesVerb::Get { key: "s".into() }).into(),
+        Command::Context(ContextRequest { entries, ..ContextRequest::default() }),
         JournalCommand::Search(SearchRequest::new("fact log")).into(),
         JournalCommand::List.into(),
         JournalCommand::Status.into(),
@@ -51,7 +66,7 @@ fn result_order_changes_nothing() {
         for (commands, changes) in [(commutative(), true), (looking(), false)] {
             let mut expected = None;
             for seed in 0..40 {
-                let mut drive = drive(kind, project_config(), &FILES);
+                let mut drive = drive(kind, agent_config(), &FILES);
                 for command in &commands {
                     drive.submit(command.clone());
                 }

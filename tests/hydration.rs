@@ -1,0 +1,143 @@
+//! What is hydrated depends on the entries, the budget and the clock, and on nothing else: in both engines,
+//! through the commands.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use saddlebag::Reply;
+use saddlebag::context::{ContextEntries, ContextReply, ContextRequest};
+use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, HydrateReply, HydrateRequest, Policy};
+use saddlebag::store::EntryFolder;
+use saddlebag_host::{Scheduler, Simulator};
+use support::arbitrary::cases;
+use support::drive::Drive;
+use support::{BOTH, agent_config, keep, today};
+
+/// Key, content, category and the second in which it was last changed.
+type Kept = (String, String, &'static str, u32);
+
+/// The same key may be in two categories: then two files claim it.
+fn entries() -> impl Strategy<Value = Vec<Kept>> {
+    let categories = vec!["core", "daily", "notes", "CORE", "workspace"];
+    let key = ("[a-d]", prop::sample::select(categories));
+    let rest = ("\\PC{1,40}", 0_u32..4);
+    prop::collection::btree_map(key, rest, 0..12).prop_map(|entries| {
+        let kept = |((key, category), (content, second))| (key, content, category, second);
+        entries.into_iter().map(kept).collect()
+    })
+}
+
+fn insert(store: &mut Simulator, (key, content, category, second): &Kept) {
+    let folder = match *category {
+        "workspace" => EntryFolder::of_workspace("w"),
+        _ => EntryFolder::of_agent("a"),
+    };
+    let moment = format!("2026-05-25T09:00:{second:02}Z");
+    let text = format!("---\nkey: {key}\ncategory: {category}\ncreated: {moment}\nupdated: {moment}\n---\n\n{content}");
+    store.insert(&folder.unwrap().file(category, key).unwrap(), text);
+}
+
+/// What is hydrated, and the block of it.
+fn hydrate(drive: &mut Drive<Simulator>, request: HydrateRequest) -> (HydrateReply, ContextReply) {
+    drive.now = today();
+    let entries = Some(ContextEntries { request, run: None });
+    let hydrated = drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request)));
+    let block = drive.run(ContextRequest { entries, ..ContextRequest::default() });
+    match (hydrated, block) {
+        (Ok(Reply::Entries(EntriesReply::Hydrated(reply))), Ok(Reply::Context(block))) => (reply, block),
+        other => panic!("{other:?}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(96))]
+
+    /// Whatever the order in which they came, and whoever looked in between.
+    #[test]
+    fn hydration_is_a_pure_function_of_entries_budget_and_clock(
+        entries in entries(),
+        max_bytes in 0_u64..300,
+        policy in prop::sample::select(vec![Policy::Greedy, Policy::Prefix]),
+        seed in any::<u64>(),
+    ) {
+        let request = HydrateRequest { max_bytes, policy };
+        let mut expected = None;
+        for kind in BOTH {
+            for order in 0..3_u64 {
+                let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
+                let mut scheduler = Scheduler::new(seed ^ order);
+                for place in scheduler.reorder((0..entries.len()).collect()) {
+                    insert(&mut drive.executor, &entries[place]);
+                    if order > 0 {
+                        hydrate(&mut drive, request);
+                    }
+                }
+                let (reply, block) = hydrate(&mut drive, request);
+                let sizes: u64 = reply.entries.iter().map(|entry| entry.size).sum();
+                prop_assert_eq!(reply.bytes, sizes);
+                prop_assert!(policy == Policy::Prefix || sizes <= max_bytes, "{} over {}", sizes, max_bytes);
+                let files = drive.executor.files().len();
+                prop_assert_eq!(reply.entries.len() + reply.left_out.len() + reply.problems.len(), files);
+                // How the simulator counts changes is part of no reply.
+                let given = (reply, block);
+                prop_assert_eq!(&given, expected.get_or_insert_with(|| given.clone()), "{:?}, order {}", kind, order);
+            }
+        }
+    }
+
+    /// The fault `i` of the original, where what is hydrated is stored again under a new time.
+    #[test]
+    fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(
+        entries in prop::collection::btree_map("[a-f]", ("\\PC{1,40}", prop::sample::select(vec!["core", "daily", "n"])), 1..6),
+        max_bytes in 0_u64..300,
+        policy in prop::sample::select(vec![Policy::Greedy, Policy::Prefix]),
+        seed in any::<u64>(),
+    ) {
+        let request = HydrateRequest { max_bytes, policy };
+        let entries: BTreeMap<String, (String, &str)> = entries;
+        for kind in BOTH {
+            let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
+            for (key, (content, category)) in &entries {
+                drive.run(keep(key, content, category)).unwrap();
+            }
+            let (before, files) = (hydrate(&mut drive, request), drive.executor.files());
+            let keys: Vec<&String> = entries.keys().collect();
+            for place in Scheduler::new(seed).reorder((0..keys.len()).collect()) {
+                let (content, category) = &entries[keys[place]];
+                drive.now.seconds += 60;
+                drive.run(keep(keys[place], content, category)).unwrap();
+            }
+            prop_assert_eq!(&drive.executor.files(), &files);
+            prop_assert_eq!(&hydrate(&mut drive, request), &before);
+            let mut later = Drive::new(kind, agent_config(), drive.executor);
+            prop_assert_eq!(&hydrate(&mut later, request), &before, "by an engine that has just been opened");
+        }
+    }
+}
+
+/// Of the clock it depends only through the age of daily entries.
+#[test]
+fn the_clock_alone_ages_daily_entries() {
+    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
+    for kind in BOTH {
+        let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
+        drive.run(keep("d", "today", "daily")).unwrap();
+        drive.run(keep("c", "always", "core")).unwrap();
+        let mut keys_after = |hours: i64| {
+            drive.now.seconds = today().seconds + hours * 3600;
+            match drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request))) {
+                Ok(Reply::Entries(EntriesReply::Hydrated(reply))) => {
+                    reply.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(keys_after(72), ["c", "d"]);
+        assert_eq!(keys_after(73), ["c"]);
+        assert_eq!(keys_after(72), ["c", "d"]);
+    }
+}
