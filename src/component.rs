@@ -96,8 +96,9 @@ impl engine::GuestMemory for Memory {
         })
     }
 
-    fn cancel(&self, id: types::CommandId) -> engine::Step {
-        given(self.0.borrow_mut().cancel(given(id)))
+    fn cancel(&self, id: types::CommandId) -> Option<types::Error> {
+        let step = self.0.borrow_mut().cancel(given(id));
+        step.finished.into_iter().find_map(|finished| finished.outcome.err()).map(given)
     }
 }
 

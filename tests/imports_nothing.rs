@@ -12,9 +12,10 @@ use wasmparser::{Instance, Parser, Payload};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};
 
-/// What the size of every instantiation and download is held to, in bytes. The bar is 900 KB, which the
-/// notebook misses, as `docs/benchmarks.md` explains; this keeps it from growing unseen.
-const MAX_COMPONENT_BYTES: usize = 1_950_000;
+/// What the size of every instantiation and download is held to, in bytes. The bar is 900 KB, which
+/// notebook and entries miss, as `docs/benchmarks.md` explains; this keeps it from growing unseen. It is 2,087,436
+/// bytes with the entries, of which those are 180,000.
+const MAX_COMPONENT_BYTES: usize = 2_100_000;
 
 #[test]
 fn imports_nothing() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use saddlebag::mirror::Mirror;
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::store::Timestamp;
-use saddlebag::{Command, Config, Step};
+use saddlebag::{Command, Config, Finished, Step};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
 
@@ -206,10 +206,14 @@ impl Engine for ComponentEngine {
     }
 
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
-        let step = self.call(|Instance { store, instance, memory }| {
+        let error = self.call(|Instance { store, instance, memory }| {
             instance.saddlebag_memory_engine().memory().call_cancel(store, *memory, id.0)
         })?;
-        incoming(step)
+        let mut step = Step::default();
+        if let Some(error) = error {
+            step.finished.push(Finished { id, outcome: Err(incoming(error)?) });
+        }
+        Ok(step)
     }
 }
 

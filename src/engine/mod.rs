@@ -161,7 +161,8 @@ impl<R: 'static> Engine<R> {
             let outcome = Err(Error::new(ErrorCode::Cancelled, "cancelled", help));
             step.finished.push(Finished { id, outcome });
         }
-        self.emit(step)
+        // What it was owed still counts towards the limit: no other request can go out instead.
+        step
     }
 
     fn task(&mut self, id: CommandId) -> Option<&mut Task<R>> {
