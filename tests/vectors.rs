@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use saddlebag::context::{ContextRequest, DEFAULT_BLOCK_BYTES, Overflow, estimate_tokens};
+use saddlebag::context::{ContextRequest, Overflow, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::journal::{
     DEFAULT_READ_BYTES, EditChange, JournalCommand, JournalReply, SearchRequest, Target, TargetRole, WriteMode,
