@@ -108,6 +108,22 @@ pub(super) fn open_folder_at(_: &Dir, _: &str) -> io::Result<Dir> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Opens the file at `path`, of one segment or several, for reading in one call; a link anywhere on the way
+/// gives an error, a pipe or device does not block. Where [`open_folder_at`] fails, this does.
+#[cfg(target_os = "linux")]
+pub(super) fn open_file_at(root: &Dir, path: &str) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags};
+
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    Ok(rustix::fs::openat2(root, path, flags, Mode::empty(), resolve)?.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn open_file_at(_: &Dir, _: &str) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Makes the folder `name`, for its owner alone.
 pub(super) fn make_folder(folder: &Dir, name: &str) -> io::Result<()> {
     #[cfg_attr(not(unix), allow(unused_mut))]
