@@ -540,7 +540,7 @@ fn what_cannot_be_imported_is_rejected_and_the_rest_goes_on() {
         ("core/k.md", "---\nagent: b\n---\n\nv", "it is of the agent `b`, and these are the entries of `a`"),
         ("core/k.md", "---\nagent: a\nfleet_id: b\n---\n\nv", "it is of the agent `b`"),
         ("workspace/k.md", "---\nworkspace: x\n---\n\nv", "it is of the workspace `x`, and this one is `w`"),
-        ("core/k.md", "---\nkey: [\n---\n\nv", "line 2"),
+        ("core/k.md", "---\nkey: [\n---\n\nv", "line 3: while parsing"),
         ("core/k.md", "---\nkey: k\n---\n", "content is empty"),
         ("core/k.md", &huge, "it has more than 262144 bytes"),
         ("core/k.md", &long, "content has 16385 bytes, the limit is 16384: 1 too many"),
