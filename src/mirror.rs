@@ -261,6 +261,14 @@ macro_rules! mirror_contract {
                 key, path, version, already_forgotten, message
             }
             entries::PurgeReply => own_entries::PurgeReply { purged, message }
+            entries::EntryFile => own_entries::EntryFile { path, content, updated }
+            entries::ExportReply => own_entries::ExportReply { files, next, total, problems }
+            entries::ImportRequest => own_entries::ImportRequest { files, mode, dry_run, earlier }
+            entries::ImportFile => own_entries::ImportFile { path, content }
+            entries::ImportedFile => own_entries::ImportedFile { path, key, shared, state }
+            entries::ImportReply => own_entries::ImportReply { files }
+            entries::RetainReply => own_entries::RetainReply { deleted, skipped, message }
+            entries::DeletedEntry => own_entries::DeletedEntry { key, path }
             entries::HydrateReply => own_entries::HydrateReply { entries, bytes, left_out, problems }
             entries::ExplainReply => own_entries::ExplainReply { entries, bytes, max_bytes, problems }
             entries::Explanation => own_entries::Explanation {
@@ -383,6 +391,9 @@ macro_rules! mirror_contract {
                 List { filter, limit, cursor } = entries::ListArgs,
                 Forget { key, base } = entries::ForgetArgs,
                 Purge { key } = entries::PurgeArgs,
+                Export { forgotten, cursor } = entries::ExportArgs,
+                Import(request),
+                Retain { imported, dry_run } = entries::RetainArgs,
                 Hydrate(request),
                 Explain { request, key } = entries::ExplainArgs,
                 OpenRun { fence } = entries::OpenRunArgs,
@@ -390,9 +401,11 @@ macro_rules! mirror_contract {
                 CloseRun,
             }
             entries::Reply => own_entries::EntriesReply {
-                Stored(reply), Entry(entry), Found(reply), Listed(reply), Forgotten(reply), Purged(reply), Hydrated(reply),
-                Explained(reply), Opened(reply), Saved(reply),
+                Stored(reply), Entry(entry), Found(reply), Listed(reply), Forgotten(reply), Purged(reply), Exported(reply),
+                Imported(reply), Retained(reply), Hydrated(reply), Explained(reply), Opened(reply), Saved(reply),
             }
+            entries::ImportMode => own_entries::ImportMode { Upsert, Replace }
+            entries::ImportState => own_entries::ImportState { Upserted, Unchanged, Deleted, Rejected(reason) }
             entries::Policy => own_entries::Policy { Greedy, Prefix }
             entries::StoreState => own_entries::StoreState {
                 Stored, Updated, Moved(category), Unchanged, Forgotten, Conflict, Held,

@@ -220,10 +220,33 @@ pub(crate) fn version_of(text: &str) -> String {
     format!("{:016x}", xxh3_64(text.as_bytes()))
 }
 
-/// Whose entry the file says it is: the keys of zombie's own exports count as well.
+/// The keys that name the agent: those of zombie's own exports count as well.
+const AGENT_FIELDS: [&str; 3] = ["agent", "zombie_id", "fleet_id"];
+
+/// Whose entry the file says it is.
 fn owner(frontmatter: &Frontmatter) -> Option<String> {
-    let names = ["agent", "workspace", "zombie_id", "fleet_id"];
+    let names = AGENT_FIELDS.into_iter().chain(["workspace"]);
     names.into_iter().find_map(|name| frontmatter.value(name)).and_then(Value::text)
+}
+
+/// What a file says of where it belongs, before it is read as an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Claims {
+    pub(crate) category: Option<String>,
+    pub(crate) agents: Vec<String>,
+    pub(crate) workspace: Option<String>,
+}
+
+impl Claims {
+    pub(crate) fn of(text: &str) -> Self {
+        let frontmatter = Frontmatter::parse(text);
+        let text_of = |name: &str| frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty());
+        Self {
+            category: text_of("category"),
+            agents: AGENT_FIELDS.into_iter().filter_map(text_of).collect(),
+            workspace: text_of("workspace"),
+        }
+    }
 }
 
 /// The frontmatter alone as what an edit of it needs: the content need not be parsed for that.

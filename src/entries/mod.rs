@@ -7,7 +7,9 @@
 mod category;
 mod checks;
 mod document;
+mod export;
 mod hydrate;
+mod import;
 mod read;
 mod retention;
 mod runs;
@@ -26,8 +28,13 @@ use core::cell::RefCell;
 
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
 pub use checks::{MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
+pub use export::{EntryFile, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
 pub use hydrate::{
     Budget, Candidate, DEFAULT_HYDRATE_BYTES, OutReason, Placement, Policy, WORKSPACE_SHARE, plan, taken,
+};
+pub use import::{
+    DeletedEntry, ImportFile, ImportMode, ImportReply, ImportRequest, ImportState, ImportedFile, MAX_IMPORT_BYTES,
+    MAX_IMPORT_FILE_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, RetainReply,
 };
 pub use read::{
     EntryHit, EntryInfo, ExplainReply, Explanation, FindEntriesReply, HydrateReply, HydrateRequest, ListEntriesReply,
@@ -106,6 +113,22 @@ pub enum EntriesVerb {
         /// That of this key; `None` for all.
         key: Option<String>,
     },
+    /// Gives the files of the entries, in pages.
+    Export {
+        /// Those of forgotten entries, too.
+        forgotten: bool,
+        /// The `next` of the page before.
+        cursor: Option<String>,
+    },
+    /// Takes files in, as they are.
+    Import(ImportRequest),
+    /// Forgets what is in none of the files that were imported.
+    Retain {
+        /// What came of all of them.
+        imported: Vec<ImportedFile>,
+        /// Only says what it would forget.
+        dry_run: bool,
+    },
     /// Gives the entries for a prompt.
     Hydrate(HydrateRequest),
     /// Says of every entry why it would be hydrated or not.
@@ -142,6 +165,12 @@ pub enum EntriesReply {
     Forgotten(ForgetEntryReply),
     /// Of `Purge`.
     Purged(PurgeReply),
+    /// Of `Export`.
+    Exported(ExportReply),
+    /// Of `Import`.
+    Imported(ImportReply),
+    /// Of `Retain`.
+    Retained(RetainReply),
     /// Of `Hydrate`.
     Hydrated(HydrateReply),
     /// Of `Explain`.
@@ -169,6 +198,9 @@ impl EntriesCommand {
             EntriesVerb::List { .. } => "list-entries",
             EntriesVerb::Forget { .. } => "forget-entry",
             EntriesVerb::Purge { .. } => "purge-entries",
+            EntriesVerb::Export { .. } => "export-entries",
+            EntriesVerb::Import(_) => "import-entries",
+            EntriesVerb::Retain { .. } => "retain-entries",
             EntriesVerb::Hydrate(_) => "hydrate",
             EntriesVerb::Explain { .. } => "explain",
             EntriesVerb::OpenRun { .. } => "open-run",
@@ -232,6 +264,13 @@ async fn answer(
             EntriesReply::Forgotten(forget(call, entries, scope, &key, &Base::of(base), run).await?)
         }
         EntriesVerb::Purge { key } => EntriesReply::Purged(write::purge(call, entries, scope, key.as_deref()).await?),
+        EntriesVerb::Export { forgotten, cursor } => {
+            EntriesReply::Exported(export::export(call, entries, scope, forgotten, cursor.as_deref()).await?)
+        }
+        EntriesVerb::Import(request) => EntriesReply::Imported(import::import(call, entries, scope, &request).await?),
+        EntriesVerb::Retain { imported, dry_run } => {
+            EntriesReply::Retained(import::retain(call, entries, scope, &imported, dry_run).await?)
+        }
         EntriesVerb::Hydrate(request) => {
             EntriesReply::Hydrated(read::hydrate(call, entries, scope, request, run).await?)
         }

@@ -305,7 +305,7 @@ fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) -> Entry {
 }
 
 /// Reads a file that is to hold the entry of a key.
-fn read_entry<'a>(
+pub(super) fn read_entry<'a>(
     call: &Call,
     pool: &Pool,
     path: &RelPath,
@@ -390,10 +390,25 @@ pub(super) async fn forget(
     let key = checked_key("key", key)?;
     let view = look(call, entries, scope).await?;
     let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
+    let (version, already_forgotten) = bury(call, &view, pool, stored, base).await?;
+    let path = call.scope.shown(&stored.path);
+    let message = format!("Forgot {key}; `purge` removes it for good");
+    Ok(ForgetEntryReply { key, path, version, already_forgotten, message })
+}
+
+/// Makes a tombstone of an entry. Gives its version, and whether it was one before.
+pub(super) async fn bury(
+    call: &Call,
+    view: &View,
+    pool: &Pool,
+    stored: &Stored,
+    base: &Base,
+) -> Result<(String, bool), Error> {
+    let key = &stored.entry.fields.key;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let change = |bytes: Option<&[u8]>| {
-        let Some(bytes) = bytes else { return Err(absent(&view, &key)) };
-        let (text, before) = read_entry(call, pool, &stored.path, bytes, &key)?;
+        let Some(bytes) = bytes else { return Err(absent(view, key)) };
+        let (text, before) = read_entry(call, pool, &stored.path, bytes, key)?;
         if before.forgotten.is_some() {
             return Ok(Change::Keep((before.version, true)));
         }
@@ -407,10 +422,8 @@ pub(super) async fn forget(
         Ok(Change::Write(text.into_bytes(), (version, false)))
     };
     let limit = call.scope.limits.max_file_bytes;
-    let ((version, already_forgotten), _) = update(&call.fs, &stored.path, limit, Backups::Off, change).await?;
-    let path = call.scope.shown(&stored.path);
-    let message = format!("Forgot {key}; `purge` removes it for good");
-    Ok(ForgetEntryReply { key, path, version, already_forgotten, message })
+    let (done, _) = update(&call.fs, &stored.path, limit, Backups::Off, change).await?;
+    Ok(done)
 }
 
 /// Removes forgotten entries for good: that of a key, or all.
@@ -529,6 +542,6 @@ pub(super) fn let_go(key: &str) -> ForgetEntryReply {
 }
 
 /// A path that our own names cannot make.
-fn internal(error: crate::store::PathError) -> Error {
+pub(super) fn internal(error: crate::store::PathError) -> Error {
     Error::new(ErrorCode::Internal, format!("{error}"), "")
 }

@@ -91,6 +91,18 @@ impl EntryFolder {
         (category.flatten(), path.file_name().strip_suffix(NOTE_SUFFIX).and_then(text_of))
     }
 
+    /// Where a file from elsewhere would be here, as far as its name and that of its folder say something.
+    ///
+    /// # Errors
+    ///
+    /// Names that no path has room for.
+    pub fn place_of(&self, file: &RelPath) -> Result<RelPath, PathError> {
+        match file.parent().filter(|_| self.has_categories) {
+            Some(folder) => self.root.join(folder.file_name())?.join(file.file_name()),
+            None => self.root.join(file.file_name()),
+        }
+    }
+
     /// Whether a file is one that holds an entry.
     #[must_use]
     pub fn has(&self, path: &RelPath) -> bool {
@@ -101,6 +113,15 @@ impl EntryFolder {
         };
         is_in_place && path.file_name().ends_with(NOTE_SUFFIX)
     }
+}
+
+/// The file of an entry outside of any store: its category is its folder there, that of a workspace as well.
+///
+/// # Errors
+///
+/// For an empty key or category.
+pub fn portable_path(category: &str, key: &str) -> Result<RelPath, PathError> {
+    RelPath::parse(file_stem(category))?.join(&format!("{}{NOTE_SUFFIX}", file_stem(key)))
 }
 
 /// The name of the file or folder of a text, without extension: the text with all but `a-z`, `0-9`, `.`, `_`

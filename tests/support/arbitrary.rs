@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use saddlebag::Command;
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
-use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy};
+use saddlebag::entries::{
+    EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
+    ImportedFile, NewEntry, Policy,
+};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{
     ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
@@ -294,12 +297,47 @@ fn verb() -> impl Strategy<Value = EntriesVerb> {
             .prop_map(|(filter, limit, cursor)| EntriesVerb::List { filter, limit, cursor }),
         2 => (name(), base()).prop_map(|(key, base)| EntriesVerb::Forget { key, base }),
         1 => prop::option::of(name()).prop_map(|key| EntriesVerb::Purge { key }),
+        2 => (any::<bool>(), prop::option::weighted(0.3, name()))
+            .prop_map(|(forgotten, cursor)| EntriesVerb::Export { forgotten, cursor }),
+        3 => import().prop_map(EntriesVerb::Import),
+        1 => (prop::collection::vec(imported(), 0..3), any::<bool>())
+            .prop_map(|(imported, dry_run)| EntriesVerb::Retain { imported, dry_run }),
         2 => request.clone().prop_map(EntriesVerb::Hydrate),
         1 => (request, prop::option::of(name())).prop_map(|(request, key)| EntriesVerb::Explain { request, key }),
         3 => (0_u64..3).prop_map(|fence| EntriesVerb::OpenRun { fence }),
         1 => Just(EntriesVerb::Checkpoint),
         1 => Just(EntriesVerb::CloseRun),
     ]
+}
+
+fn import() -> impl Strategy<Value = ImportRequest> {
+    let folder = prop::sample::select(vec!["core/", "notes/", "workspace/", "../", ""]);
+    let head = prop::sample::select(vec!["", "---\nkey: a\n---\n", "---\nkey: [\n---\n", "---\nagent: b\n---\n\n"]);
+    let content = prop_oneof![
+        6 => (head, text()).prop_map(|(head, text)| Ok(format!("{head}{text}").into_bytes())),
+        1 => prop::collection::vec(any::<u8>(), 0..4).prop_map(Ok),
+        1 => name().prop_map(Err),
+    ];
+    let file = (folder, name(), content)
+        .prop_map(|(folder, name, content)| ImportFile { path: format!("{folder}{name}.md"), content });
+    let mode = prop::sample::select(vec![ImportMode::Upsert, ImportMode::Replace]);
+    (prop::collection::vec(file, 0..4), mode, any::<bool>(), prop::collection::vec(imported(), 0..3))
+        .prop_map(|(files, mode, dry_run, earlier)| ImportRequest { files, mode, dry_run, earlier })
+}
+
+fn imported() -> impl Strategy<Value = ImportedFile> {
+    let state = prop_oneof![
+        Just(ImportState::Upserted),
+        Just(ImportState::Unchanged),
+        Just(ImportState::Deleted),
+        name().prop_map(ImportState::Rejected),
+    ];
+    (name(), prop::option::of(name()), any::<bool>(), state).prop_map(|(path, key, shared, state)| ImportedFile {
+        path,
+        key,
+        shared,
+        state,
+    })
 }
 
 fn entries() -> impl Strategy<Value = EntriesCommand> {

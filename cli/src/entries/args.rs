@@ -1,7 +1,11 @@
 //! The arguments of the subcommands of entries.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
-use saddlebag::entries::{Category, DEFAULT_HYDRATE_BYTES, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy};
+use saddlebag::entries::{
+    Category, DEFAULT_HYDRATE_BYTES, EntriesVerb, EntryFilter, HydrateRequest, ImportMode, NewEntry, Policy,
+};
 use saddlebag::store::Timestamp;
 
 use crate::failure::Failure;
@@ -49,6 +53,61 @@ pub(crate) enum Command {
     },
     /// Store the entries of one run of the agent, each whole or not at all
     Run(RunArgs),
+    /// Write the files of the entries into a new folder, or as a tar stream
+    Export(ExportArgs),
+    /// Take files of entries in, each whole or not at all
+    Import(ImportArgs),
+}
+
+/// What a subcommand comes to.
+pub(super) enum Task {
+    /// One command for the store.
+    Verb(EntriesVerb),
+    Run(RunArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// A folder that is empty or does not exist yet; `-` for a tar stream on standard output
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: PathBuf,
+    /// Those of forgotten entries, too
+    #[arg(long)]
+    pub(super) forgotten: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// A folder, of which every `.md` file is taken; `-` for a tar stream on standard input
+    #[arg(value_name = "FOLDER")]
+    pub(super) from: PathBuf,
+    /// upsert: leave other entries alone; replace: forget what is in none of the files
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) mode: ModeName,
+    /// Only say what would be done
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Forget without being asked
+    #[arg(long, short = 'y')]
+    pub(super) yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeName {
+    #[default]
+    Upsert,
+    Replace,
+}
+
+impl From<ModeName> for ImportMode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Upsert => Self::Upsert,
+            ModeName::Replace => Self::Replace,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -142,9 +201,9 @@ impl HydrateArgs {
 }
 
 impl Command {
-    /// The command for the store; of a run, which is several, its arguments.
-    pub(super) fn into_verb(self) -> Result<Result<EntriesVerb, RunArgs>, Failure> {
-        Ok(Ok(match self {
+    /// The command for the store; of what is several, its arguments.
+    pub(super) fn into_task(self) -> Result<Task, Failure> {
+        Ok(Task::Verb(match self {
             Self::Store(args) => EntriesVerb::Store {
                 entry: NewEntry {
                     key: args.key,
@@ -172,7 +231,9 @@ impl Command {
             Self::Purge { key } => EntriesVerb::Purge { key },
             Self::Hydrate(args) => EntriesVerb::Hydrate(args.request()),
             Self::Explain { key, hydrate } => EntriesVerb::Explain { request: hydrate.request(), key },
-            Self::Run(args) => return Ok(Err(args)),
+            Self::Run(args) => return Ok(Task::Run(args)),
+            Self::Export(args) => return Ok(Task::Export(args)),
+            Self::Import(args) => return Ok(Task::Import(args)),
         }))
     }
 }

@@ -5,8 +5,12 @@
 //! an entry by `--key`.
 
 mod args;
+mod export;
+mod import;
 mod json;
+mod sources;
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use saddlebag::Reply;
 use saddlebag::entries::{
     CheckpointReply, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, Explanation, SkippedEntry,
@@ -22,19 +26,21 @@ use crate::commands::{run_in, wrong_reply};
 use crate::failure::{Exit, Failure};
 use crate::output::{FAINT, Output, STRONG};
 use crate::store::Store;
-use args::RunArgs;
+use args::{RunArgs, Task};
 
 /// How many characters of a content a list shows.
 const PREVIEW_CHARS: usize = 80;
 
 /// Runs the subcommand.
 pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    match command.into_verb()? {
-        Ok(verb) => run_verb(verb, global, output),
-        Err(args) => {
+    match command.into_task()? {
+        Task::Verb(verb) => run_verb(verb, global, output),
+        Task::Run(args) => {
             let reply = run_of_agent(&args, global, output)?;
             show(&reply, output)
         }
+        Task::Export(args) => export::run(&args, global, output),
+        Task::Import(args) => import::run(&args, global, output),
     }
 }
 
@@ -197,6 +203,15 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
         }
     }
     Ok(())
+}
+
+/// How far a long work has come, on standard error where that is a terminal.
+fn progress(files: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(files), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} files") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// On one line: a key may have any character.

@@ -1,5 +1,8 @@
 //! The subcommands of entries.
 
+use std::fs;
+use std::process::Stdio;
+
 use crate::support::{Run, Store};
 
 fn keep(store: &Store, arguments: &[&str]) -> Run {
@@ -107,4 +110,133 @@ fn bad_entries_change_nothing() {
     store.refuses(&["forget"], 2, "<NOTE>");
     store.put("agents/main/entries/core/k.md", "---\nkey: [\n---\n\nmine");
     store.refuses(&["store", "k", "v"], 2, "cannot be read as an entry");
+}
+
+/// A store with entries, its forgotten one too.
+fn filled() -> Store {
+    let store = Store::new();
+    keep(&store, &["deploy_target", "The staging cluster", "-t", "ops"]);
+    keep(&store, &["Tone", "---\nwarm", "-c", "My Notes"]);
+    keep(&store, &["gone", "v"]);
+    store.run(&["forget", "--key", "gone"]).exits(0);
+    store
+}
+
+/// What is stored of entries, by path below their folder.
+fn stored(store: &Store) -> Vec<(String, Vec<u8>)> {
+    let folder = store.root.join("agents/main/entries");
+    let files = store.tree().into_iter().filter(|(path, _)| path.is_file());
+    let below = |path: &std::path::Path| path.strip_prefix(&folder).ok().map(|path| path.to_str().unwrap().to_string());
+    files.filter_map(|(path, bytes)| Some((below(&path)?, bytes))).collect()
+}
+
+#[test]
+fn an_export_is_imported_without_a_difference() {
+    let store = filled();
+    let exported = store.run(&["--json", "export", "--out", "out/all", "--forgotten"]).exits(0).json();
+    assert_eq!(
+        exported["files"],
+        serde_json::json!(["%4Dy%20%4Eotes/%54one.md", "core/deploy_target.md", "core/gone.md"])
+    );
+    for (path, bytes) in stored(&store) {
+        assert_eq!(fs::read(store.here.join("out/all").join(path)).unwrap(), bytes);
+    }
+    store.run(&["import", "out/all"]).exits(0).prints("Imported: 0 upserted, 3 unchanged, 0 deleted, 0 rejected\n");
+    let fresh = Store::new();
+    let all = store.here.join("out/all");
+    let imported = fresh.run(&["--json", "import", all.to_str().unwrap()]).exits(0).json();
+    assert_eq!(imported, serde_json::json!({ "upserted": 2, "unchanged": 0, "deleted": 1, "rejected": [] }));
+    assert_eq!(stored(&fresh), stored(&store));
+    store.refuses(&["export", "--out", "out/all"], 3, "`out/all` is not empty");
+    let inside = store.root.join("x");
+    store.refuses(&["export", "--out", inside.to_str().unwrap()], 3, "is in the store");
+}
+
+#[test]
+fn a_tar_stream_goes_from_store_to_store() {
+    let store = filled();
+    let stream = store.command(&["export", "--out", "-"]).stderr(Stdio::null()).output().unwrap().stdout;
+    let fresh = Store::new();
+    fresh
+        .run_with(&["import", "-"], &stream)
+        .exits(0)
+        .prints("Imported: 2 upserted, 0 unchanged, 0 deleted, 0 rejected\n");
+    store.run(&["purge"]).exits(0);
+    assert_eq!(stored(&fresh), stored(&store));
+    let before = fresh.tree();
+    fresh.run_with(&["import", "-"], &stream[..700]).exits(3).complains("no whole tar stream");
+    fresh.run_with(&["import", "-"], b"no tar").exits(3).complains("no whole tar stream");
+    assert_eq!(fresh.tree(), before);
+}
+
+#[test]
+fn a_hostile_tar_stream_reaches_nothing_outside() {
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut add = |kind: tar::EntryType, name: &str, link: &str, bytes: &[u8]| {
+        let mut header = tar::Header::new_gnu();
+        header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.as_gnu_mut().unwrap().linkname[..link.len()].copy_from_slice(link.as_bytes());
+        header.set_entry_type(kind);
+        header.set_mode(0o777);
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        tar.append(&header, bytes).unwrap();
+    };
+    add(tar::EntryType::Regular, "../../core/a.md", "", b"v");
+    add(tar::EntryType::Regular, "/tmp/core/b.md", "", b"v");
+    add(tar::EntryType::Symlink, "core/c.md", "/etc/passwd", b"");
+    add(tar::EntryType::Link, "core/d.md", "/etc/passwd", b"");
+    add(tar::EntryType::Fifo, "core/e.md", "", b"");
+    add(tar::EntryType::Block, "core/f.md", "", b"");
+    add(tar::EntryType::Regular, "core/g.md", "", b"\xff");
+    add(tar::EntryType::Regular, "core/h.md", "", &vec![b'x'; 300_000]);
+    add(tar::EntryType::Regular, "core/i.md", "", b"---\nagent: other\n---\n\nv");
+    add(tar::EntryType::Regular, "README", "", b"passed over");
+    add(tar::EntryType::Regular, "./core/fine.md", "", b"v");
+    let stream = tar.into_inner().unwrap();
+    let store = Store::new();
+    let reply = store.run_with(&["--json", "import", "-"], &stream).exits(3).json();
+    assert_eq!((&reply["upserted"], reply["rejected"].as_array().unwrap().len()), (&1.into(), 9), "{reply}");
+    assert_eq!(stored(&store), [("core/fine.md".to_string(), b"v".to_vec())]);
+}
+
+#[test]
+fn a_replacement_shows_what_it_forgets_and_waits_for_a_yes() {
+    let store = filled();
+    store.run(&["export", "--out", "out"]).exits(0);
+    fs::remove_file(store.here.join("out/core/deploy_target.md")).unwrap();
+    let shown = "to forget: deploy_target  (core/deploy_target.md)";
+    let before = store.tree();
+    store
+        .run(&["import", "out", "--mode", "replace", "--dry-run"])
+        .exits(0)
+        .complains(shown)
+        .prints("Would import: 0 upserted, 1 unchanged, 1 deleted, 0 rejected\n");
+    store.run(&["import", "out"]).exits(0).prints("Imported: 0 upserted, 1 unchanged, 0 deleted, 0 rejected\n");
+    let refused = store.run(&["import", "out", "--mode", "replace"]).exits(3).complains(shown);
+    refused.complains("1 entry would be forgotten, and nobody can be asked");
+    assert_eq!(store.tree(), before);
+    let done = store.run(&["--json", "import", "out", "--mode", "replace", "--yes"]).exits(0).complains(shown).json();
+    assert_eq!(done, serde_json::json!({ "upserted": 0, "unchanged": 1, "deleted": 1, "rejected": [] }));
+    store.run(&["get", "deploy_target"]).exits(1);
+    store.refuses(&["import", "missing"], 3, "`missing` cannot be read");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_folder_are_not_followed() {
+    let store = Store::new();
+    fs::create_dir_all(store.here.join("in/core")).unwrap();
+    fs::write(store.here.join("secret.md"), "secret").unwrap();
+    std::os::unix::fs::symlink(store.here.join("secret.md"), store.here.join("in/core/a.md")).unwrap();
+    std::os::unix::fs::symlink(&store.here, store.here.join("in/more")).unwrap();
+    fs::write(store.here.join("in/core/b.md"), "v").unwrap();
+    fs::write(store.here.join("in/notes.txt"), "passed over").unwrap();
+    let run = store.run(&["import", "in"]).exits(3);
+    assert_eq!(
+        run.stdout,
+        "rejected core/a.md: it is a link, and links are not followed\n\
+         rejected more: it is a link, and links are not followed\n\
+         Imported: 1 upserted, 0 unchanged, 0 deleted, 2 rejected\n"
+    );
 }

@@ -1,0 +1,171 @@
+//! Where an import comes from: a folder or a tar stream. What is in it is not believed.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use saddlebag::entries::{ImportFile, MAX_IMPORT_FILE_BYTES, MAX_IMPORTED};
+
+use crate::failure::Failure;
+
+/// How many bytes of a tar stream are held, as it can be read but once.
+const MAX_STREAM_BYTES: usize = 512 << 20;
+
+/// How many files and folders are looked at, and how many members of a stream.
+const MAX_LOOKED_AT: usize = 1 << 20;
+
+const NOTE_SUFFIX: &str = ".md";
+
+/// The files that an import is to take in.
+pub(super) enum Source {
+    Folder(Vec<Found>),
+    Stream(Vec<ImportFile>),
+}
+
+/// A file below a folder, by its path there.
+pub(super) struct Found {
+    path: String,
+    /// Where it is, or why it is not read.
+    place: Result<PathBuf, &'static str>,
+}
+
+impl Source {
+    pub(super) fn open(from: &Path) -> Result<Self, Failure> {
+        if from.as_os_str() == "-" {
+            return stream(io::stdin().lock()).map(Self::Stream);
+        }
+        folder(from).map(Self::Folder)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Folder(files) => files.len(),
+            Self::Stream(files) => files.len(),
+        }
+    }
+
+    /// The file of a number, which is read now if it is in a folder.
+    pub(super) fn file(&self, number: usize) -> Option<ImportFile> {
+        match self {
+            Self::Stream(files) => files.get(number).cloned(),
+            Self::Folder(files) => files.get(number).map(|found| {
+                let content = match &found.place {
+                    Err(reason) => Err((*reason).to_string()),
+                    Ok(place) => read(place).map_err(|error| format!("it cannot be read: {}", error.kind())),
+                };
+                ImportFile { path: found.path.clone(), content }
+            }),
+        }
+    }
+}
+
+fn read(place: &Path) -> io::Result<Vec<u8>> {
+    limited(BufReader::new(File::open(place)?))
+}
+
+/// As much as tells that a file is too large.
+fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_IMPORT_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Every `.md` file below a folder, by path. Links are not followed, and what begins with a dot is passed over.
+fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
+    let refused = |path: &Path, error: &io::Error| {
+        let message = format!("`{}` cannot be read: {}", path.display(), error.kind());
+        Failure::new("input", message, "nothing was imported")
+    };
+    let mut files = Vec::new();
+    let mut looked_at = 0;
+    let mut folders = vec![(from.to_path_buf(), String::new())];
+    while let Some((folder, prefix)) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|error| refused(&folder, &error))? {
+            let entry = entry.map_err(|error| refused(&folder, &error))?;
+            looked_at += 1;
+            if looked_at > MAX_LOOKED_AT {
+                return Err(too_many("files and folders", MAX_LOOKED_AT));
+            }
+            let name = entry.file_name();
+            let shown = name.to_string_lossy();
+            if shown.starts_with('.') {
+                continue;
+            }
+            let path = format!("{prefix}{shown}");
+            let kind = entry.file_type().map_err(|error| refused(&entry.path(), &error))?;
+            if kind.is_dir() {
+                folders.push((entry.path(), format!("{path}/")));
+                continue;
+            }
+            let place = match (kind.is_symlink(), name.to_str()) {
+                (true, _) => Err("it is a link, and links are not followed"),
+                _ if !shown.ends_with(NOTE_SUFFIX) => continue,
+                (_, None) => Err("its name is not UTF-8 text"),
+                _ if !kind.is_file() => Err("it is not a regular file"),
+                _ => Ok(entry.path()),
+            };
+            files.push(Found { path, place });
+        }
+    }
+    check_count(files.len())?;
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// Every `.md` file of a tar stream, in its order. A stream that is cut short is refused as a whole.
+fn stream(input: impl Read) -> Result<Vec<ImportFile>, Failure> {
+    let refused = |error: io::Error| {
+        let message = format!("standard input is no whole tar stream: {error}");
+        Failure::new("input", message, "nothing was imported")
+    };
+    let mut archive = tar::Archive::new(input);
+    let mut files = Vec::new();
+    let mut bytes = 0;
+    for (number, member) in archive.entries().map_err(refused)?.enumerate() {
+        let member = member.map_err(refused)?;
+        if number >= MAX_LOOKED_AT {
+            return Err(too_many("members", MAX_LOOKED_AT));
+        }
+        let kind = member.header().entry_type();
+        if kind.is_dir() || kind.is_pax_global_extensions() {
+            continue;
+        }
+        let name = member.path_bytes().into_owned();
+        let path = String::from_utf8_lossy(&name);
+        let path = path.strip_prefix("./").unwrap_or(&path).to_string();
+        let is_file = kind.is_file() || kind.is_contiguous();
+        if is_file && !path.ends_with(NOTE_SUFFIX) {
+            continue;
+        }
+        let content = match (kind.is_symlink() || kind.is_hard_link(), std::str::from_utf8(&name)) {
+            (true, _) => Err("it is a link, and links are not followed".to_string()),
+            _ if !is_file => Err("it is not a regular file".to_string()),
+            (_, Err(_)) => Err("its name is not UTF-8 text".to_string()),
+            _ => {
+                // What is missing at the end of the stream is no error to the reader.
+                let expected = member.size().min(MAX_IMPORT_FILE_BYTES as u64 + 1);
+                let content = limited(member).map_err(refused)?;
+                if (content.len() as u64) < expected {
+                    return Err(refused(io::ErrorKind::UnexpectedEof.into()));
+                }
+                Ok(content)
+            }
+        };
+        bytes += content.as_ref().map_or(0, Vec::len) + path.len();
+        if bytes > MAX_STREAM_BYTES {
+            return Err(too_many("bytes", MAX_STREAM_BYTES));
+        }
+        files.push(ImportFile { path, content });
+        check_count(files.len())?;
+    }
+    Ok(files)
+}
+
+fn check_count(files: usize) -> Result<(), Failure> {
+    if files > MAX_IMPORTED { Err(too_many("files", MAX_IMPORTED)) } else { Ok(()) }
+}
+
+fn too_many(what: &str, limit: usize) -> Failure {
+    let message = format!("there are more than {limit} {what} to import, which is the limit");
+    Failure::new("too-large", message, "import in parts; nothing was imported")
+}

@@ -1,0 +1,169 @@
+//! Export and import through both engines, with stores that crash in between.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use saddlebag::entries::{
+    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ImportFile, ImportMode, ImportRequest, ImportState,
+    ImportedFile, NewEntry,
+};
+use saddlebag::{Config, Reply};
+use saddlebag_host::{Scheduler, Simulator};
+use support::drive::Drive;
+use support::{BOTH, Kind};
+
+fn config(epoch: u64) -> Config {
+    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+    Config { epoch, entries: Some(entries), ..Config::default() }
+}
+
+fn reply(drive: &mut Drive<Simulator>, verb: EntriesVerb) -> Option<EntriesReply> {
+    match drive.run(EntriesCommand::new(verb)) {
+        Ok(Reply::Entries(reply)) => Some(reply),
+        Ok(other) => panic!("{other:?}"),
+        Err(_) => None,
+    }
+}
+
+fn keep(drive: &mut Drive<Simulator>, key: &str, content: &str, category: &str) {
+    let entry = NewEntry {
+        key: key.into(),
+        content: content.into(),
+        category: category.into(),
+        tags: vec!["x, y".into()],
+        source: None,
+        supersedes: None,
+    };
+    reply(drive, EntriesVerb::Store { entry, base: None }).expect("stored");
+}
+
+fn export(drive: &mut Drive<Simulator>) -> Vec<ImportFile> {
+    match reply(drive, EntriesVerb::Export { forgotten: true, cursor: None }) {
+        Some(EntriesReply::Exported(page)) => {
+            assert_eq!((page.next, page.problems.len()), (None, 0));
+            page.files.into_iter().map(|file| ImportFile { path: file.path, content: Ok(file.content) }).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Replaces all entries by those of the files; `None` if it was cut short.
+fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<ImportedFile>> {
+    let mode = ImportMode::Replace;
+    let request = ImportRequest { files: files.to_vec(), mode, dry_run: false, earlier: Vec::new() };
+    let EntriesReply::Imported(imported) = reply(drive, EntriesVerb::Import(request))? else { panic!("no import") };
+    reply(drive, EntriesVerb::Retain { imported: imported.files.clone(), dry_run: false })?;
+    Some(imported.files)
+}
+
+fn content(drive: &mut Drive<Simulator>, key: &str) -> Option<String> {
+    match reply(drive, EntriesVerb::Get { key: key.into() }) {
+        Some(EntriesReply::Entry(entry)) => Some(entry.content),
+        _ => None,
+    }
+}
+
+#[test]
+fn an_export_comes_back_in_both_engines() {
+    for kind in BOTH {
+        let mut drive = Drive::new(kind, config(1), Simulator::new(1));
+        for (key, content, category) in
+            [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "of all", "workspace"), ("gone", "v", "notes")]
+        {
+            keep(&mut drive, key, content, category);
+        }
+        reply(&mut drive, EntriesVerb::Forget { key: "gone".into(), base: None }).unwrap();
+        let files = export(&mut drive);
+        let imported = replace(&mut drive, &files).unwrap();
+        assert!(imported.iter().all(|file| file.state == ImportState::Unchanged), "{kind:?}: {imported:?}");
+        let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
+        replace(&mut fresh, &files).unwrap();
+        assert_eq!(fresh.executor.files(), drive.executor.files(), "{kind:?}");
+        assert_eq!(export(&mut fresh), files, "{kind:?}");
+    }
+}
+
+#[test]
+fn an_import_that_crashes_leaves_each_entry_old_or_new_and_is_finished_by_another() {
+    let old = |drive: &mut Drive<Simulator>| {
+        for (key, category) in [("a", "core"), ("b", "core"), ("c", "workspace")] {
+            keep(drive, key, "old", category);
+        }
+    };
+    let new = {
+        let mut drive = Drive::new(Kind::Native, config(1), Simulator::new(1));
+        for (key, category) in [("a", "core"), ("b", "notes"), ("d", "workspace")] {
+            keep(&mut drive, key, "new", category);
+        }
+        export(&mut drive)
+    };
+    let mut calm = Drive::new(Kind::Native, config(1), Simulator::new(1));
+    old(&mut calm);
+    let begin = calm.executor.operations();
+    replace(&mut calm, &new).unwrap();
+    let (end, whole) = (calm.executor.operations(), export(&mut calm));
+    assert!(end - begin > 10);
+
+    for kind in BOTH {
+        for seed in 0..3 {
+            for crash in begin..end {
+                let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
+                old(&mut drive);
+                drive.executor.crash_at(crash);
+                let _ = replace(&mut drive, &new);
+                drive.executor.restart();
+
+                let mut again = Drive::new(kind, config(2), drive.executor);
+                let at = format!("{kind:?}, crash at {crash}, seed {seed}");
+                for (key, states) in [
+                    ("a", &[Some("old"), Some("new")][..]),
+                    ("b", &[Some("old"), Some("new")]),
+                    ("c", &[Some("old"), None]),
+                    ("d", &[None, Some("new")]),
+                ] {
+                    let found = content(&mut again, key);
+                    assert!(states.contains(&found.as_deref()), "{at}: {key} is {found:?}");
+                }
+                replace(&mut again, &new).unwrap();
+                let finished = export(&mut again);
+                let paths = |files: &[ImportFile]| files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+                assert_eq!(paths(&finished), paths(&whole), "{at}");
+                for file in &new {
+                    assert!(finished.contains(file), "{at}: {} is not what was imported", file.path);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn imports_that_race_with_writers_lose_nothing_of_either() {
+    for kind in BOTH {
+        for seed in 0..20 {
+            let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
+            keep(&mut drive, "a", "old", "core");
+            let file = |key: &str| ImportFile { path: format!("core/{key}.md"), content: Ok(b"imported".to_vec()) };
+            let files = vec![file("a"), file("b")];
+            let request = ImportRequest { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
+            drive.submit(EntriesCommand::new(EntriesVerb::Import(request)));
+            let entry = |key: &str| NewEntry {
+                key: key.into(),
+                content: "stored".into(),
+                category: "core".into(),
+                tags: Vec::new(),
+                source: None,
+                supersedes: None,
+            };
+            for key in ["a", "c"] {
+                drive.submit(EntriesCommand::new(EntriesVerb::Store { entry: entry(key), base: None }));
+            }
+            drive.settle_in_any_order(&mut Scheduler::new(seed));
+            assert!(drive.finished.values().all(Result::is_ok), "{kind:?} {seed}: {:?}", drive.finished);
+            let a = content(&mut drive, "a");
+            assert!(matches!(a.as_deref(), Some("imported" | "stored")), "{kind:?} {seed}: {a:?}");
+            assert_eq!(content(&mut drive, "b").as_deref(), Some("imported"));
+            assert_eq!(content(&mut drive, "c").as_deref(), Some("stored"));
+        }
+    }
+}
