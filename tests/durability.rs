@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use saddlebag::entries::{EntriesCommand, EntriesVerb, NewEntry};
+use saddlebag::entries::{EntriesCommand, EntriesVerb, ImportFile, ImportMode, ImportRequest, NewEntry};
 use saddlebag::journal::{EditChange, JournalCommand, Target, WriteMode};
 use saddlebag::notebook::{NotebookCommand, RememberRequest};
 use saddlebag::protocol::ErrorCode;
@@ -63,6 +63,13 @@ fn entries_script() -> Vec<EntriesCommand> {
     let of_run = |command| EntriesCommand { run: Some("r".into()), ..command };
     let EntriesVerb::Store { entry, .. } = keep("k", "five", "core").verb else { unreachable!("it stores") };
     let tagged = NewEntry { tags: vec!["t".into()], ..entry };
+    let file = |path: &str, content: &str| ImportFile { path: path.into(), content: Ok(content.into()) };
+    let import = ImportRequest {
+        files: vec![file("core/k.md", "six"), file("notes/new.md", "---\nkey: new\n---\n\nseven")],
+        mode: ImportMode::Replace,
+        dry_run: false,
+        earlier: Vec::new(),
+    };
     vec![
         keep("k", "one", "core"),
         keep("k", "two", "core"),
@@ -80,6 +87,8 @@ fn entries_script() -> Vec<EntriesCommand> {
         of_run(EntriesCommand::new(EntriesVerb::Checkpoint)),
         of_run(EntriesCommand::new(EntriesVerb::Store { entry: tagged, base: None })),
         of_run(EntriesCommand::new(EntriesVerb::CloseRun)),
+        EntriesCommand::new(EntriesVerb::Import(import)),
+        EntriesCommand::new(EntriesVerb::Retain { imported: Vec::new(), dry_run: false }),
     ]
 }
 

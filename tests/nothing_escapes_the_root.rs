@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
 use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, MAX_SCOPE_NAME_BYTES, Policy,
+    EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest,
+    MAX_SCOPE_NAME_BYTES, Policy,
 };
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
@@ -142,6 +143,14 @@ fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
     let key = || name.to_string();
     let request = HydrateRequest { max_bytes: 4000, policy: Policy::Prefix };
     let filter = EntryFilter { category: Some(key()), ..EntryFilter::default() };
+    let import = ImportRequest {
+        files: [format!("core/{name}"), format!("{name}/x.md"), key()]
+            .map(|path| ImportFile { path, content: Ok(b"mine".to_vec()) })
+            .to_vec(),
+        mode: ImportMode::Upsert,
+        dry_run: false,
+        earlier: Vec::new(),
+    };
     let outside = [
         EntriesVerb::Get { key: key() },
         EntriesVerb::Find { query: "secret".into(), limit: 9 },
@@ -150,6 +159,9 @@ fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
         EntriesVerb::Explain { request, key: Some(key()) },
         EntriesVerb::Forget { key: key(), base: None },
         EntriesVerb::Purge { key: None },
+        EntriesVerb::Export { forgotten: true, cursor: None },
+        EntriesVerb::Export { forgotten: true, cursor: Some(key()) },
+        EntriesVerb::Import(import),
     ];
     let mut commands = vec![keep(name, "mine", "core"), keep(name, "mine", "workspace"), keep("x", "mine", name)];
     commands.extend(outside.into_iter().map(EntriesCommand::new));

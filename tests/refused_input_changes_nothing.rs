@@ -5,8 +5,9 @@
 mod support;
 
 use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_KEY_BYTES,
-    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, Policy,
+    EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
+    ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
+    MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, Policy,
 };
 use saddlebag::journal::{
     EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, SearchRequest, SlashCommand, Target, TargetRole,
@@ -350,6 +351,35 @@ fn an_entry_over_a_limit_is_refused() {
             EntriesCommand::new(EntriesVerb::Forget { key, base: None }),
         ],
     );
+}
+
+#[test]
+fn an_import_over_a_limit_is_refused_whole() {
+    let file = |name: usize, bytes: usize| ImportFile {
+        path: format!("core/k{name}.md"),
+        content: Ok(format!("---\nkey: k{name}\n---\n\n{}", "x".repeat(bytes)).into_bytes()),
+    };
+    let import = |files: Vec<ImportFile>| {
+        let mode = ImportMode::Replace;
+        EntriesCommand::new(EntriesVerb::Import(ImportRequest { files, mode, dry_run: false, earlier: Vec::new() }))
+    };
+    let state = ImportState::Deleted;
+    let imported = ImportedFile { path: String::new(), key: Some("k".into()), shared: false, state };
+    assert_entries_refused(
+        ErrorCode::TooLarge,
+        vec![
+            import((0..=MAX_IMPORT_FILES).map(|name| file(name, 1)).collect()),
+            import(vec![file(0, 100), file(1, MAX_IMPORT_BYTES)]),
+            EntriesCommand::new(EntriesVerb::Retain { imported: vec![imported; MAX_IMPORTED + 1], dry_run: false }),
+        ],
+    );
+}
+
+#[test]
+fn a_cursor_that_no_export_gave_is_refused() {
+    let export =
+        |cursor: &str| EntriesCommand::new(EntriesVerb::Export { forgotten: false, cursor: Some(cursor.to_string()) });
+    assert_entries_refused(ErrorCode::InvalidArgument, ["", "../x", "/etc", "a\0b"].map(export).to_vec());
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn looking() -> Vec<Command> {
         EntriesCommand::new(EntriesVerb::Find { query: "fact".into(), limit: 9 }).into(),
         EntriesCommand::new(EntriesVerb::List { filter: EntryFilter::default(), limit: Some(2), cursor: None }).into(),
         EntriesCommand::new(EntriesVerb::Get { key: "s".into() }).into(),
+        EntriesCommand::new(EntriesVerb::Export { forgotten: true, cursor: None }).into(),
         Command::Context(ContextRequest { entries, ..ContextRequest::default() }),
         JournalCommand::Search(SearchRequest::new("fact log")).into(),
         JournalCommand::List.into(),

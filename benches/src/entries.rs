@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use saddlebag::entries::{
-    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, NewEntry, Policy,
+    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest,
+    NewEntry, Policy,
 };
-use saddlebag::{Command, Config, Memory};
+use saddlebag::{Command, Config, Memory, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, LocalDir, NativeEngine};
 
 use crate::report::{Bar, Report};
@@ -15,10 +16,15 @@ use crate::{NOW, Result, corpus, disk, median};
 /// As many as an agent may have.
 const ENTRIES: usize = 1_000;
 
+/// As many as are exported.
+const EXPORTED: usize = 10_000;
+
 type OpenHost = Host<Box<dyn Engine>, LocalDir>;
 
 fn open(runtime: Option<&ComponentRuntime>, root: &Path, epoch: u64) -> Result<OpenHost> {
-    let config = Config { epoch, entries: Some(EntriesConfig::of_agent(corpus::AGENT)), ..Config::default() };
+    let max_entries = u32::try_from(EXPORTED)?;
+    let entries = EntriesConfig { max_entries, ..EntriesConfig::of_agent(corpus::AGENT) };
+    let config = Config { epoch, entries: Some(entries), ..Config::default() };
     let engine: Box<dyn Engine> = match runtime {
         Some(runtime) => Box::new(runtime.open(config)?),
         None => Box::new(NativeEngine::new(Memory::open(config)?)),
@@ -84,5 +90,45 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime) -> Result
     };
     let (stored, stored_in_native) = (change(&mut warm)?, change(&mut warm_native)?);
     add("store, durable", stored, stored_in_native);
+    measure_export(report, runtime)
+}
+
+/// Every page of an export; gives how many files they have.
+fn export(host: &mut OpenHost) -> Result<usize> {
+    let (mut exported, mut cursor) = (0, None);
+    loop {
+        let Reply::Entries(EntriesReply::Exported(page)) =
+            host.run(NOW, command(EntriesVerb::Export { forgotten: false, cursor: cursor.take() }))?
+        else {
+            return Err("an export gave another reply".into());
+        };
+        exported += page.files.len();
+        match page.next {
+            Some(next) => cursor = Some(next),
+            None => return Ok(exported),
+        }
+    }
+}
+
+fn measure_export(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
+    eprintln!("measuring the export of {EXPORTED} entries");
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    corpus::write_entries(root, EXPORTED)?;
+    std::thread::sleep(Duration::from_millis(50));
+    if export(&mut open(Some(runtime), root, 1)?)? != EXPORTED {
+        return Err("an export is not whole".into());
+    }
+    let mut add = |work: &str, component: Duration, native: Duration| {
+        let bars = [Bar { baseline: "native engine", time: Some(native), at_most: 1.6 }];
+        report.add(&format!("entries, {EXPORTED}: {work}"), component, &bars);
+    };
+    let first = median(5, || export(&mut open(Some(runtime), root, 2)?))?;
+    let first_in_native = median(5, || export(&mut open(None, root, 3)?))?;
+    add("export by a new engine", first, first_in_native);
+    let (mut warm, mut warm_native) = (open(Some(runtime), root, 4)?, open(None, root, 5)?);
+    let again = median(5, || export(&mut warm))?;
+    let again_in_native = median(5, || export(&mut warm_native))?;
+    add("export again", again, again_in_native);
     Ok(())
 }

@@ -6,7 +6,10 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use saddlebag::context::ContextRequest;
+use saddlebag::context::{ContextEntries, ContextRequest};
+use saddlebag::entries::{
+    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesReply, EntriesVerb, HydrateRequest, NewEntry, Policy,
+};
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, RecallRequest, RememberRequest};
 use saddlebag::protocol::{
@@ -34,7 +37,7 @@ const SAMPLE: [(&str, &str); 4] = [
 const SAMPLE_LOG: &str = include_str!("../sample/yesterday.md");
 
 /// How much of a reply is shown, in lines.
-const SHOWN_LINES: usize = 24;
+const SHOWN_LINES: usize = 28;
 
 pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let failed =
@@ -61,7 +64,7 @@ pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn commands() -> [(&'static str, Command); 6] {
+fn commands() -> [(&'static str, Command); 7] {
     let fact = "- Staging listens on port 8443 since the move to the new load balancer.";
     let log = JournalCommand::AppendDaily {
         heading: "staging moved".into(),
@@ -76,6 +79,15 @@ fn commands() -> [(&'static str, Command); 6] {
         links: vec!["deploy".into()],
         supersede: false,
     };
+    let entry = NewEntry {
+        key: "deploy_target".into(),
+        content: "Staging first, production on the next workday.".into(),
+        category: "core".into(),
+        tags: vec!["ops".into()],
+        source: None,
+        supersedes: None,
+    };
+    let hydrate = HydrateRequest { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
     let question = RecallRequest {
         query: "which port is staging listening on?".into(),
         limit: 3,
@@ -94,7 +106,17 @@ fn commands() -> [(&'static str, Command); 6] {
         ("search staging port", JournalCommand::Search(SearchRequest::new("staging port")).into()),
         ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", NotebookCommand::Remember(fact_note).into()),
         ("recall \"which port is staging listening on?\"", NotebookCommand::Recall(question).into()),
-        ("context", Command::Context(ContextRequest::default())),
+        (
+            "store deploy_target \"Staging first ...\" --tag ops",
+            EntriesCommand::new(EntriesVerb::Store { entry, base: None }).into(),
+        ),
+        (
+            "context --entries",
+            Command::Context(ContextRequest {
+                entries: Some(ContextEntries { request: hydrate, run: None }),
+                ..ContextRequest::default()
+            }),
+        ),
     ]
 }
 
@@ -117,6 +139,7 @@ fn step(
         Reply::Context(reply) => reply.block.unwrap_or_default(),
         Reply::Notebook(NotebookReply::Remembered(reply)) => reply.message,
         Reply::Notebook(NotebookReply::Recalled(reply)) => reply.rendered,
+        Reply::Entries(EntriesReply::Stored(reply)) => reply.message,
         _ => return Err(wrong_reply()),
     };
     let operations = seen.take();

@@ -106,7 +106,7 @@ pub enum ImportState {
 pub struct RetainReply {
     /// What is forgotten.
     pub deleted: Vec<DeletedEntry>,
-    /// What could not be forgotten.
+    /// What could not be forgotten, files that are no entries among it, by key or else by path.
     pub skipped: Vec<SkippedEntry>,
     /// All of this for a person or a model.
     pub message: String,
@@ -152,6 +152,10 @@ pub(super) async fn retain(
     let names = imported.iter().filter_map(|file| Some(name(file.shared, file.key.as_deref()?)));
     let kept: SortedSet<String> = names.collect();
     let mut reply = RetainReply::default();
+    reply.skipped.extend(view.problems.iter().map(|problem| SkippedEntry {
+        key: problem.key.clone().unwrap_or_else(|| problem.path.clone()),
+        reason: problem.message.clone(),
+    }));
     for pool in scope.pools() {
         for stored in view.of_pool(pool).filter(|stored| stored.is_live(now)) {
             let key = &stored.entry.fields.key;
