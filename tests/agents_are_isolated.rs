@@ -33,15 +33,7 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers
 }
 
 fn keep(key: &str, content: &str, category: &str) -> EntriesVerb {
-    let entry = NewEntry {
-        key: key.into(),
-        content: content.into(),
-        category: category.into(),
-        tags: Vec::new(),
-        source: None,
-        supersedes: None,
-    };
-    EntriesVerb::Store { entry, base: None }
+    EntriesVerb::Store { entry: NewEntry::new(key, content, category), base: None }
 }
 
 /// A store in which agent `a` of workspace `w` has secrets of its own and of the workspace.

@@ -27,14 +27,7 @@ fn reply(drive: &mut Drive<Simulator>, verb: EntriesVerb) -> Option<EntriesReply
 }
 
 fn keep(drive: &mut Drive<Simulator>, key: &str, content: &str, category: &str) {
-    let entry = NewEntry {
-        key: key.into(),
-        content: content.into(),
-        category: category.into(),
-        tags: vec!["x, y".into()],
-        source: None,
-        supersedes: None,
-    };
+    let entry = NewEntry { tags: vec!["x, y".into()], ..NewEntry::new(key, content, category) };
     reply(drive, EntriesVerb::Store { entry, base: None }).expect("stored");
 }
 
@@ -147,16 +140,9 @@ fn imports_that_race_with_writers_lose_nothing_of_either() {
             let files = vec![file("a"), file("b")];
             let request = ImportRequest { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
             drive.submit(EntriesCommand::new(EntriesVerb::Import(request)));
-            let entry = |key: &str| NewEntry {
-                key: key.into(),
-                content: "stored".into(),
-                category: "core".into(),
-                tags: Vec::new(),
-                source: None,
-                supersedes: None,
-            };
             for key in ["a", "c"] {
-                drive.submit(EntriesCommand::new(EntriesVerb::Store { entry: entry(key), base: None }));
+                let entry = NewEntry::new(key, "stored", "core");
+                drive.submit(EntriesCommand::new(EntriesVerb::Store { entry, base: None }));
             }
             drive.settle_in_any_order(&mut Scheduler::new(seed));
             assert!(drive.finished.values().all(Result::is_ok), "{kind:?} {seed}: {:?}", drive.finished);

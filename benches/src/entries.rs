@@ -39,12 +39,8 @@ fn command(verb: EntriesVerb) -> Command {
 /// An entry that is there, and says something else with each change.
 fn store(change: usize) -> Command {
     let entry = NewEntry {
-        key: corpus::entry_key(ENTRIES / 2),
-        content: format!("change {change} of the port"),
-        category: "core".into(),
         tags: vec!["ops".into()],
-        source: None,
-        supersedes: None,
+        ..NewEntry::new(corpus::entry_key(ENTRIES / 2), format!("change {change} of the port"), "core")
     };
     command(EntriesVerb::Store { entry, base: None })
 }

@@ -80,12 +80,8 @@ fn commands() -> [(&'static str, Command); 7] {
         supersede: false,
     };
     let entry = NewEntry {
-        key: "deploy_target".into(),
-        content: "Staging first, production on the next workday.".into(),
-        category: "core".into(),
         tags: vec!["ops".into()],
-        source: None,
-        supersedes: None,
+        ..NewEntry::new("deploy_target", "Staging first, production on the next workday.", "core")
     };
     let hydrate = HydrateRequest { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
     let question = RecallRequest {

@@ -54,6 +54,13 @@ pub struct NewEntry {
 }
 
 impl NewEntry {
+    /// An entry without tags, of which nothing else is known.
+    #[must_use]
+    pub fn new(key: impl Into<String>, content: impl Into<String>, category: impl Into<String>) -> Self {
+        let (key, content, category) = (key.into(), content.into(), category.into());
+        Self { key, content, category, tags: Vec::new(), source: None, supersedes: None }
+    }
+
     /// The entry, if every part of it is within its limit.
     ///
     /// # Errors
@@ -103,14 +110,7 @@ mod tests {
     use super::*;
 
     fn entry() -> NewEntry {
-        NewEntry {
-            key: "k".into(),
-            content: "v".into(),
-            category: "core".into(),
-            tags: Vec::new(),
-            source: None,
-            supersedes: None,
-        }
+        NewEntry::new("k", "v", "core")
     }
 
     #[test]

@@ -220,14 +220,7 @@ fn given(files: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
 }
 
 fn entry(key: &str, content: &str, category: &str) -> NewEntry {
-    NewEntry {
-        key: key.into(),
-        content: content.into(),
-        category: category.into(),
-        tags: Vec::new(),
-        source: None,
-        supersedes: None,
-    }
+    NewEntry::new(key, content, category)
 }
 
 fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {

@@ -213,14 +213,7 @@ impl Capture {
         run(Some("r"), EntriesVerb::OpenRun { fence: 1 })?;
         let mut accepted = Vec::new();
         for delta in &self.deltas {
-            let entry = NewEntry {
-                key: delta.key.get(),
-                content: delta.content.get(),
-                category: delta.category.get(),
-                tags: Vec::new(),
-                source: None,
-                supersedes: None,
-            };
+            let entry = NewEntry::new(delta.key.get(), delta.content.get(), delta.category.get());
             if run(Some("r"), EntriesVerb::Store { entry, base: None }).is_ok() {
                 accepted.push(delta.key.get());
             }

@@ -52,15 +52,7 @@ pub fn agent_config() -> Config {
 
 /// Keeps an entry.
 pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
-    let entry = NewEntry {
-        key: key.into(),
-        content: content.into(),
-        category: category.into(),
-        tags: Vec::new(),
-        source: None,
-        supersedes: None,
-    };
-    EntriesCommand::new(EntriesVerb::Store { entry, base: None })
+    EntriesCommand::new(EntriesVerb::Store { entry: NewEntry::new(key, content, category), base: None })
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;

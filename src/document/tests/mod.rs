@@ -498,21 +498,3 @@ fn the_time_is_linear_in_the_size() {
         assert!(is_linear, "{piece:?}");
     }
 }
-
-#[test]
-#[ignore = "a measurement, which needs a quiet machine"]
-fn ten_thousand_notes_take_less_than_300_ms() {
-    let paragraph = "The staging database listens on port 5433 because 5432 was taken by *another* service. Decided in \
-                     [[use-postgres]] and [the runbook](../runbooks/rotate%20keys.md#steps). #ops\n\n";
-    let text = format!(
-        "---\ntitle: \"Postgres port\"\ndate: 2026-01-05 09:00:00\ntags: [infra, db]\n---\n\n## Why\n\n{}- a list\n- of \
-         `code`\n\n```sh\necho hello\n```\n",
-        paragraph.repeat(10)
-    );
-    let start = Instant::now();
-    for _ in 0..10_000 {
-        assert_eq!(Note::parse(core::hint::black_box(&text), HASHTAGS).links.len(), 20);
-    }
-    let taken = start.elapsed();
-    assert!(taken < Duration::from_millis(300), "{taken:?} for notes of {} bytes", text.len());
-}

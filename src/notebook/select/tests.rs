@@ -198,45 +198,6 @@ fn snippets_are_those_that_zk_records() {
     assert_eq!(shown(&ListRequest { filter, ..ListRequest::default() }), [["See [[use-postgres]]#"]]);
 }
 
-/// Times of ten thousand notes of two kilobytes; run by hand.
-#[test]
-#[ignore = "measures"]
-#[allow(clippy::print_stdout)]
-fn measure() {
-    let words =
-        ["port", "database", "running", "staging", "rust", "deployment", "of", "the", "and", "notebook", "naïve"];
-    let files: Vec<(String, String)> = (0..10_000_usize)
-        .map(|i| {
-            let text: Vec<&str> = (0..300).map(|w| words[(i * 7 + w * w * 13 + w) % words.len()]).collect();
-            let links = format!("[[note-{}]] [[te-{i}]] [x](note-{}.md)", (i * 7) % 10_000, (i * 3) % 10_000);
-            (format!("folder-{}/note-{i}.md", i % 50), format!("# Note {i}\n\n{links}\n\n{}\n", text.join(" ")))
-        })
-        .collect();
-    let borrowed: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let notes = Notes::of(&borrowed);
-    let views = notes.views();
-    let timed = |name: &str, work: &mut dyn FnMut() -> usize| {
-        let start = std::time::Instant::now();
-        let found = work();
-        std::println!("{name}: {:?} ({found})", start.elapsed());
-    };
-    timed("own links", &mut || LinkTable::new(&views).targets(0).len());
-    timed("zk links", &mut || LinkTable::zk(&views).targets(0).len());
-    let links = LinkTable::new(&views);
-    let listed = |filter: NoteFilter| {
-        select(&views, &ListRequest { filter, ..ListRequest::default() }, NOW, &links).map_or(0, |s| s.len())
-    };
-    let matching =
-        |query: &str, strategy| NoteFilter { matches: vec![query.into()], strategy, ..NoteFilter::default() };
-    timed("all", &mut || listed(NoteFilter::default()));
-    timed("all again", &mut || listed(NoteFilter::default()));
-    timed("fts", &mut || listed(matching("database port -naïve", MatchStrategy::FullText)));
-    timed("exact", &mut || listed(matching("note 77", MatchStrategy::Exact)));
-    timed("orphan", &mut || listed(NoteFilter { orphan: true, ..NoteFilter::default() }));
-    let graph = Graph::new(views.len(), &links);
-    timed("mentions", &mut || unlinked_mentions(&views, &graph, 5).len());
-}
-
 #[test]
 fn links_resolve_as_zk_resolves_them() {
     let expected = expected();
