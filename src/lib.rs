@@ -10,7 +10,7 @@
 //!   lines of a Markdown file.
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
-//!   injected into a prompt. [`entries`]: keyed facts of an agent.
+//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`files`]: all of it as files.
 //! * [`Memory`], which runs the commands of all of them.
 #![no_std]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
@@ -27,6 +27,7 @@ pub mod context;
 pub mod document;
 mod engine;
 pub mod entries;
+pub mod files;
 pub mod journal;
 mod memory;
 #[doc(hidden)]

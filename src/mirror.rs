@@ -151,6 +151,7 @@ macro_rules! mirror_contract {
         use $crate as own;
         use $crate::context as own_context;
         use $crate::entries as own_entries;
+        use $crate::files as own_files;
         use $crate::journal as own_journal;
         use $crate::notebook as own_notebook;
         use $crate::protocol as own_protocol;
@@ -279,6 +280,8 @@ macro_rules! mirror_contract {
                 stored, unchanged, skipped, truncated, swept, evicted, message
             }
             entries::SkippedEntry => own_entries::SkippedEntry { key, reason }
+
+            files::FilePage => own_files::FilePage { files, next, total }
 
             engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries }
             engine::Limits => own::Limits {
@@ -411,8 +414,16 @@ macro_rules! mirror_contract {
                 Stored, Updated, Moved(category), Unchanged, Forgotten, Conflict, Held,
             }
 
-            engine::Command => own::Command { Journal(command), Context(request), Notebook(command), Entries(command) }
-            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply) }
+            files::Command => own_files::FilesCommand {
+                List { after, limit } = files::ListArgs,
+                Read { path, offset, max_bytes } = files::ReadArgs,
+            }
+            files::Reply => own_files::FilesReply { Listed(page), Read(reply) }
+
+            engine::Command => own::Command {
+                Journal(command), Context(request), Notebook(command), Entries(command), Files(command),
+            }
+            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply), Files(reply) }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
             }
