@@ -12,6 +12,7 @@ use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
+use crate::tools::{self, Families, ToolAnswer, ToolCall};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -64,6 +65,8 @@ pub enum Command {
     Notebook(NotebookCommand),
     /// Of the entries.
     Entries(EntriesCommand),
+    /// Runs a tool for a model.
+    CallTool(ToolCall),
 }
 
 /// What came of a [`Command`].
@@ -78,6 +81,8 @@ pub enum Reply {
     Notebook(NotebookReply),
     /// Of an entries command.
     Entries(EntriesReply),
+    /// Of a tool.
+    Tool(ToolAnswer),
 }
 
 /// Everything that one call caused.
@@ -195,6 +200,7 @@ impl Command {
             Self::Context(_) => "context",
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
+            Self::CallTool(_) => "call-tool",
         }
     }
 }
@@ -214,6 +220,12 @@ impl From<NotebookCommand> for Command {
 impl From<EntriesCommand> for Command {
     fn from(command: EntriesCommand) -> Self {
         Self::Entries(command)
+    }
+}
+
+impl From<ToolCall> for Command {
+    fn from(call: ToolCall) -> Self {
+        Self::CallTool(call)
     }
 }
 
@@ -238,6 +250,10 @@ async fn run(
         }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
+        Command::CallTool(tool_call) => {
+            let families = Families { corpus: &corpus, notebook: &notebook, entries: &entries };
+            Reply::Tool(tools::run(&call, families, &tool_call).await)
+        }
     })
 }
 

@@ -156,6 +156,7 @@ macro_rules! mirror_contract {
         use $crate::protocol as own_protocol;
         use $crate::search as own_search;
         use $crate::store as own_store;
+        use $crate::tools as own_tools;
 
         $crate::mirror_records! {
             types::Timestamp => own_store::Timestamp { seconds, nanoseconds, utc_offset_seconds }
@@ -279,6 +280,12 @@ macro_rules! mirror_contract {
                 stored, unchanged, skipped, truncated, swept, evicted, message
             }
             entries::SkippedEntry => own_entries::SkippedEntry { key, reason }
+
+            tools::Tool => own_tools::Tool {
+                name, description, input_schema, output_schema, set, read_only, destructive, idempotent
+            }
+            tools::ToolCall => own_tools::ToolCall { name, arguments, sets, dialect }
+            tools::ToolAnswer => own_tools::ToolAnswer { text, structured, is_error }
 
             engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries }
             engine::Limits => own::Limits {
@@ -411,8 +418,13 @@ macro_rules! mirror_contract {
                 Stored, Updated, Moved(category), Unchanged, Forgotten, Conflict, Held,
             }
 
-            engine::Command => own::Command { Journal(command), Context(request), Notebook(command), Entries(command) }
-            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply) }
+            tools::ToolSet => own_tools::ToolSet { Journal, Entries, Notebook, Anthropic }
+            tools::Dialect => own_tools::Dialect { Docs, Sdk }
+
+            engine::Command => own::Command {
+                Journal(command), Context(request), Notebook(command), Entries(command), CallTool(call),
+            }
+            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply), Tool(answer) }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
             }
