@@ -106,13 +106,7 @@ async fn list(call: &Call, entries: &Entries, after: Option<&str>, limit: u32) -
     Ok(FilePage { files, next, total })
 }
 
-async fn read(
-    call: &Call,
-    entries: &Entries,
-    path: &str,
-    offset: u64,
-    max_bytes: u32,
-) -> Result<ReadReply, Error> {
+async fn read(call: &Call, entries: &Entries, path: &str, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
     let path = parse(path)?;
     if !is_listed(call, entries, &path) {
         // Whether there is such a file elsewhere is not this scope's to know.

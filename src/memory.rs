@@ -13,6 +13,7 @@ use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
+use crate::tools::{self, Families, ToolAnswer, ToolCall};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -67,6 +68,8 @@ pub enum Command {
     Entries(EntriesCommand),
     /// Of the files.
     Files(FilesCommand),
+    /// Runs a tool for a model.
+    CallTool(ToolCall),
 }
 
 /// What came of a [`Command`].
@@ -83,6 +86,8 @@ pub enum Reply {
     Entries(EntriesReply),
     /// Of a files command.
     Files(FilesReply),
+    /// Of a tool.
+    Tool(ToolAnswer),
 }
 
 /// Everything that one call caused.
@@ -201,6 +206,7 @@ impl Command {
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
             Self::Files(command) => command.name(),
+            Self::CallTool(_) => "call-tool",
         }
     }
 }
@@ -229,6 +235,12 @@ impl From<FilesCommand> for Command {
     }
 }
 
+impl From<ToolCall> for Command {
+    fn from(call: ToolCall) -> Self {
+        Self::CallTool(call)
+    }
+}
+
 impl From<ContextRequest> for Command {
     fn from(request: ContextRequest) -> Self {
         Self::Context(request)
@@ -251,6 +263,10 @@ async fn run(
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
         Command::Files(command) => Reply::Files(files::run(&call, &entries, command).await?),
+        Command::CallTool(tool_call) => {
+            let families = Families { corpus: &corpus, notebook: &notebook, entries: &entries };
+            Reply::Tool(tools::run(&call, families, &tool_call).await)
+        }
     })
 }
 

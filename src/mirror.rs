@@ -157,6 +157,7 @@ macro_rules! mirror_contract {
         use $crate::protocol as own_protocol;
         use $crate::search as own_search;
         use $crate::store as own_store;
+        use $crate::tools as own_tools;
 
         $crate::mirror_records! {
             types::Timestamp => own_store::Timestamp { seconds, nanoseconds, utc_offset_seconds }
@@ -282,6 +283,12 @@ macro_rules! mirror_contract {
             entries::SkippedEntry => own_entries::SkippedEntry { key, reason }
 
             files::FilePage => own_files::FilePage { files, next, total }
+
+            tools::Tool => own_tools::Tool {
+                name, description, input_schema, output_schema, set, read_only, destructive, idempotent
+            }
+            tools::ToolCall => own_tools::ToolCall { name, arguments, sets, dialect }
+            tools::ToolAnswer => own_tools::ToolAnswer { text, structured, is_error }
 
             engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries }
             engine::Limits => own::Limits {
@@ -420,10 +427,15 @@ macro_rules! mirror_contract {
             }
             files::Reply => own_files::FilesReply { Listed(page), Read(reply) }
 
+            tools::ToolSet => own_tools::ToolSet { Journal, Entries, Notebook, Anthropic }
+            tools::Dialect => own_tools::Dialect { Docs, Sdk }
+
             engine::Command => own::Command {
-                Journal(command), Context(request), Notebook(command), Entries(command), Files(command),
+                Journal(command), Context(request), Notebook(command), Entries(command), Files(command), CallTool(call),
             }
-            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply), Files(reply) }
+            engine::Reply => own::Reply {
+                Journal(reply), Context(reply), Notebook(reply), Entries(reply), Files(reply), Tool(answer),
+            }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
             }

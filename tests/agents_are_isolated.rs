@@ -134,8 +134,12 @@ fn every_other_command(name: &str) -> Vec<Command> {
         JournalCommand::List.into(),
         FilesCommand::List { after: None, limit: 1000 }.into(),
         FilesCommand::Read { path: name(), offset: 0, max_bytes: 4_000 }.into(),
-        FilesCommand::Read { path: format!("agents/a/entries/core/{name}.md", name = name()), offset: 0, max_bytes: 4_000 }
-            .into(),
+        FilesCommand::Read {
+            path: format!("agents/a/entries/core/{name}.md", name = name()),
+            offset: 0,
+            max_bytes: 4_000,
+        }
+        .into(),
         JournalCommand::Status.into(),
         JournalCommand::Search(SearchRequest::new(SECRET)).into(),
         JournalCommand::FlushSummary { summary: name(), messages: None }.into(),

@@ -1,7 +1,7 @@
 //! [`Failure`]: why the program did not do what it was asked, and with which exit code it ends.
 
-use std::{fmt, io};
 use std::process::ExitCode;
+use std::{fmt, io};
 
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag_host::{EngineError, HostError};

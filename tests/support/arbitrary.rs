@@ -346,8 +346,11 @@ fn files() -> impl Strategy<Value = FilesCommand> {
     let path = || prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()];
     prop_oneof![
         (prop::option::of(path()), 0_u32..4).prop_map(|(after, limit)| FilesCommand::List { after, limit }),
-        (path(), 0_u64..64, 0_u32..4000)
-            .prop_map(|(path, offset, max_bytes)| FilesCommand::Read { path, offset, max_bytes }),
+        (path(), 0_u64..64, 0_u32..4000).prop_map(|(path, offset, max_bytes)| FilesCommand::Read {
+            path,
+            offset,
+            max_bytes
+        }),
     ]
 }
 

@@ -64,9 +64,8 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(SESSION_IDLE);
     let sessions = Arc::new(sessions);
-    let config = StreamableHttpServerConfig::default()
-        .with_allowed_origins(ORIGINS)
-        .with_max_request_body_bytes(max_bytes);
+    let config =
+        StreamableHttpServerConfig::default().with_allowed_origins(ORIGINS).with_max_request_body_bytes(max_bytes);
     let inner = StreamableHttpService::new(move || Ok(server.clone()), sessions.clone(), config);
     let door = Arc::new(Door { inner, sessions, token, max_bytes });
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));

@@ -41,11 +41,7 @@ impl MemoryServer {
     }
 
     /// Runs a command until it ends or the client gives it up, and tells the client how far it is if it asked.
-    async fn run(
-        &self,
-        command: impl Into<Command>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Reply, Failure> {
+    async fn run(&self, command: impl Into<Command>, context: &RequestContext<RoleServer>) -> Result<Reply, Failure> {
         let token = context.meta.get_progress_token();
         let (progress, mut told) = mpsc::unbounded_channel();
         let call = self.memory.call(command, token.is_some().then_some(progress));

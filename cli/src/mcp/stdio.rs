@@ -7,7 +7,9 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -116,10 +118,7 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(
-    output: &Mutex<W>,
-    message: &TxJsonRpcMessage<RoleServer>,
-) -> io::Result<()> {
+async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut output = output.lock().await;
@@ -134,10 +133,7 @@ where
 {
     type Error = io::Error;
 
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let output = self.output.clone();
         async move { write(&output, &message).await }
     }

@@ -74,7 +74,8 @@ impl Token {
 
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let is_token = (MIN_BYTES..=MAX_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_token =
+            (MIN_BYTES..=MAX_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         is_token.then(|| Self(text.to_string()))
     }
 }
