@@ -6,5 +6,6 @@ mod bad_input;
 mod concurrency;
 mod entries;
 mod journal;
+mod mcp;
 mod notebook;
 mod support;
