@@ -8,6 +8,7 @@ mod category;
 mod checks;
 mod document;
 mod export;
+mod files;
 mod hydrate;
 mod import;
 mod read;
@@ -45,6 +46,8 @@ pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};
 pub use select::{EntryFilter, MAX_LIST_ENTRIES};
 pub use view::EntryProblem;
 pub use write::{ForgetEntryReply, PurgeReply, StoreReply, StoreState};
+
+pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
 
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};

@@ -71,6 +71,11 @@ impl Arguments {
         Ok(Self { fields })
     }
 
+    /// Which fields are given.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|(name, _)| *name)
+    }
+
     fn get(&self, name: &str) -> Option<&Given> {
         self.fields.iter().find(|(known, _)| *known == name).map(|(_, given)| given)
     }
@@ -173,6 +178,7 @@ fn expected(kind: Kind) -> String {
         Kind::Text => "a string".into(),
         Kind::Word(words) => format!("one of {}", words.join(", ")),
         Kind::Flag => "true or false".into(),
+        Kind::Integer { least: i64::MIN, .. } => "a whole number".into(),
         Kind::Integer { least, most: i64::MAX } => format!("a whole number of at least {least}"),
         Kind::Integer { least, most } => format!("a whole number from {least} to {most}"),
         Kind::Texts(most) => format!("an array of at most {most} strings"),

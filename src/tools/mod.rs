@@ -12,6 +12,7 @@
 //! ```
 
 mod answer;
+mod anthropic;
 mod arguments;
 mod entries;
 mod journal;
@@ -185,7 +186,10 @@ async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result
             let reply = crate::notebook::run(call, families.notebook, command).await?;
             notebook::answer(&arguments, reply)
         }
-        ToolSet::Anthropic => Err(Error::new(ErrorCode::Internal, "not there yet", "")),
+        ToolSet::Anthropic => {
+            let text = anthropic::run(call, families.entries, given.dialect, &arguments).await?;
+            Ok(Answer { text, structured: None })
+        }
     }
 }
 

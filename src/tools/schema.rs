@@ -40,7 +40,9 @@ fn property(field: &Field) -> Object {
         Kind::Flag => property.text("type", "boolean"),
         Kind::Integer { least, most } => {
             property.text("type", "integer");
-            property.number("minimum", least);
+            if least > i64::MIN {
+                property.number("minimum", least);
+            }
             if most < i64::MAX {
                 property.number("maximum", most);
             }

@@ -293,7 +293,8 @@ pub(super) const TABLE: &[Spec] = &[
             optional("file_text", Kind::Text),
             optional("old_str", Kind::Text),
             optional("new_str", Kind::Text),
-            optional("insert_line", COUNT).about("insert behind it; 0: at the top"),
+            optional("insert_line", Kind::Integer { least: i64::MIN, most: i64::MAX })
+                .about("insert behind it; 0: at the top"),
             optional("insert_text", Kind::Text),
             optional("old_path", Kind::Text),
             optional("new_path", Kind::Text),
