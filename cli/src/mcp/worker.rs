@@ -234,3 +234,60 @@ fn take_finished<T>(
     let finished: Vec<(CommandId, T)> = calls.keys().filter_map(|&id| Some((id, outcome(id)?))).collect();
     finished.into_iter().filter_map(|(id, outcome)| Some((id, (calls.remove(&id)?, outcome)))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
+
+    use super::*;
+    use crate::args::Cli;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(future)
+    }
+
+    /// A store with so many notes that a search takes a while.
+    fn open(folder: &std::path::Path, timeout: Duration) -> (Memory, JoinHandle<()>) {
+        let notes = folder.join("notes");
+        std::fs::create_dir_all(&notes).unwrap();
+        for number in 0..1500 {
+            std::fs::write(notes.join(format!("n{number}.md")), "fact\n").unwrap();
+        }
+        let root = folder.to_str().unwrap();
+        let cli = Cli::parse_from(["saddlebag", "--root", root, "--notebook", "--engine", "native", "status"]);
+        let (memory, _, thread) = Memory::open(cli.global, &ToolSet::ALL, timeout).unwrap();
+        (memory, thread)
+    }
+
+    #[test]
+    fn a_call_over_its_time_is_given_up_and_the_thread_ends_with_the_last_way_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (memory, thread) = open(folder.path(), Duration::from_millis(1));
+        let search = JournalCommand::Search(SearchRequest::new("fact"));
+        let failure = block_on(memory.call(search, None)).unwrap_err();
+        assert_eq!(failure.code, "time-limit");
+        drop(memory);
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn more_calls_than_the_engine_takes_at_once_wait_their_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let (memory, thread) = open(folder.path(), Duration::from_secs(60));
+        let calls = Limits::default().max_commands as usize * 3;
+        let replies = block_on(async {
+            let mut tasks = tokio::task::JoinSet::new();
+            for _ in 0..calls {
+                let memory = memory.clone();
+                tasks.spawn(async move { memory.call(JournalCommand::Status, None).await });
+            }
+            tasks.join_all().await
+        });
+        assert_eq!(replies.len(), calls);
+        assert!(replies.iter().all(|reply| matches!(reply, Ok(Reply::Journal(JournalReply::Status(_))))));
+        drop(memory);
+        thread.join().unwrap();
+    }
+}
