@@ -39,9 +39,9 @@ const ORIGINS: [&str; 6] = [
 ];
 const SESSION_HEADER: &str = "mcp-session-id";
 const MAX_CONNECTIONS: usize = 256;
-const MAX_SESSIONS: usize = 256;
+const MAX_SESSIONS: usize = 1024;
 /// How long a session is kept that nobody uses.
-const SESSION_IDLE: Duration = Duration::from_secs(8 * 3600);
+const SESSION_IDLE: Duration = Duration::from_secs(3600);
 /// How long the head of a request may take, and its body.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const BODY_TIME: Duration = Duration::from_secs(60);
