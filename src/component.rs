@@ -14,7 +14,7 @@ use crate::store::PathError;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
-use exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, types};
+use exports::saddlebag::memory::{context, engine, entries, files, fs, journal, notebook, tools, types};
 
 crate::mirror_contract!();
 
@@ -178,6 +178,13 @@ impl context::Guest for Component {
 
     fn effective_reserve(base: u64, block: Option<String>) -> u64 {
         crate::context::effective_reserve(base, block.as_deref())
+    }
+}
+
+impl tools::Guest for Component {
+    fn tools(sets: Vec<tools::ToolSet>) -> Vec<tools::Tool> {
+        let sets: Vec<crate::tools::ToolSet> = given(sets);
+        given(crate::tools::tools(&sets))
     }
 }
 

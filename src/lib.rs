@@ -10,7 +10,8 @@
 //!   lines of a Markdown file.
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
-//!   injected into a prompt. [`entries`]: keyed facts of an agent.
+//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`files`]: all of it as files.
+//! * [`tools`]: the tools that a model is given, over all of these.
 //! * [`Memory`], which runs the commands of all of them.
 #![no_std]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
@@ -27,6 +28,7 @@ pub mod context;
 pub mod document;
 mod engine;
 pub mod entries;
+pub mod files;
 pub mod journal;
 mod memory;
 #[doc(hidden)]
@@ -38,6 +40,7 @@ pub mod protocol;
 pub mod search;
 mod sorted;
 pub mod store;
+pub mod tools;
 
 pub use engine::Limits;
 pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};

@@ -7,11 +7,13 @@ use core::cell::RefCell;
 use crate::context::{self, ContextReply, ContextRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
+use crate::files::{self, FilesCommand, FilesReply};
 use crate::journal::{self, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
+use crate::tools::{self, Families, ToolAnswer, ToolCall};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -64,6 +66,10 @@ pub enum Command {
     Notebook(NotebookCommand),
     /// Of the entries.
     Entries(EntriesCommand),
+    /// Of the files.
+    Files(FilesCommand),
+    /// Runs a tool for a model.
+    CallTool(ToolCall),
 }
 
 /// What came of a [`Command`].
@@ -78,6 +84,10 @@ pub enum Reply {
     Notebook(NotebookReply),
     /// Of an entries command.
     Entries(EntriesReply),
+    /// Of a files command.
+    Files(FilesReply),
+    /// Of a tool.
+    Tool(ToolAnswer),
 }
 
 /// Everything that one call caused.
@@ -195,6 +205,8 @@ impl Command {
             Self::Context(_) => "context",
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
+            Self::Files(command) => command.name(),
+            Self::CallTool(_) => "call-tool",
         }
     }
 }
@@ -214,6 +226,18 @@ impl From<NotebookCommand> for Command {
 impl From<EntriesCommand> for Command {
     fn from(command: EntriesCommand) -> Self {
         Self::Entries(command)
+    }
+}
+
+impl From<FilesCommand> for Command {
+    fn from(command: FilesCommand) -> Self {
+        Self::Files(command)
+    }
+}
+
+impl From<ToolCall> for Command {
+    fn from(call: ToolCall) -> Self {
+        Self::CallTool(call)
     }
 }
 
@@ -238,6 +262,11 @@ async fn run(
         }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
+        Command::Files(command) => Reply::Files(files::run(&call, &entries, command).await?),
+        Command::CallTool(tool_call) => {
+            let families = Families { corpus: &corpus, notebook: &notebook, entries: &entries };
+            Reply::Tool(tools::run(&call, families, &tool_call).await)
+        }
     })
 }
 

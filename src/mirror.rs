@@ -151,11 +151,13 @@ macro_rules! mirror_contract {
         use $crate as own;
         use $crate::context as own_context;
         use $crate::entries as own_entries;
+        use $crate::files as own_files;
         use $crate::journal as own_journal;
         use $crate::notebook as own_notebook;
         use $crate::protocol as own_protocol;
         use $crate::search as own_search;
         use $crate::store as own_store;
+        use $crate::tools as own_tools;
 
         $crate::mirror_records! {
             types::Timestamp => own_store::Timestamp { seconds, nanoseconds, utc_offset_seconds }
@@ -279,6 +281,14 @@ macro_rules! mirror_contract {
                 stored, unchanged, skipped, truncated, swept, evicted, message
             }
             entries::SkippedEntry => own_entries::SkippedEntry { key, reason }
+
+            files::FilePage => own_files::FilePage { files, next, total }
+
+            tools::Tool => own_tools::Tool {
+                name, description, input_schema, output_schema, set, read_only, destructive, idempotent
+            }
+            tools::ToolCall => own_tools::ToolCall { name, arguments, sets, dialect }
+            tools::ToolAnswer => own_tools::ToolAnswer { text, structured, is_error }
 
             engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries }
             engine::Limits => own::Limits {
@@ -411,8 +421,21 @@ macro_rules! mirror_contract {
                 Stored, Updated, Moved(category), Unchanged, Forgotten, Conflict, Held,
             }
 
-            engine::Command => own::Command { Journal(command), Context(request), Notebook(command), Entries(command) }
-            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply) }
+            files::Command => own_files::FilesCommand {
+                List { after, limit } = files::ListArgs,
+                Read { path, offset, max_bytes } = files::ReadArgs,
+            }
+            files::Reply => own_files::FilesReply { Listed(page), Read(reply) }
+
+            tools::ToolSet => own_tools::ToolSet { Journal, Entries, Notebook, Anthropic }
+            tools::Dialect => own_tools::Dialect { Docs, Sdk }
+
+            engine::Command => own::Command {
+                Journal(command), Context(request), Notebook(command), Entries(command), Files(command), CallTool(call),
+            }
+            engine::Reply => own::Reply {
+                Journal(reply), Context(reply), Notebook(reply), Entries(reply), Files(reply), Tool(answer),
+            }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
             }

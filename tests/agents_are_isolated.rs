@@ -10,6 +10,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
     ImportRequest, NewEntry, Policy,
 };
+use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::protocol::{ErrorCode, FsOp};
@@ -123,6 +124,14 @@ fn every_other_command(name: &str) -> Vec<Command> {
         JournalCommand::Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }.into(),
         JournalCommand::AppendDaily { heading: name(), body: "mine".into() }.into(),
         JournalCommand::List.into(),
+        FilesCommand::List { after: None, limit: 1000 }.into(),
+        FilesCommand::Read { path: name(), offset: 0, max_bytes: 4_000 }.into(),
+        FilesCommand::Read {
+            path: format!("agents/a/entries/core/{name}.md", name = name()),
+            offset: 0,
+            max_bytes: 4_000,
+        }
+        .into(),
         JournalCommand::Status.into(),
         JournalCommand::Search(SearchRequest::new(SECRET)).into(),
         JournalCommand::FlushSummary { summary: name(), messages: None }.into(),
@@ -183,7 +192,12 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command
 /// Neither in operations nor in memory, however many there are.
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {
-    let is_of_others = |command: &Command| !matches!(command, Command::Context(request) if request.entries.is_some());
+    let is_of_others = |command: &Command| match command {
+        Command::Context(request) => request.entries.is_none(),
+        // The files of the entries are files of the scope.
+        Command::Files(_) => false,
+        _ => true,
+    };
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {
         let with = config(2, project, "a", "w", &["b"]);
         let without = Config { entries: None, ..with.clone() };

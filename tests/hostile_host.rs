@@ -8,6 +8,7 @@ use saddlebag::context::{ContextEntries, ContextRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, Policy,
 };
+use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::protocol::{
@@ -547,6 +548,8 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         JournalCommand::Status.into(),
         JournalCommand::FlushSummary { summary: "s".into(), messages: None }.into(),
         JournalCommand::Slash { line: "/memory clear daily".into() }.into(),
+        FilesCommand::List { after: None, limit: 10 }.into(),
+        FilesCommand::Read { path: "MEMORY.md".into(), offset: 0, max_bytes: 100 }.into(),
         Command::Context(ContextRequest::default()),
     ];
     let commands: Vec<Command> = commands

@@ -15,6 +15,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest,
     MAX_SCOPE_NAME_BYTES, Policy,
 };
+use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::{Command, Config};
@@ -87,12 +88,16 @@ fn every_command(target: &Target) -> Vec<Command> {
         JournalCommand::Restore { target: target.clone() }.into(),
         JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
         JournalCommand::List.into(),
+        FilesCommand::List { after: None, limit: 1000 }.into(),
         JournalCommand::Status.into(),
         JournalCommand::Search(SearchRequest::new("secret")).into(),
     ];
     if let Target::Note(name) = target {
         commands.extend(every_notebook_command(name).into_iter().map(Command::from));
         commands.extend(every_entries_command(name).into_iter().map(Command::from));
+        commands.push(FilesCommand::List { after: Some(name.clone()), limit: 1000 }.into());
+        commands.push(FilesCommand::Read { path: name.clone(), offset: 0, max_bytes: 4000 }.into());
+        commands.push(FilesCommand::Read { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }.into());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 4000, policy: Policy::Greedy };

@@ -7,6 +7,7 @@ mod support;
 use saddlebag::Command;
 use saddlebag::context::{ContextEntries, ContextRequest};
 use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
+use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
@@ -55,6 +56,8 @@ fn looking() -> Vec<Command> {
         Command::Context(ContextRequest { entries, ..ContextRequest::default() }),
         JournalCommand::Search(SearchRequest::new("fact log")).into(),
         JournalCommand::List.into(),
+        FilesCommand::List { after: None, limit: 3 }.into(),
+        FilesCommand::Read { path: "workspaces/w/entries/s.md".into(), offset: 0, max_bytes: 99 }.into(),
         JournalCommand::Status.into(),
         Command::Context(ContextRequest::default()),
         JournalCommand::Search(SearchRequest::new("readme")).into(),

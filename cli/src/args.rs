@@ -134,6 +134,8 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
         arguments: Vec<std::ffi::OsString>,
     },
+    /// Serve memory to clients of the Model Context Protocol, on standard input and output or HTTP
+    Mcp(crate::mcp::McpArgs),
     /// Show memory at work on a sample store in a fresh folder
     Demo {
         /// Leave the folder, and say where it is

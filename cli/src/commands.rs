@@ -17,7 +17,7 @@ use crate::args::{
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, entries, input, json, location, notebook, zk};
+use crate::{demo, entries, input, json, location, mcp, notebook, zk};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
@@ -31,6 +31,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
     let Cli { global, command } = cli;
     match command {
         args::Command::Path(args) => location::run(args, &global, output),
+        args::Command::Mcp(args) => mcp::run(&args, global, output),
         args::Command::Demo { keep } => demo::run(keep, &global, output),
         args::Command::Completions { shell } => completions(shell, output),
         args::Command::Write(args) => change(write(args)?, &global, output),

@@ -1,7 +1,7 @@
 //! [`Failure`]: why the program did not do what it was asked, and with which exit code it ends.
 
-use std::io;
 use std::process::ExitCode;
+use std::{fmt, io};
 
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag_host::{EngineError, HostError};
@@ -34,7 +34,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// Why the program did not do what it was asked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// For programs: one word.
     pub(crate) code: &'static str,
@@ -57,6 +57,13 @@ impl Failure {
 
     pub(crate) fn nothing(message: impl Into<String>) -> Self {
         Self { exit: Exit::Nothing, ..Self::new("not-found", message, "") }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { message, help, .. } = self;
+        if help.is_empty() { f.write_str(message) } else { write!(f, "{message}; {help}") }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Replies as JSON objects.
 
 use saddlebag::context::{ContextReply, LeftOut};
+use saddlebag::files::{FilePage, FilesReply};
 use saddlebag::journal::{
-    BackupReply, EditReply, FileState, ListReply, ReadReply, RestoreReply, StatusReply, WriteReply,
+    BackupReply, EditReply, FileState, ListReply, ListedFile, ReadReply, RestoreReply, StatusReply, WriteReply,
 };
 use saddlebag::search::{SearchHit, SearchResults, Skipped};
 use saddlebag::{Reply, journal::JournalReply};
@@ -22,6 +23,8 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Context(reply) => context(reply),
         Reply::Notebook(reply) => crate::notebook::json(reply),
         Reply::Entries(reply) => crate::entries::json(reply),
+        Reply::Files(FilesReply::Read(reply)) => read(reply),
+        Reply::Files(FilesReply::Listed(page)) => file_page(page),
         _ => Value::Null,
     }
 }
@@ -53,10 +56,17 @@ fn read(reply: &ReadReply) -> Value {
     })
 }
 
+fn file_page(page: &FilePage) -> Value {
+    let files: Vec<Value> = page.files.iter().map(listed_file).collect();
+    json!({ "files": files, "next": page.next, "total": page.total })
+}
+
+fn listed_file(file: &ListedFile) -> Value {
+    json!({ "path": file.path, "size": file.size, "modified": file.modified })
+}
+
 fn listed(reply: &ListReply) -> Value {
-    let files = reply.files.iter();
-    let files: Vec<Value> =
-        files.map(|file| json!({ "path": file.path, "size": file.size, "modified": file.modified })).collect();
+    let files: Vec<Value> = reply.files.iter().map(listed_file).collect();
     json!({ "files": files, "skipped": skipped(&reply.skipped) })
 }
 

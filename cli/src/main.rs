@@ -11,6 +11,7 @@ mod failure;
 mod input;
 mod json;
 mod location;
+mod mcp;
 mod notebook;
 mod output;
 mod store;
@@ -63,6 +64,8 @@ fn refused_arguments(error: &clap::Error) -> ExitCode {
 /// Spans and events go to standard error when `SADDLEBAG_LOG` asks for them; they have no content.
 fn start_logging() {
     let Ok(filter) = std::env::var("SADDLEBAG_LOG") else { return };
+    // The protocol's library logs messages with what is in them; who wants that names it.
+    let filter = if filter.contains("rmcp") { filter } else { format!("{filter},rmcp=off") };
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(std::io::stderr)

@@ -118,6 +118,11 @@ impl Store {
         Ok(self.memory.run(self.now, command)?)
     }
 
+    /// The memory itself, for who keeps several commands in flight.
+    pub(crate) fn memory(&mut self) -> &mut Saddlebag {
+        &mut self.memory
+    }
+
     /// Why the trace is not whole, if it is not.
     pub(crate) fn trace_failure(&self) -> Option<String> {
         self.trace.as_ref().and_then(Trace::failure)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use saddlebag::mirror::Mirror;
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::store::Timestamp;
+use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Config, Finished, Step};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
@@ -14,7 +15,7 @@ use wasmtime::{ResourceLimiter, Store};
 use crate::code_cache::CodeCache;
 use crate::engine::{Engine, EngineError};
 
-use bindings::exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, types};
+use bindings::exports::saddlebag::memory::{context, engine, entries, files, fs, journal, notebook, tools, types};
 
 saddlebag::mirror_contract!();
 
@@ -214,6 +215,13 @@ impl Engine for ComponentEngine {
             step.finished.push(Finished { id, outcome: Err(incoming(error)?) });
         }
         Ok(step)
+    }
+
+    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        let sets: Vec<tools::ToolSet> = outgoing(sets.to_vec())?;
+        let tools =
+            self.call(|Instance { store, instance, .. }| instance.saddlebag_memory_tools().call_tools(store, &sets))?;
+        incoming(tools)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use saddlebag::protocol::{CommandId, FsResult, ProtocolError};
 use saddlebag::store::Timestamp;
+use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Config, ConfigError, Memory, Step};
 
 use crate::component_engine::{ComponentEngine, ComponentOptions};
@@ -31,6 +32,13 @@ pub trait Engine {
     ///
     /// The component trapped.
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError>;
+
+    /// The tools of these sets, as a model is shown them. It has no effect, and needs no command.
+    ///
+    /// # Errors
+    ///
+    /// The component trapped.
+    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError>;
 }
 
 /// Why an engine cannot be opened, or does not take a call.
@@ -111,6 +119,10 @@ impl Engine for NativeEngine {
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
         Ok(self.0.cancel(id))
     }
+
+    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        Ok(saddlebag::tools::tools(sets))
+    }
 }
 
 impl<E: Engine + ?Sized> Engine for &mut E {
@@ -125,6 +137,10 @@ impl<E: Engine + ?Sized> Engine for &mut E {
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
         (**self).cancel(id)
     }
+
+    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        (**self).tools(sets)
+    }
 }
 
 impl<E: Engine + ?Sized> Engine for Box<E> {
@@ -138,5 +154,9 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
 
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
         (**self).cancel(id)
+    }
+
+    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        (**self).tools(sets)
     }
 }

@@ -6,6 +6,7 @@ use saddlebag::protocol::{
     CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult, ProtocolError, ReadOutcome,
 };
 use saddlebag::store::Timestamp;
+use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Reply, Step};
 
 use crate::engine::{Engine, EngineError};
@@ -89,6 +90,15 @@ impl<E: Engine, X: Executor> Host<E, X> {
     /// What performs the operations.
     pub fn executor_mut(&mut self) -> &mut X {
         &mut self.executor
+    }
+
+    /// The tools of these sets, as a model is shown them; a [`ToolCall`](saddlebag::tools::ToolCall) runs one.
+    ///
+    /// # Errors
+    ///
+    /// The component trapped.
+    pub fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        self.engine.tools(sets)
     }
 
     /// Runs a command to its end, performing whatever is pending on the way.

@@ -9,7 +9,8 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use crate::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RenameOutcome, Version,
+    WriteOutcome,
 };
 use crate::sorted::SortedMap;
 use crate::store::RelPath;
@@ -122,6 +123,15 @@ impl Fs {
     pub(crate) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
         self.submit(FsOp::Remove { path: path.clone(), precondition }, |outcome| match outcome {
             FsOutcome::Remove(removed) => Some(removed == crate::protocol::RemoveOutcome::Done),
+            _ => None,
+        })
+    }
+
+    /// Moves the file to a free name.
+    pub(crate) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
+        let op = FsOp::Rename { from: from.clone(), to: to.clone(), precondition: Precondition::Any };
+        self.submit(op, |outcome| match outcome {
+            FsOutcome::Rename(renamed) => Some(renamed),
             _ => None,
         })
     }

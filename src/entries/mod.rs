@@ -8,6 +8,7 @@ mod category;
 mod checks;
 mod document;
 mod export;
+mod files;
 mod hydrate;
 mod import;
 mod read;
@@ -46,10 +47,12 @@ pub use select::{EntryFilter, MAX_LIST_ENTRIES};
 pub use view::EntryProblem;
 pub use write::{ForgetEntryReply, PurgeReply, StoreReply, StoreState};
 
+pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
+
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
-use crate::store::PathError;
+use crate::store::{EntryFolder, PathError};
 use runs::{Dropped, Run};
 use scope::EntriesScope;
 use view::Parsed;
@@ -223,6 +226,11 @@ impl Entries {
     pub(crate) fn new(config: Option<EntriesConfig>) -> Result<Self, PathError> {
         let scope = config.map(EntriesScope::new).transpose()?;
         Ok(Self { scope: scope.map(Rc::new), ..Self::default() })
+    }
+
+    /// Where the entries are that this memory was opened for.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
+        self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
     }
 }
 

@@ -23,11 +23,11 @@ use core::cell::RefCell;
 
 pub use backup::BackupReply;
 pub use compaction::compaction_heading;
-pub use prompt::MEMORY_PROMPT;
+pub use prompt::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 pub use slash::{SLASH_USAGE, SlashCommand};
 pub use target::{Target, TargetRole};
 
-pub(crate) use read::whole_characters;
+pub(crate) use read::{read_file, whole_characters};
 
 use crate::engine::{Backups, Call};
 use crate::protocol::Error;

@@ -31,3 +31,25 @@ of every date, best match first with a few lines around each. After \"No matches
 shorter word.
 - `memory_read` shows a whole file; a long one comes in parts, and each part says where the next begins.
 ";
+
+/// The text that has a model keep what a later conversation will need: for the end of a piece of work.
+pub const REFLECT_PROMPT: &str = "\
+Look back over this conversation and keep in memory what a later one will need. First search memory for what \
+it says already, then:
+
+- Keep facts, preferences and decisions that stay true, each with its reason, one at a time.
+- Where memory is wrong or out of date, correct it where it stands; do not add a second version.
+- Log what was done today and what is still open.
+- Keep nothing that the files of the project say themselves, no guesses, and no passwords, keys or tokens.
+
+Then say in one short list what you kept and what you changed. If nothing is worth keeping, say so.
+";
+
+/// The text that has a model keep what would be lost when its conversation is compacted.
+pub const FLUSH_PROMPT: &str = "\
+This conversation is about to be compacted: what is not in memory will be lost. With the memory tools, add to \
+today's log what is needed to go on: the task, what was done, what was decided and why, what failed, the files \
+and names that matter, and the next step. Put what stays true into long-term memory. Only add and correct; \
+overwrite and delete nothing. Do not repeat what memory says already, and keep no passwords, keys or tokens. Then \
+go on without further words.
+";

@@ -16,15 +16,26 @@ const MAX_CONTINUATION_BYTES: u32 = 3;
 
 /// Reads a part of a target: at most `max_bytes` from `offset` on, cut on character boundaries.
 pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
+    check_bytes(call, max_bytes)?;
+    read_file(call, &target.path(call)?, offset, max_bytes).await
+}
+
+/// Refuses a number of bytes that no part has.
+fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
     let limit = call.scope.limits.max_file_bytes.saturating_sub(MAX_CONTINUATION_BYTES);
     if max_bytes < 4 || max_bytes > limit {
         let message = format!("cannot read {max_bytes} bytes at once, the limits are 4 and {limit}");
         return Err(Error::invalid_argument(message, "read the file in parts: each reply says where the next begins"));
     }
-    let path = target.path(call)?;
-    let outcome = call.fs.read(&path, offset, max_bytes + MAX_CONTINUATION_BYTES).await;
+    Ok(())
+}
+
+/// Reads a part of a file, as [`read`] does.
+pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
+    check_bytes(call, max_bytes)?;
+    let outcome = call.fs.read(path, offset, max_bytes + MAX_CONTINUATION_BYTES).await;
     let reply = ReadReply {
-        path: call.scope.shown(&path),
+        path: call.scope.shown(path),
         state: FileState::Missing,
         text: String::new(),
         offset,
@@ -32,7 +43,7 @@ pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u
         next_offset: None,
         ending: "(empty)".to_string(),
     };
-    let content = match outcome.map_err(|error| Error::storage(Some(&path), &error))? {
+    let content = match outcome.map_err(|error| Error::storage(Some(path), &error))? {
         ReadOutcome::Absent | ReadOutcome::Unchanged => return Ok(reply),
         ReadOutcome::Content(content) if content.size == 0 => {
             return Ok(ReadReply { state: FileState::Empty, ..reply });
@@ -44,7 +55,7 @@ pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u
         return Err(Error::invalid_argument(message, "start at 0, or at the next offset that a reply gave"));
     }
     let at_end = offset + content.bytes.len() as u64 >= content.size;
-    let (skipped, text) = whole_characters(&content.bytes, at_end).ok_or_else(|| Error::not_text(&path))?;
+    let (skipped, text) = whole_characters(&content.bytes, at_end).ok_or_else(|| Error::not_text(path))?;
     let shown = head(text, max_bytes as usize);
     let begin = offset + skipped as u64;
     let end = begin + shown.len() as u64;

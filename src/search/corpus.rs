@@ -639,6 +639,22 @@ impl FolderScope {
         }
     }
 
+    /// Whether listing this comes to a Markdown file of the path, if there is one.
+    pub(crate) fn reaches(&self, path: &RelPath) -> bool {
+        if !is_markdown(path) || (self.tree && is_hidden(path)) {
+            return false;
+        }
+        let mut folder = path.parent();
+        while self.tree && folder != self.folder {
+            let Some(inner) = folder else { return false };
+            if is_hidden(&inner) || Layout::is_other_memory(&inner) {
+                return false;
+            }
+            folder = inner.parent();
+        }
+        folder == self.folder
+    }
+
     fn covers(&self, entry: &Entry, is_covered: impl Fn(&RelPath) -> bool) -> bool {
         entry.kind != EntryKind::Directory && is_covered(&entry.path) && !(self.tree && is_hidden(&entry.path))
     }

@@ -171,6 +171,12 @@ fn text_of(stem: &str) -> Option<String> {
     (file_stem(&text) == stem && !stem.contains('~')).then(|| text.into_owned())
 }
 
+/// The text that the name of a file or folder stands for: what a person or a model has written otherwise than
+/// [`file_stem`] would is taken as it is.
+pub(crate) fn text_of_name(stem: &str) -> String {
+    text_of(stem).unwrap_or_else(|| stem.into())
+}
+
 /// Windows looks at what stands before the first dot.
 fn is_device(stem: &str) -> bool {
     is_device_name(stem.split('.').next().unwrap_or(stem))

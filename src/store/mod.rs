@@ -12,6 +12,7 @@ mod path;
 mod slug;
 
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
+pub(crate) use entries::text_of_name;
 pub use entries::{AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, portable_path};
 pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS,

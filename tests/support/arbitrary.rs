@@ -7,6 +7,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, NewEntry, Policy,
 };
+use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{
     ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
@@ -248,6 +249,7 @@ pub fn command() -> impl Strategy<Value = Command> {
         6 => journal.prop_map(Command::Journal),
         5 => notebook().prop_map(Command::Notebook),
         5 => entries().prop_map(Command::Entries),
+        2 => files().prop_map(Command::Files),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
@@ -338,6 +340,18 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
         shared,
         state,
     })
+}
+
+fn files() -> impl Strategy<Value = FilesCommand> {
+    let path = || prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()];
+    prop_oneof![
+        (prop::option::of(path()), 0_u32..4).prop_map(|(after, limit)| FilesCommand::List { after, limit }),
+        (path(), 0_u64..64, 0_u32..4000).prop_map(|(path, offset, max_bytes)| FilesCommand::Read {
+            path,
+            offset,
+            max_bytes
+        }),
+    ]
 }
 
 fn entries() -> impl Strategy<Value = EntriesCommand> {

@@ -1,10 +1,11 @@
 //! The program from end to end: arguments in; text, exit code and files out.
 
-#![allow(clippy::expect_used, clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod bad_input;
 mod concurrency;
 mod entries;
 mod journal;
+mod mcp;
 mod notebook;
 mod support;

@@ -77,7 +77,8 @@ impl Store {
     pub(crate) fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
-        let of_program = ["ROOT", "LOG", "COMPONENT", "AGENT", "WORKSPACE"].map(|name| format!("SADDLEBAG_{name}"));
+        let of_program =
+            ["ROOT", "LOG", "COMPONENT", "AGENT", "WORKSPACE", "MCP_TOKEN"].map(|name| format!("SADDLEBAG_{name}"));
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {
             command.env_remove(name);
         }

@@ -1,0 +1,68 @@
+//! The options of `saddlebag mcp`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::Args;
+use saddlebag::tools::ToolSet;
+
+/// Where HTTP is served unless another address is named.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:7423";
+/// Larger than the largest arguments of a tool, which are 1 MiB, whatever is escaped in them.
+const DEFAULT_MESSAGE_BYTES: u32 = 8 << 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Serve HTTP on this address of the machine itself, not standard input and output [without an
+    /// address: 127.0.0.1:7423; port 0: any that is free]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS, value_parser = loopback)]
+    pub(crate) http: Option<SocketAddr>,
+    /// Which tools a model is given, of journal, entries, notebook and anthropic [default: all but
+    /// anthropic]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = tool_set)]
+    pub(crate) tools: Vec<ToolSet>,
+    /// Where the bearer token for HTTP is; it is made when missing [default: $SADDLEBAG_MCP_TOKEN, else
+    /// `saddlebag/mcp-token` in the platform's data folder]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// How long one call may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: u64,
+    /// How large one message may be
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MESSAGE_BYTES, value_parser = clap::value_parser!(u32).range(1024..))]
+    pub(crate) max_message_bytes: u32,
+}
+
+/// An address that only this machine reaches.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address = match text.strip_prefix("localhost:").map(str::parse) {
+        Some(Ok(port)) => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),
+        _ => text.parse().map_err(|_| format!("not an address and a port; give one such as {DEFAULT_ADDRESS}"))?,
+    };
+    if address.ip().is_loopback() {
+        return Ok(address);
+    }
+    Err(format!(
+        "other machines reach this address, and memory is served to this one alone; give one such as \
+         {DEFAULT_ADDRESS} or [::1]:7423, and put a proxy of your own in front to go further"
+    ))
+}
+
+fn tool_set(word: &str) -> Result<ToolSet, String> {
+    ToolSet::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_this_machine_are_taken() {
+        for good in ["127.0.0.1:7423", "127.9.9.9:0", "[::1]:80", "localhost:7423"] {
+            assert!(loopback(good).unwrap().ip().is_loopback(), "{good}");
+        }
+        for bad in ["0.0.0.0:7423", "[::]:7423", "192.168.0.1:80", "localhost", "7423", "", "example.com:80"] {
+            assert!(loopback(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `saddlebag mcp`: memory for clients of the Model Context Protocol.
+//!
+//! [`worker`] has the engine on a thread of its own. [`server`] turns what the protocol asks for into commands,
+//! with [`tools`], [`resources`] and [`prompts`]. [`stdio`] and [`http`] are the ways to it, [`token`] is what
+//! opens the second. Standard output has messages of the protocol and nothing else.
+
+mod args;
+mod http;
+mod prompts;
+mod resources;
+mod server;
+mod stdio;
+mod token;
+mod tools;
+mod worker;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use saddlebag::tools::DEFAULT_SETS;
+use tokio::net::TcpListener;
+use tokio::runtime;
+
+pub(crate) use args::McpArgs;
+
+use crate::args::Global;
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use server::MemoryServer;
+use stdio::Lines;
+use token::Token;
+use worker::Memory;
+
+/// How long what is in flight may take to end when the client has gone.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// Serves until the client goes, or over HTTP until the process is ended.
+pub(crate) fn run(args: &McpArgs, global: Global, output: &mut Output) -> Result<Exit, Failure> {
+    let mut sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
+    sets.dedup();
+    let max_bytes = args.max_message_bytes as usize;
+    let (memory, tools, thread) = Memory::open(global, &sets, Duration::from_secs(args.timeout))?;
+    let tools = tools.into_iter().map(tools::shown).collect::<Result<_, _>>()?;
+    let server = MemoryServer::new(memory, &sets, tools);
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new("server", format!("cannot start: {error}"), ""))?;
+    let ended = match args.http {
+        Some(address) => {
+            let (token, file) = Token::load(args.token_file.as_deref())?;
+            runtime.block_on(async {
+                let listener = listen(address).await?;
+                let address = listener.local_addr().unwrap_or(address);
+                output.note(&format!("serving MCP on http://{address}{}", http::PATH));
+                if let Some(file) = file {
+                    output.note(&format!("the bearer token is in {}", file.display()));
+                }
+                http::serve(listener, server, token, max_bytes).await;
+                Ok(())
+            })
+        }
+        None => runtime.block_on(serve_stdio(server, max_bytes)),
+    };
+    // A read of standard input cannot be stopped; what is left of the calls is given up with the runtime.
+    runtime.shutdown_timeout(ENDING);
+    let _ = thread.join();
+    ended.map(|()| Exit::Done)
+}
+
+async fn serve_stdio(server: MemoryServer, max_bytes: usize) -> Result<(), Failure> {
+    let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout(), max_bytes);
+    let running = match server.serve(lines).await {
+        Ok(running) => running,
+        // A client that looked whether there is a server, and went.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => {
+            let help = "a client begins with the request `initialize`";
+            return Err(Failure::new("server", format!("the session was not opened: {error}"), help));
+        }
+    };
+    match running.waiting().await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::new("server", format!("the session broke off: {error}"), "")),
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let message = format!("cannot listen on {address}: {error}");
+        Failure::new("server", message, "name another port, with --http ADDRESS")
+    })
+}

@@ -1,0 +1,161 @@
+//! [`Lines`]: one JSON-RPC message a line, over standard input and output.
+//!
+//! Like the transport of the SDK, except that what is no message has an answer: a line that is no JSON, one
+//! that is no request, and one over the bound, which is passed over without being kept.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+
+pub(crate) struct Lines<R, W> {
+    input: BufReader<R>,
+    output: Arc<Mutex<W>>,
+    /// What was read of a line that has not ended yet; it survives a `receive` that is dropped.
+    line: Vec<u8>,
+    /// The line is over the bound, and is passed over up to its end.
+    is_passed_over: bool,
+    max_bytes: usize,
+    /// A request has opened the session.
+    is_open: bool,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
+    pub(crate) fn new(input: R, output: W, max_bytes: usize) -> Self {
+        let (input, output) = (BufReader::new(input), Arc::new(Mutex::new(output)));
+        Self { input, output, line: Vec::new(), is_passed_over: false, max_bytes, is_open: false }
+    }
+
+    /// Reads to the end of a line that is no longer than the bound. `None` at the end of the input; what
+    /// stands there without an end of line is no message.
+    async fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            let available = self.input.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(None);
+            }
+            let end = available.iter().position(|&byte| byte == b'\n');
+            let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
+            let taken = part.len() + usize::from(end.is_some());
+            if !self.is_passed_over && self.line.len() + part.len() <= self.max_bytes {
+                self.line.extend_from_slice(part);
+            } else if !self.is_passed_over {
+                self.line = Vec::new();
+                self.is_passed_over = true;
+            }
+            self.input.consume(taken);
+            if end.is_none() {
+                continue;
+            }
+            if std::mem::take(&mut self.is_passed_over) {
+                self.refuse(too_large(self.max_bytes), None);
+                continue;
+            }
+            return Ok(Some(std::mem::take(&mut self.line)));
+        }
+    }
+
+    /// Answers what is no message. The answer is written whole, even if nobody waits for it.
+    fn refuse(&self, error: ErrorData, id: Option<RequestId>) {
+        tracing::debug!(code = error.code.0, "message refused");
+        let output = self.output.clone();
+        tokio::spawn(async move {
+            let message = TxJsonRpcMessage::<RoleServer>::error(error, id);
+            if let Err(error) = write(&output, &message).await {
+                tracing::debug!(%error, "cannot write");
+            }
+        });
+    }
+
+    /// Whether the session takes a message. Before a request has opened it, what is no request has no meaning,
+    /// and would end the session.
+    fn takes(&mut self, message: &ClientJsonRpcMessage) -> bool {
+        if let (false, JsonRpcMessage::Request(request)) = (self.is_open, message) {
+            let has_metadata =
+                || request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
+            self.is_open = match &request.request {
+                ClientRequest::InitializeRequest(_) => true,
+                ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
+                _ => has_metadata(),
+            };
+            return true;
+        }
+        self.is_open
+    }
+}
+
+/// Why a message is over the bound.
+pub(crate) fn too_large(max_bytes: usize) -> ErrorData {
+    let message = format!("the message has more than {max_bytes} bytes; send less at once");
+    ErrorData::invalid_request(message, None)
+}
+
+/// What a line says: a message, nothing that needs an answer, or why it is no message and of which request.
+fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option<RequestId>)> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(message) = serde_json::from_slice(line) {
+        return Ok(Some(message));
+    }
+    match serde_json::from_slice::<Value>(line) {
+        Err(error) => Err((ErrorData::parse_error(format!("the message is no JSON: {error}"), None), None)),
+        // A notification that the protocol does not have: there is nobody to answer.
+        Ok(Value::Object(object)) if object.contains_key("method") && !object.contains_key("id") => Ok(None),
+        Ok(value) => {
+            let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+            Err((ErrorData::invalid_request("the message is no JSON-RPC 2.0 request", None), id))
+        }
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut output = output.lock().await;
+    output.write_all(&line).await?;
+    output.flush().await
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let output = self.output.clone();
+        async move { write(&output, &message).await }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let line = match self.next_line().await {
+                Ok(line) => line?,
+                Err(error) => {
+                    tracing::error!(%error, "cannot read");
+                    return None;
+                }
+            };
+            match parse(&line) {
+                Ok(Some(message)) if self.takes(&message) => return Some(message),
+                Ok(_) => {}
+                Err((error, id)) => self.refuse(error, id),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.output.lock().await.flush().await
+    }
+}

@@ -1,0 +1,156 @@
+//! The bearer token that a client of the HTTP server must show.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq;
+
+use crate::failure::Failure;
+
+/// Where a token may be instead of in a file.
+const VARIABLE: &str = "SADDLEBAG_MCP_TOKEN";
+/// How many random bytes a token is made of.
+const RANDOM_BYTES: usize = 32;
+/// The shortest token that is taken, in bytes: 128 bits in hexadecimal digits.
+const MIN_BYTES: usize = 32;
+const MAX_BYTES: usize = 4096;
+
+/// A token. It is nowhere shown.
+pub(crate) struct Token(String);
+
+impl Token {
+    /// The token, and the file that it is in: that of `--token-file`, else none where the environment has it,
+    /// else one of the user's own.
+    pub(crate) fn load(file: Option<&Path>) -> Result<(Self, Option<PathBuf>), Failure> {
+        if let Some(file) = file {
+            return Ok((Self::in_file(file)?, Some(file.to_path_buf())));
+        }
+        if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
+            let token = text.to_str().and_then(Self::parse).ok_or_else(|| refused(VARIABLE))?;
+            return Ok((token, None));
+        }
+        let file = default_file()?;
+        Ok((Self::in_file(&file)?, Some(file)))
+    }
+
+    /// Whether the value of an `Authorization` header shows this token. It takes as long for a token that is
+    /// nearly right as for any other of its length.
+    pub(crate) fn is_shown_by(&self, header: &[u8]) -> bool {
+        let Some((scheme, shown)) = header.split_at_checked("Bearer ".len()) else { return false };
+        scheme.eq_ignore_ascii_case(b"Bearer ") && bool::from(shown.trim_ascii().ct_eq(self.0.as_bytes()))
+    }
+
+    /// The token in a file; a new one where there is no file.
+    fn in_file(file: &Path) -> Result<Self, Failure> {
+        let name = format!("the token file `{}`", file.display());
+        match read(file) {
+            Ok(text) => Self::parse(&text).ok_or_else(|| refused(&name)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let token = Self::new()?;
+                write(file, &token.0).map_err(|error| {
+                    let message = format!("cannot write {name}: {}", error.kind());
+                    Failure::new("token", message, "name a file in a folder that exists, with --token-file")
+                })?;
+                Ok(token)
+            }
+            Err(error) => {
+                let message = format!("cannot use {name}: {error}");
+                Err(Failure::new("token", message, "it must be a file that only its owner may read (chmod 600)"))
+            }
+        }
+    }
+
+    fn new() -> Result<Self, Failure> {
+        let mut bytes = [0; RANDOM_BYTES];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            let help = "give a token of your own, in a file with --token-file";
+            Failure::new("token", format!("the system gives no random bytes: {error}"), help)
+        })?;
+        Ok(Self(BASE64_URL_SAFE_NO_PAD.encode(bytes)))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_token =
+            (MIN_BYTES..=MAX_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_token.then(|| Self(text.to_string()))
+    }
+}
+
+fn refused(place: &str) -> Failure {
+    let message = format!("{place} has no token of {MIN_BYTES} to {MAX_BYTES} printable ASCII characters");
+    Failure::new("token", message, "remove it to have one made, or make one: `openssl rand -hex 32`")
+}
+
+fn default_file() -> Result<PathBuf, Failure> {
+    let root = saddlebag_host::default_root().ok_or_else(|| {
+        Failure::new("token", "there is no home folder to keep the token in", "name a file with --token-file")
+    })?;
+    // Beside the store of that name, not in it: what is in a store may be shared.
+    let file = root.with_file_name("saddlebag-mcp-token");
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(|error| {
+            Failure::new("token", format!("cannot make {}: {error}", folder.display()), "name a file with --token-file")
+        })?;
+    }
+    Ok(file)
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    let metadata = fs::metadata(file)?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES as u64 + 2 {
+        return Err(io::Error::other("it is no small file"));
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::mode(&metadata) & 0o077 != 0 {
+        return Err(io::Error::other("others may read or write it"));
+    }
+    fs::read_to_string(file)
+}
+
+/// Writes a new file that only its owner may read.
+fn write(file: &Path, token: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    writeln!(options.open(file)?, "{token}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_shown_whole_or_not_at_all() {
+        let token = Token::new().unwrap();
+        let header = |text: &str| token.is_shown_by(text.as_bytes());
+        assert!(header(&format!("Bearer {}", token.0)) && header(&format!("bearer {}", token.0)));
+        let half = &token.0[..20];
+        for wrong in ["", "Bearer", "Bearer ", &token.0, &format!("Basic {}", token.0), &format!("Bearer {half}")] {
+            assert!(!header(wrong), "{wrong}");
+        }
+        assert_ne!(token.0, Token::new().unwrap().0);
+    }
+
+    #[test]
+    fn a_file_keeps_its_token_and_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        let made = Token::in_file(&file).unwrap();
+        assert_eq!(made.0, Token::in_file(&file).unwrap().0);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+            assert!(Token::in_file(&file).is_err());
+        }
+        let short = folder.path().join("short");
+        write(&short, "secret").unwrap();
+        assert!(Token::in_file(&short).is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! Between the tools of the component and those of the protocol.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use saddlebag::tools::ToolAnswer;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// A tool as clients are shown it.
+pub(crate) fn shown(tool: saddlebag::tools::Tool) -> Result<Tool, Failure> {
+    let saddlebag::tools::Tool { name, description, input_schema, output_schema, .. } = tool;
+    let annotations = ToolAnnotations::new()
+        .read_only(tool.read_only)
+        .destructive(tool.destructive)
+        .idempotent(tool.idempotent)
+        .open_world(false);
+    let mut shown = Tool::new(name, description, schema(&input_schema)?);
+    shown.output_schema = output_schema.as_deref().map(schema).transpose()?;
+    shown.annotations = Some(annotations);
+    Ok(shown)
+}
+
+fn schema(text: &str) -> Result<Arc<JsonObject>, Failure> {
+    serde_json::from_str(text).map(Arc::new).map_err(|error| {
+        Failure::new("component", format!("a tool has a schema that is none: {error}"), "rebuild the program")
+    })
+}
+
+/// What a tool answered. An error of the tool is a result that the model reads.
+pub(crate) fn answered(answer: ToolAnswer) -> CallToolResult {
+    let content = vec![ContentBlock::text(answer.text)];
+    if answer.is_error {
+        return CallToolResult::error(content);
+    }
+    let mut result = CallToolResult::success(content);
+    let structured = answer.structured.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    result.structured_content = structured.filter(Value::is_object);
+    result
+}
+
+/// Why a tool could not answer, for the model as well: it may try otherwise.
+pub(crate) fn failed(failure: &Failure) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(failure.to_string())])
+}

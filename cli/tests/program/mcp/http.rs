@@ -1,0 +1,172 @@
+//! Over HTTP.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::thread;
+
+use serde_json::json;
+
+use super::client::{Server, VERSION, hello, request};
+use super::{assert_answers, every_tool, text};
+use crate::support::{Store, TODAY};
+
+#[test]
+fn a_session_over_http_lists_calls_and_reads() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let mut session = server.open();
+    let list = session.result("tools/list", json!({}));
+    for (name, arguments) in every_tool().into_iter().filter(|(name, _)| name != "memory") {
+        let result = session.result("tools/call", json!({ "name": name, "arguments": arguments }));
+        assert_answers(&list, &name, &result);
+    }
+    let resources = session.result("resources/list", json!({}));
+    let uri = &resources["resources"][1]["uri"];
+    let read = session.result("resources/read", json!({ "uri": uri }));
+    assert!(read["contents"][0]["text"].is_string(), "{read}");
+    assert!(session.result("prompts/list", json!({}))["prompts"].is_array());
+}
+
+#[test]
+fn only_this_machine_is_served() {
+    let store = Store::new();
+    for address in ["0.0.0.0:0", "[::]:0", "192.168.1.1:8080", "example.com:80", "nonsense"] {
+        store.run(&["mcp", "--http", address]).exits(2).complains("--http");
+    }
+}
+
+#[test]
+fn the_token_is_made_for_the_owner_alone_and_shown_to_nobody() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    assert!(server.token.len() >= 43 && !server.said.contains(&server.token), "{}", server.said);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&server.token_file).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // One that others can read is no secret.
+        let open = store.here.join("open");
+        std::fs::write(&open, &server.token).expect("written");
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).expect("set");
+        let file = open.to_str().expect("text");
+        store.run(&["mcp", "--http", "127.0.0.1:0", "--token-file", file]).exits(3).complains("chmod 600");
+    }
+    let again = Server::start(&store);
+    assert_eq!(again.token, server.token, "a token is kept");
+}
+
+#[test]
+fn who_has_no_token_is_refused() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let hello = request(1, "initialize", hello(VERSION));
+    let wrong = format!("Authorization: Bearer {}x", &server.token[..server.token.len() - 1]);
+    let basic = format!("Authorization: Basic {}", server.token);
+    for headers in [vec![], vec![wrong.as_str()], vec![basic.as_str()], vec!["Authorization: Bearer "]] {
+        let answer = server.post(&headers, &hello);
+        assert_eq!(answer.status, 401, "{answer:?}");
+        assert!(answer.header("WWW-Authenticate").is_some_and(|value| value.starts_with("Bearer")), "{answer:?}");
+    }
+    // A session is no key.
+    let session = server.open();
+    let id = format!("Mcp-Session-Id: {}", session.id);
+    let answer = server.post(&[&id], &request(2, "tools/list", json!({})));
+    assert_eq!(answer.status, 401, "{answer:?}");
+}
+
+#[test]
+fn a_page_of_another_origin_and_another_name_of_the_host_are_refused() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let token = server.authorization();
+    let message = request(1, "initialize", hello(VERSION));
+    for header in [
+        "Origin: https://evil.example",
+        "Origin: null",
+        "Origin: http://localhost.evil.example",
+        "Origin: nonsense",
+        "Host: evil.example",
+        "Host: 127.0.0.1.evil.example:80",
+    ] {
+        let answer = server.post(&[&token, header], &message);
+        assert_eq!(answer.status, 403, "{header}: {answer:?}");
+    }
+    for header in ["Origin: http://localhost:6274", "Origin: http://127.0.0.1:1", "Host: localhost"] {
+        let answer = server.post(&[&token, header], &message);
+        assert_eq!(answer.status, 200, "{header}: {answer:?}");
+    }
+}
+
+#[test]
+fn what_is_no_message_is_refused_and_the_server_goes_on() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let token = server.authorization();
+    let answer = server.post_bytes(&[&token], b"{not json");
+    assert_eq!((answer.status, answer.message()["error"]["code"].as_i64()), (400, Some(-32_700)), "{answer:?}");
+
+    let answer = server.post_bytes(&[&token], &vec![b'x'; 100 << 20]);
+    assert_eq!(answer.status, 413, "{answer:?}");
+    assert!(answer.message()["error"]["message"].as_str().is_some_and(|text| text.contains("8388608")), "{answer:?}");
+
+    for message in [json!([]), json!(42), json!({ "id": 1, "method": "ping" })] {
+        let answer = server.post(&[&token], &message);
+        assert!((400..500).contains(&answer.status), "{answer:?}");
+    }
+    let unknown = server.post(&[&token, "Mcp-Session-Id: nope"], &request(1, "tools/list", json!({})));
+    assert_eq!(unknown.status, 404, "{unknown:?}");
+    let elsewhere = format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address);
+    assert_eq!(server.exchange(&elsewhere, b"").status, 404);
+
+    // Clients that hang up in the head, and in the body.
+    let head = format!("POST /mcp HTTP/1.1\r\nHost: {}\r\n{token}\r\nContent-Length: 100\r\n\r\n", server.address);
+    for part in ["POST /m", head.as_str(), &format!("{head}{{\"json")] {
+        let mut stream = TcpStream::connect(&server.address).expect("it listens");
+        stream.write_all(part.as_bytes()).expect("sent");
+    }
+    let mut session = server.open();
+    session.result("tools/call", json!({ "name": "notebook_journal", "arguments": { "entry": "still up" } }));
+    assert!(store.text(TODAY).contains("still up"));
+}
+
+#[test]
+fn two_sessions_that_edit_one_file_lose_nothing() {
+    const EDITS: usize = 20;
+
+    let store = Store::new();
+    store.put("notes/counters.md", "counter 0 is 0.\ncounter 1 is 0.\n");
+    let server = Server::start(&store);
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let server = &server;
+            scope.spawn(move || {
+                let mut session = server.open();
+                for count in 0..EDITS {
+                    let arguments = json!({
+                        "target": "note", "name": "counters",
+                        "old_str": format!("counter {writer} is {count}."),
+                        "new_str": format!("counter {writer} is {}.", count + 1),
+                    });
+                    let params = json!({ "name": "memory_edit", "arguments": arguments });
+                    let result = session.result("tools/call", params);
+                    assert_ne!(result["isError"], true, "{}", text(&result));
+                }
+            });
+        }
+    });
+    assert_eq!(store.text("notes/counters.md"), format!("counter 0 is {EDITS}.\ncounter 1 is {EDITS}.\n"));
+}
+
+#[test]
+fn a_session_ends_when_its_client_says_so() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let session = server.open();
+    let headers = session.headers().join("\r\n");
+    let head = format!("DELETE /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n\r\n", server.address);
+    let ended = server.exchange(&head, b"");
+    assert!((200..300).contains(&ended.status), "{ended:?}");
+    let after = session.post(&request(1, "tools/list", json!({})));
+    assert_eq!(after.status, 404, "{after:?}");
+}

@@ -1,0 +1,346 @@
+//! Over standard input and output.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::client::{Pipes, VERSION, error_of, hello, request};
+use super::{ALL_SETS, assert_answers, assert_lists_every_tool, every_tool, text};
+use crate::support::{Store, TODAY};
+
+const PARSE_ERROR: i64 = -32_700;
+const INVALID_REQUEST: i64 = -32_600;
+const METHOD_NOT_FOUND: i64 = -32_601;
+const INVALID_PARAMS: i64 = -32_602;
+const NOT_FOUND: i64 = -32_002;
+
+fn open(store: &Store) -> Pipes {
+    Pipes::start(store, &[]).open()
+}
+
+#[test]
+fn a_session_begins_with_what_the_server_is() {
+    let store = Store::new();
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", VERSION] {
+        let mut client = Pipes::start(&store, &[]);
+        let result = client.result("initialize", hello(version));
+        assert_eq!(result["protocolVersion"], version);
+        assert_eq!(result["serverInfo"]["name"], "saddlebag");
+        assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+        for capability in ["tools", "resources", "prompts"] {
+            assert!(result["capabilities"][capability].is_object(), "{result}");
+        }
+        assert!(result["instructions"].as_str().is_some_and(|text| text.len() < 500), "{result}");
+        assert_eq!(client.result("ping", json!({})), json!({}));
+        assert_eq!(client.close(), (0, Vec::new()));
+    }
+    assert!(store.tree().is_empty(), "looking made nothing");
+}
+
+#[test]
+fn a_request_of_the_version_without_sessions_needs_none() {
+    let store = Store::new();
+    let mut client = Pipes::start(&store, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "by hand", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let result = client.result("tools/list", json!({ "_meta": meta }));
+    assert!(result["tools"].as_array().is_some_and(|tools| tools.len() > 10), "{result}");
+}
+
+#[test]
+fn every_tool_is_listed_and_answers() {
+    let store = Store::new();
+    let mut client = Pipes::start_with(&store, &["--tools", ALL_SETS]).open();
+    let list = client.result("tools/list", json!({}));
+    assert_lists_every_tool(&list);
+    for (name, arguments) in every_tool() {
+        let result = client.call(&name, arguments);
+        assert_answers(&list, &name, &result);
+    }
+    assert_eq!(store.text("notes/plan.md"), "Ship on Monday.\n");
+}
+
+#[test]
+fn only_the_sets_that_are_on_are_there() {
+    let store = Store::new();
+    let mut client = Pipes::start_with(&store, &["--tools", "notebook"]).open();
+    let list = client.result("tools/list", json!({}));
+    let tools = list["tools"].as_array().expect("tools");
+    assert!(tools.iter().all(|tool| tool["name"].as_str().is_some_and(|name| name.starts_with("notebook_"))), "{list}");
+    let params = json!({ "name": "memory_write", "arguments": { "target": "daily", "content": "x" } });
+    let (code, message) = client.error("tools/call", params);
+    assert_eq!(code, INVALID_PARAMS);
+    assert!(message.contains("unknown tool `memory_write`; one of notebook_remember, "), "{message}");
+    store.run(&["mcp", "--tools", "journal,nope"]).exits(2).complains("unknown set of tools: nope");
+}
+
+#[test]
+fn a_tool_that_fails_says_so_to_the_model() {
+    let store = Store::new();
+    let mut client = open(&store);
+    for (tool, arguments, named) in [
+        ("memory_write", json!({ "target": "nowhere", "content": "x" }), "long_term"),
+        ("memory_write", json!({ "target": "daily", "content": "x", "colour": "red" }), "colour"),
+        ("memory_write", json!({ "target": "daily" }), "content"),
+        ("memory_edit", json!({ "target": "note", "name": "../x", "old_str": "a", "new_str": "b" }), "../x"),
+        ("memory_store", json!({ "key": "k", "content": "x", "agent": "other" }), "agent"),
+    ] {
+        let result = client.call(tool, arguments);
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(text(&result).contains(named), "{result}");
+    }
+    assert!(store.tree().is_empty(), "refused input changed nothing");
+}
+
+#[test]
+fn what_is_no_message_has_an_answer_and_the_server_goes_on() {
+    let store = Store::new();
+    let mut client = Pipes::start(&store, &[]);
+    // Before the session is open as well.
+    client.send_bytes(b"{not json\n");
+    assert_eq!(error_of(&client.response()).0, PARSE_ERROR);
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    client.send(&json!({ "jsonrpc": "2.0", "id": 9, "result": {} }));
+    let mut client = client.open();
+    for (line, code) in [
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,", PARSE_ERROR),
+        ("hello", PARSE_ERROR),
+        ("\u{fffd}\u{0}", PARSE_ERROR),
+        ("[]", INVALID_REQUEST),
+        ("42", INVALID_REQUEST),
+        ("{\"id\":77,\"method\":\"ping\"}", INVALID_REQUEST),
+    ] {
+        client.send_bytes(format!("{line}\n").as_bytes());
+        let answer = client.response();
+        assert_eq!(error_of(&answer).0, code, "{line}: {answer}");
+        assert_eq!(answer["id"], if line.contains("77") { json!(77) } else { Value::Null });
+    }
+    client.send_bytes(b"\xff\xfe\n");
+    assert_eq!(error_of(&client.response()).0, PARSE_ERROR);
+    client.send_bytes(b"\n\r\n");
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/unheard_of", "params": { "x": 1 } }));
+    assert_eq!(client.error("memories/steal", json!({})).0, METHOD_NOT_FOUND);
+    assert_eq!(client.error("tools/call", json!({ "arguments": {} })).0, INVALID_PARAMS);
+    assert_eq!(client.error("resources/read", json!({})).0, INVALID_PARAMS);
+    assert_eq!(client.result("ping", json!({})), json!({}));
+    assert_eq!(client.close().0, 0);
+}
+
+#[test]
+fn a_message_of_a_hundred_megabytes_is_refused_and_the_server_goes_on() {
+    let store = Store::new();
+    let mut client = open(&store);
+    let content = "x".repeat(100 << 20);
+    client.send(&request(5, "tools/call", json!({ "name": "memory_write", "arguments": { "content": content } })));
+    let (code, message) = error_of(&client.response());
+    assert_eq!(code, INVALID_REQUEST);
+    assert!(message.contains("more than 8388608 bytes"), "{message}");
+    assert!(client.call("memory_write", json!({ "target": "daily", "content": "small" }))["isError"] != true);
+    assert_eq!(store.text(TODAY), "small\n");
+    assert_eq!(client.close().0, 0);
+}
+
+#[test]
+fn a_client_that_hangs_up_in_the_middle_loses_nothing_that_it_sent_whole() {
+    let store = Store::new();
+    let mut client = open(&store);
+    let write = |content| json!({ "name": "memory_write", "arguments": { "target": "daily", "content": content } });
+    client.send(&request(7, "tools/call", write("whole")));
+    let half = request(8, "tools/call", write("half")).to_string();
+    client.send_bytes(&half.as_bytes()[..half.len() - 5]);
+    let (code, lines) = client.close();
+    assert_eq!(code, 0);
+    assert!(lines.iter().any(|line| line.contains("\"id\":7")), "{lines:?}");
+    assert_eq!(store.text(TODAY), "whole\n");
+    // One that says nothing at all.
+    assert_eq!(Pipes::start(&store, &[]).close(), (0, Vec::new()));
+}
+
+#[test]
+fn two_clients_that_edit_one_file_lose_nothing() {
+    const EDITS: usize = 20;
+
+    let store = Store::new();
+    store.put("notes/counters.md", "counter 0 is 0.\ncounter 1 is 0.\n");
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let store = &store;
+            scope.spawn(move || {
+                let mut client = open(store);
+                for count in 0..EDITS {
+                    let arguments = json!({
+                        "target": "note", "name": "counters",
+                        "old_str": format!("counter {writer} is {count}."),
+                        "new_str": format!("counter {writer} is {}.", count + 1),
+                    });
+                    let result = client.call("memory_edit", arguments);
+                    assert_ne!(result["isError"], true, "{result}");
+                }
+            });
+        }
+    });
+    assert_eq!(store.text("notes/counters.md"), format!("counter 0 is {EDITS}.\ncounter 1 is {EDITS}.\n"));
+}
+
+#[test]
+fn memory_is_read_as_resources() {
+    let store = Store::new();
+    store.put("MEMORY.md", "Staging listens on port 8443.\n");
+    store.put("notes/a b #1.md", "spaced");
+    store.put("notes/記憶.md", "");
+    store.put("notes/bytes.md", b"\xff");
+    for number in 0..240 {
+        store.put(&format!("facts/{number:03}.md"), "fact");
+    }
+    store.put("agents/main/entries/core/k.md", "---\nkey: k\ncategory: core\n---\n\nan entry of mine");
+    store.put("agents/other/entries/core/k.md", "---\nkey: k\ncategory: core\n---\n\nof another agent");
+    let mut client = open(&store);
+
+    let first = client.result("resources/list", json!({}));
+    assert_eq!(first["resources"][0]["uri"], "saddlebag://context");
+    let second = client.result("resources/list", json!({ "cursor": first["nextCursor"] }));
+    assert!(second["nextCursor"].is_null(), "{second}");
+    let uris: Vec<&str> = [&first, &second]
+        .iter()
+        .flat_map(|page| page["resources"].as_array().expect("a page"))
+        .map(|resource| resource["uri"].as_str().expect("a uri"))
+        .collect();
+    assert_eq!(uris.len(), 1 + 1 + 3 + 240 + 1, "{uris:?}");
+    assert!(uris.contains(&"saddlebag://file/notes/a%20b%20%231.md"), "{uris:?}");
+    assert!(uris.iter().all(|uri| !uri.contains("other")), "{uris:?}");
+    let templates = client.result("resources/templates/list", json!({}));
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "saddlebag://file/{+path}");
+
+    let mut read = |uri: &str| client.request("resources/read", json!({ "uri": uri }));
+    let block = read("saddlebag://context")["result"]["contents"][0]["text"].as_str().expect("text").to_string();
+    assert!(block.contains("port 8443") && block.contains("an entry of mine"), "{block}");
+    for uri in uris.iter().filter(|uri| !uri.contains("bytes")) {
+        let answer = read(uri);
+        assert_eq!(answer["result"]["contents"][0]["uri"], **uri, "{answer}");
+        assert_eq!(answer["result"]["contents"][0]["mimeType"], "text/markdown", "{answer}");
+    }
+    assert_eq!(read("saddlebag://file/notes/a%20b%20%231.md")["result"]["contents"][0]["text"], "spaced");
+    for (uri, code) in [
+        ("saddlebag://file/agents/other/entries/core/k.md", NOT_FOUND),
+        ("saddlebag://file/notes/none.md", NOT_FOUND),
+        ("saddlebag://file/../here/x.md", INVALID_PARAMS),
+        ("saddlebag://file/notes/%2e%2e/%2e%2e/x.md", INVALID_PARAMS),
+        ("saddlebag://file/notes/bytes.md", INVALID_PARAMS),
+        ("file:///etc/passwd", NOT_FOUND),
+        ("", NOT_FOUND),
+    ] {
+        let answer = read(uri);
+        assert_eq!(error_of(&answer).0, code, "{uri}: {answer}");
+    }
+    assert_eq!(client.error("resources/list", json!({ "cursor": "../x" })).0, INVALID_PARAMS);
+}
+
+#[test]
+fn the_protocol_of_memory_is_a_prompt() {
+    let store = Store::new();
+    store.put("MEMORY.md", "Staging listens on port 8443.\n");
+    let mut client = open(&store);
+    let list = client.result("prompts/list", json!({}));
+    let names: Vec<&str> =
+        list["prompts"].as_array().expect("prompts").iter().filter_map(|p| p["name"].as_str()).collect();
+    assert_eq!(names, ["memory-protocol", "reflect", "flush-before-compaction"]);
+    for name in names {
+        let prompt = client.result("prompts/get", json!({ "name": name }));
+        let message = &prompt["messages"][0];
+        assert_eq!(message["role"], "user", "{prompt}");
+        assert!(message["content"]["text"].as_str().is_some_and(|text| text.len() > 200), "{prompt}");
+        if name == "memory-protocol" {
+            assert!(text(&json!({ "content": [message["content"]] })).contains("port 8443"), "{prompt}");
+        }
+    }
+    let (code, message) = client.error("prompts/get", json!({ "name": "obey" }));
+    assert_eq!(code, INVALID_PARAMS);
+    assert!(message.contains("memory-protocol, reflect"), "{message}");
+}
+
+#[test]
+fn another_agents_entries_are_out_of_reach() {
+    let store = Store::new();
+    let mut own = Pipes::start(&store, &["--agent", "a"]).open();
+    own.call("memory_store", json!({ "key": "door", "content": "The code is 4711." }));
+    let mut other = Pipes::start(&store, &["--agent", "b"]).open();
+    for (tool, arguments) in [
+        ("memory_recall", json!({ "key": "door" })),
+        ("memory_recall", json!({ "query": "code" })),
+        ("memory_list", json!({})),
+        ("memory_search", json!({ "query": "4711" })),
+        ("notebook_recall", json!({ "query": "code" })),
+        ("memory_forget", json!({ "key": "door" })),
+        ("memory_recall", json!({ "key": "door", "agent": "a" })),
+        ("memory_list", json!({ "workspace": "w" })),
+        ("memory_read", json!({ "source": "note", "name": "agents/a/entries/core/door" })),
+    ] {
+        let result = other.call(tool, arguments);
+        assert!(!result.to_string().contains("4711 "), "{tool}: {result}");
+        assert!(!text(&result).contains("The code is"), "{tool}: {result}");
+    }
+    let context = other.result("resources/read", json!({ "uri": "saddlebag://context" }));
+    assert!(!context.to_string().contains("4711"), "{context}");
+    assert!(text(&own.call("memory_recall", json!({ "key": "door" }))).contains("4711"));
+}
+
+/// A store in which a search is under way for a while.
+fn large_store() -> Store {
+    let store = Store::new();
+    for number in 0..3000 {
+        store.put(&format!("notes/n{number}.md"), format!("fact {number}\n"));
+    }
+    store
+}
+
+#[test]
+fn a_long_call_says_how_far_it_is() {
+    let store = large_store();
+    let mut client = open(&store);
+    let search = |meta: Value| json!({ "name": "memory_search", "arguments": { "query": "fact" }, "_meta": meta });
+    assert_ne!(client.result("tools/call", search(json!({ "progressToken": "p" })))["isError"], true);
+    assert!(client.told.len() > 5, "{:?}", client.told);
+    let mut last = 0.0;
+    for told in std::mem::take(&mut client.told) {
+        assert_eq!(told["method"], "notifications/progress", "{told}");
+        assert_eq!(told["params"]["progressToken"], "p", "{told}");
+        let progress = told["params"]["progress"].as_f64().expect("a number");
+        assert!(progress > last, "{told}");
+        last = progress;
+    }
+    // Nobody is told who did not ask.
+    client.result("tools/call", search(json!({})));
+    assert!(client.told.is_empty(), "{:?}", client.told);
+}
+
+#[test]
+fn a_call_that_is_cancelled_ends_and_has_no_answer() {
+    let store = large_store();
+    let trace = store.here.join("trace.jsonl");
+    let mut client = Pipes::start(&store, &["--trace", trace.to_str().expect("text")]).open();
+    let search = request(41, "tools/call", json!({ "name": "memory_search", "arguments": { "query": "fact" } }));
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 41 } });
+    client.send_bytes(format!("{search}\n{cancel}\n").as_bytes());
+    // The next response is not that of the search.
+    assert_ne!(client.call("memory_write", json!({ "target": "daily", "content": "after" }))["isError"], true);
+    let (code, rest) = client.close();
+    assert_eq!((code, rest), (0, Vec::new()));
+    let text = std::fs::read_to_string(trace).expect("a trace");
+    let ended = text.lines().filter(|line| line.contains("\"finished\"") && line.to_lowercase().contains("cancelled"));
+    assert_eq!(ended.count(), 1);
+    assert_eq!(store.text(TODAY), "after\n");
+}
+
+#[test]
+fn a_short_call_does_not_wait_for_a_long_one() {
+    let store = large_store();
+    let mut client = open(&store);
+    let search = request(51, "tools/call", json!({ "name": "memory_search", "arguments": { "query": "fact" } }));
+    let write = json!({ "name": "memory_write", "arguments": { "target": "daily", "content": "at once" } });
+    client.send_bytes(format!("{search}\n{}\n", request(52, "tools/call", write)).as_bytes());
+    assert_eq!(client.response()["id"], 52);
+    assert_eq!(client.response()["id"], 51);
+}

@@ -1,0 +1,197 @@
+//! The entries as files that are shown, `<category>/<key>.md`: for who reads and changes them as text.
+//!
+//! A change is held to the rules of entries all the same: what would be no entry, or one of another key, is
+//! refused, and every change is made under the version that it was computed from.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Entries;
+use super::checks::NewEntry;
+use super::document::{Entry, Fields};
+use super::export::path_of;
+use super::scope::{EntriesScope, Pool};
+use super::view::{Stored, View, look};
+use super::write::{self, Base, StoreState, internal};
+use crate::engine::Call;
+use crate::order;
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{RelPath, portable_path, text_of_name};
+
+/// The file of an entry that is shown.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownFile {
+    /// `<category>/<key>.md`, wherever its file is.
+    pub(crate) path: RelPath,
+    pub(crate) text: String,
+}
+
+/// The files of all entries that are shown, by path; `None` where the memory keeps none.
+pub(crate) async fn shown_files(call: &Call, entries: &Entries) -> Result<Option<Vec<ShownFile>>, Error> {
+    let Some(scope) = &entries.scope else { return Ok(None) };
+    let view = look(call, entries, scope).await?;
+    let now = call.now.epoch_nanoseconds();
+    let corpus = entries.corpus.borrow();
+    let shown = view.entries.iter().filter(|stored| stored.is_live(now)).map(|stored| {
+        let text = corpus.files.doc(stored.doc).map(|doc| doc.text()).unwrap_or_default();
+        Ok(ShownFile { path: path_of(stored)?, text: text.into() })
+    });
+    let mut files: Vec<ShownFile> = shown.collect::<Result<_, Error>>()?;
+    order::sort_slice(&mut files, |a, b| a.path.as_str().cmp(b.path.as_str()));
+    Ok(Some(files))
+}
+
+/// Where an entry is shown whose category and key are named by a folder and a file.
+fn place(folder: &str, name: &str) -> Result<(String, String, RelPath), Error> {
+    let (category, key) = (text_of_name(folder), text_of_name(name));
+    let path = portable_path(&category, &key).map_err(internal)?;
+    Ok((category, key, path))
+}
+
+/// Makes an entry of a text: a file with frontmatter, or the content alone. `false`: there is one already.
+pub(crate) async fn create_file(
+    call: &Call,
+    entries: &Entries,
+    folder: &str,
+    name: &str,
+    text: &str,
+) -> Result<bool, Error> {
+    let scope = opened(entries)?;
+    let (category, key, path) = place(folder, name)?;
+    let pool = scope.pool(&super::Category::parse(&category)?)?;
+    let fields = read(call, pool, &category, &key, text)?.fields;
+    let view = look(call, entries, scope).await?;
+    let known = view.of_key(pool.shared, &key);
+    if at(call, &view, &path)?.is_some() {
+        return Ok(false);
+    }
+    if let Some(other) = known.filter(|stored| stored.is_live(call.now.epoch_nanoseconds())) {
+        let message = format!("the key `{key}` is there as {}", path_of(other)?);
+        return Err(Error::invalid_argument(message, "change or rename that file; nothing was changed"));
+    }
+    let base = known.map_or(Base::Absent, |stored| Base::Version(stored.entry.version.clone()));
+    let applied = write::store(call, entries, scope, &fields, &base).await?;
+    match applied.state {
+        StoreState::Conflict | StoreState::Forgotten | StoreState::Unchanged => Ok(false),
+        _ => Ok(true),
+    }
+}
+
+/// Replaces the text of a file that is shown, if it still has the text `before`.
+pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownFile, text: &str) -> Result<(), Error> {
+    let scope = opened(entries)?;
+    let view = look(call, entries, scope).await?;
+    let stored = at(call, &view, &before.path)?.ok_or_else(|| lost(&before.path))?;
+    let pool = pool_of(scope, stored);
+    let fields = &stored.entry.fields;
+    let (category, key) = (fields.category.as_str(), &fields.key);
+    let old = read(call, pool, category, key, &before.text)?;
+    let new = read(call, pool, category, key, text)?;
+    let stays = new.created == old.created && new.updated == old.updated && new.forgotten == old.forgotten;
+    if !stays || new.owner != old.owner {
+        let help = "change its content, tags, source or supersedes; nothing was changed";
+        return Err(Error::invalid_argument("whose an entry is and when it changed is not to be edited", help));
+    }
+    if new.fields == old.fields {
+        let help = "change its content, tags, source or supersedes; nothing was changed";
+        return Err(Error::invalid_argument("the edit changes nothing that an entry says", help));
+    }
+    let applied = write::store(call, entries, scope, &new.fields, &Base::Version(old.version)).await?;
+    match applied.state {
+        StoreState::Conflict | StoreState::Forgotten => Err(lost(&before.path)),
+        _ => Ok(()),
+    }
+}
+
+/// Forgets the entry of a file that is shown. `false`: there is none.
+pub(crate) async fn forget_file(call: &Call, entries: &Entries, path: &RelPath) -> Result<bool, Error> {
+    let scope = opened(entries)?;
+    let view = look(call, entries, scope).await?;
+    let Some(stored) = at(call, &view, path)? else { return Ok(false) };
+    let stored = stored.clone();
+    let base = Base::Version(stored.entry.version.clone());
+    write::bury(call, &view, pool_of(scope, &stored), &stored, &base).await?;
+    Ok(true)
+}
+
+/// Gives an entry another category, or its content another key: the old one is forgotten then. `false`: there is
+/// one of the new name.
+pub(crate) async fn rename_file(
+    call: &Call,
+    entries: &Entries,
+    from: &RelPath,
+    folder: &str,
+    name: &str,
+) -> Result<bool, Error> {
+    let scope = opened(entries)?;
+    let (category, key, _) = place(folder, name)?;
+    let pool = scope.pool(&super::Category::parse(&category)?)?;
+    let view = look(call, entries, scope).await?;
+    let stored = at(call, &view, from)?.ok_or_else(|| lost(from))?.clone();
+    let old = stored.entry.fields.clone();
+    let known = view.of_key(pool.shared, &key);
+    let is_move = old.key == key && pool.shared >= stored.shared;
+    let is_itself = old.key == key && pool.shared == stored.shared;
+    if !is_itself && known.is_some_and(|stored| stored.is_live(call.now.epoch_nanoseconds())) {
+        return Ok(false);
+    }
+    let Fields { tags, content, source, supersedes, .. } = old;
+    let fields = NewEntry { key, content, category, tags, source, supersedes }.checked()?;
+    let version = |stored: &Stored| Base::Version(stored.entry.version.clone());
+    let base = if is_move { version(&stored) } else { known.map_or(Base::Absent, version) };
+    let applied = write::store(call, entries, scope, &fields, &base).await?;
+    if matches!(applied.state, StoreState::Conflict | StoreState::Forgotten) {
+        return Err(lost(from));
+    }
+    if !is_move {
+        write::bury(call, &view, pool_of(scope, &stored), &stored, &version(&stored)).await?;
+    }
+    Ok(true)
+}
+
+fn opened(entries: &Entries) -> Result<&EntriesScope, Error> {
+    entries.scope.as_deref().ok_or_else(|| {
+        let help = "open the memory with the name of an agent";
+        Error::invalid_argument("this memory was opened without an agent", help)
+    })
+}
+
+fn pool_of<'a>(scope: &'a EntriesScope, stored: &Stored) -> &'a Pool {
+    scope.pools().find(|pool| pool.shared == stored.shared).unwrap_or(&scope.own)
+}
+
+/// The entry that is shown at a path.
+fn at<'a>(call: &Call, view: &'a View, path: &RelPath) -> Result<Option<&'a Stored>, Error> {
+    let now = call.now.epoch_nanoseconds();
+    for stored in view.entries.iter().filter(|stored| stored.is_live(now)) {
+        if path_of(stored)? == *path {
+            return Ok(Some(stored));
+        }
+    }
+    Ok(None)
+}
+
+/// A text as the entry of this category and key, within the limits of entries.
+fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Result<Entry, Error> {
+    let path = pool.folder.file(category, key).map_err(internal)?;
+    let now = call.now.epoch_nanoseconds();
+    let mut entry = Entry::parse(&pool.folder, &path, text, now, pool.shared).map_err(|problem| {
+        let help = "write the content alone, or a file as `view` shows one; nothing was changed";
+        Error::invalid_argument(format!("this is no entry: {}", problem.message), help)
+    })?;
+    let Fields { key: named, category: said, .. } = &entry.fields;
+    if named != key || said.as_str() != category {
+        let message = format!("it says that it is `{named}` ({said}), its path that it is `{key}` ({category})");
+        return Err(Error::invalid_argument(message, "rename the file instead; nothing was changed"));
+    }
+    let Fields { key, category, tags, content, source, supersedes } = entry.fields.clone();
+    let checked = NewEntry { key, content, category: category.as_str().into(), tags, source, supersedes }.checked()?;
+    entry.fields = checked;
+    Ok(entry)
+}
+
+fn lost(path: &RelPath) -> Error {
+    let message = format!("{path} was changed or forgotten meanwhile");
+    Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed")
+}

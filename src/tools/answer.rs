@@ -1,0 +1,83 @@
+//! [`Answer`]: what a tool says, in pages that are bounded.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::json::Object;
+use crate::document::head;
+
+/// How long the text of an answer may be, in bytes, without the line that says how to get more.
+pub const MAX_ANSWER_BYTES: usize = 32_768;
+
+/// What a tool says.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) structured: Option<String>,
+}
+
+impl Answer {
+    pub(super) fn new(text: impl Into<String>, structured: Object) -> Self {
+        Self { text: text.into(), structured: Some(structured.finish()) }
+    }
+}
+
+/// A thing of a list or a search: what a model reads, and the same for programs.
+pub(super) struct Item {
+    pub(super) text: String,
+    pub(super) object: Object,
+}
+
+/// The items that fit an answer; at least one, cut if it has to be.
+pub(super) struct Page {
+    items: Vec<Item>,
+}
+
+impl Page {
+    pub(super) fn of(items: impl Iterator<Item = Item>) -> Self {
+        let mut bytes = 0;
+        let mut page = Self { items: Vec::new() };
+        for mut item in items {
+            let size = item.text.len() + 1;
+            if bytes + size > MAX_ANSWER_BYTES {
+                if !page.items.is_empty() {
+                    break;
+                }
+                item.text = head(&item.text, MAX_ANSWER_BYTES).to_string();
+            }
+            bytes += size;
+            page.items.push(item);
+        }
+        page
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.items.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The answer: a headline, the items under `field`, and where to go on.
+    pub(super) fn answer(self, headline: &str, field: &str, total: Option<u64>, next: Option<&str>) -> Answer {
+        let mut text = headline.to_string();
+        for item in &self.items {
+            text.push('\n');
+            text.push_str(&item.text);
+        }
+        if let Some(next) = next {
+            text.push_str(&more(next));
+        }
+        let objects: Vec<Object> = self.items.into_iter().map(|item| item.object).collect();
+        let mut object = Object::new();
+        object.objects(field, &objects);
+        if let Some(total) = total {
+            object.count("total", total);
+        }
+        object.text_if_any("next", next);
+        Answer::new(text, object)
+    }
+}
+
+/// How to get what comes next.
+pub(super) fn more(next: &str) -> String {
+    format!("\n(more: call again with the same arguments and cursor \"{next}\")")
+}

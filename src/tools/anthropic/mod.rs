@@ -1,0 +1,432 @@
+//! `memory`: the memory tool of Anthropic's API, `memory_20250818`, over the files of the scope.
+//!
+//! Six commands, in the words of the API's documentation or of its SDK. `place.rs` says what its folder shows;
+//! writes are held to the rules of the family whose file it is, and made under the version that was read.
+
+mod path;
+mod place;
+mod text;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Dialect;
+use super::arguments::Arguments;
+use crate::engine::{Backups, Call, Change, Loaded, create, load, update};
+use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
+use crate::journal::MAX_WRITE_BYTES;
+use crate::protocol::{Error, ErrorCode, RenameOutcome};
+use crate::store::RelPath;
+use path::{MemoryPath, exactly, names_root};
+use place::{Area, Child, Folder, Kind, Place, Use};
+use text::{human_size, inserted, numbered, replaced};
+
+/// The folder of the entries below `/memories`.
+const ENTRIES: &str = "entries";
+/// How many files and folders one view lists.
+const MAX_LISTED: usize = 1_000;
+/// How many files a folder may have to be deleted or renamed at once.
+const MAX_TREE: usize = 1_000;
+
+/// What each command needs, and what it takes besides.
+const COMMANDS: [(&str, &[&str], &[&str]); 6] = [
+    ("view", &["path"], &["view_range"]),
+    ("create", &["path", "file_text"], &[]),
+    ("str_replace", &["path", "old_str", "new_str"], &[]),
+    ("insert", &["path", "insert_line", "insert_text"], &[]),
+    ("delete", &["path"], &[]),
+    ("rename", &["old_path", "new_path"], &[]),
+];
+
+/// Runs a command of the tool.
+pub(super) async fn run(
+    call: &Call,
+    entries: &Entries,
+    dialect: Dialect,
+    arguments: &Arguments,
+) -> Result<String, Error> {
+    let command = arguments.needed("command");
+    check_fields(&command, arguments)?;
+    let tool = Tool { folder: Folder { call, entries }, dialect };
+    let path = arguments.needed("path");
+    match command.as_str() {
+        "view" => tool.view(&path, arguments.range("view_range")).await,
+        "create" => tool.create(&path, &arguments.needed("file_text")).await,
+        "str_replace" => tool.replace(&path, &arguments.needed("old_str"), &arguments.needed("new_str")).await,
+        "insert" => {
+            let line = arguments.integer("insert_line").unwrap_or_default();
+            tool.insert(&path, line, &arguments.needed("insert_text")).await
+        }
+        "delete" => tool.delete(&path).await,
+        _ => tool.rename(&arguments.needed("old_path"), &arguments.needed("new_path")).await,
+    }
+}
+
+fn check_fields(command: &str, arguments: &Arguments) -> Result<(), Error> {
+    let known = COMMANDS.iter().find(|(name, ..)| *name == command);
+    let Some((_, needed, optional)) = known else { return Ok(()) };
+    let takes = || {
+        let names: Vec<&str> = needed.iter().chain(*optional).copied().collect();
+        format!("{command} takes {}", names.join(", "))
+    };
+    if let Some(name) = needed.iter().find(|name| !arguments.has(name)) {
+        return Err(Error::invalid_argument(format!("memory: `{name}` is missing"), takes()));
+    }
+    let is_known = |name: &str| name == "command" || needed.contains(&name) || optional.contains(&name);
+    match arguments.names().find(|name| !is_known(name)) {
+        Some(name) => Err(Error::invalid_argument(format!("memory: {command} has no `{name}`"), takes())),
+        None => Ok(()),
+    }
+}
+
+struct Tool<'a> {
+    folder: Folder<'a>,
+    dialect: Dialect,
+}
+
+impl Tool<'_> {
+    /// An error that the documentation has with `Error: ` before it, and the SDK without.
+    fn error(&self, message: String) -> Error {
+        match self.dialect {
+            Dialect::Docs => exactly(format!("Error: {message}")),
+            Dialect::Sdk => exactly(message),
+        }
+    }
+
+    fn call(&self) -> &Call {
+        self.folder.call
+    }
+
+    async fn view(&self, typed: &str, range: Option<(i64, i64)>) -> Result<String, Error> {
+        let path = MemoryPath::parse(typed)?;
+        let place = self.folder.locate(&path).await?;
+        match self.folder.kind(&place).await? {
+            Kind::Absent => Err(exactly(format!("The path {typed} does not exist. Please provide a valid path."))),
+            Kind::File => numbered(typed, &self.text(typed, &place).await?, range),
+            Kind::Folder => self.list(typed, &place, range).await,
+        }
+    }
+
+    /// Two levels of a folder, depth first; `range` is the lines to show where there are many.
+    async fn list(&self, typed: &str, place: &Place, range: Option<(i64, i64)>) -> Result<String, Error> {
+        let mut lines: Vec<String> = Vec::new();
+        let mut total = 0_u64;
+        let base = typed.trim_end_matches('/');
+        for child in self.visible(place).await? {
+            let below = match child.is_folder {
+                true => self.visible(&child.place).await?,
+                false => Vec::new(),
+            };
+            let mut shown = Vec::new();
+            let mut size = child.size;
+            for grandchild in below {
+                // How large a folder below is, nobody has asked.
+                if grandchild.is_folder && self.visible(&grandchild.place).await?.is_empty() {
+                    continue;
+                }
+                size += grandchild.size;
+                shown.push(line(&format!("{base}/{}", child.name), &grandchild, grandchild.size));
+            }
+            if child.is_folder && shown.is_empty() {
+                continue;
+            }
+            total += size;
+            lines.push(line(base, &child, size));
+            lines.extend(shown);
+        }
+        let excluded = match self.dialect {
+            Dialect::Docs => "hidden items and node_modules",
+            Dialect::Sdk => "hidden items",
+        };
+        let mut text =
+            format!("Here're the files and directories up to 2 levels deep in {typed}, excluding {excluded}:");
+        text.push_str(&format!("\n{}\t{typed}", human_size(total)));
+        let count = lines.len();
+        let (first, last) = range.unwrap_or((1, -1));
+        let start = usize::try_from(first.max(1)).unwrap_or(usize::MAX);
+        let end = usize::try_from(last).unwrap_or(count).min(count).min(start.saturating_add(MAX_LISTED - 1));
+        for line in lines.iter().skip(start - 1).take((end + 1).saturating_sub(start)) {
+            text.push('\n');
+            text.push_str(line);
+        }
+        if end < count {
+            text.push_str(&format!("\n(lines {start} to {end} of {count}; more: view_range [{}, -1])", end + 1));
+        }
+        Ok(text)
+    }
+
+    async fn visible(&self, place: &Place) -> Result<Vec<Child>, Error> {
+        let mut children = self.folder.children(place).await?;
+        if self.dialect == Dialect::Docs {
+            children.retain(|child| !child.is_folder || child.name != "node_modules");
+        }
+        Ok(children)
+    }
+
+    /// The text of a file that is there.
+    async fn text(&self, typed: &str, place: &Place) -> Result<String, Error> {
+        match place {
+            Place::Stored { path, .. } => {
+                let limit = self.call().scope.limits.max_file_bytes;
+                match load(&self.call().fs, path, limit).await? {
+                    Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| Error::not_text(path)),
+                    Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
+                    Loaded::Absent => Err(gone(typed)),
+                }
+            }
+            _ => self.folder.entry(place).await?.map(|file| file.text).ok_or_else(|| gone(typed)),
+        }
+    }
+
+    async fn create(&self, typed: &str, content: &str) -> Result<String, Error> {
+        let path = MemoryPath::parse(typed)?;
+        let place = self.folder.locate(&path).await?;
+        let taken = || self.error(format!("File {typed} already exists"));
+        if self.folder.kind(&place).await? != Kind::Absent {
+            return Err(taken());
+        }
+        self.folder.check(typed, &place, Use::Create)?;
+        let is_made = match &place {
+            Place::Root => false,
+            Place::Entries { folder, name } => {
+                let (folder, name) = (folder.as_deref().unwrap_or_default(), name.as_deref().unwrap_or_default());
+                create_file(self.call(), self.folder.entries, folder, name, content).await?
+            }
+            Place::Stored { area, path } => {
+                self.check_size(*area, path, content)?;
+                create(&self.call().fs, path, content.as_bytes()).await?
+            }
+        };
+        if is_made { Ok(format!("File created successfully at: {typed}")) } else { Err(taken()) }
+    }
+
+    async fn replace(&self, typed: &str, old: &str, new: &str) -> Result<String, Error> {
+        let place = self
+            .file(typed, self.error(format!("The path {typed} does not exist. Please provide a valid path.")))
+            .await?;
+        let dialect = self.dialect;
+        self.edit(typed, &place, new, &|text| replaced(typed, text, old, new, dialect)).await
+    }
+
+    async fn insert(&self, typed: &str, line: i64, addition: &str) -> Result<String, Error> {
+        let missing = match self.dialect {
+            Dialect::Docs => format!("Error: The path {typed} does not exist"),
+            Dialect::Sdk => format!("The path {typed} does not exist. Please provide a valid path."),
+        };
+        let place = self.file(typed, exactly(missing)).await?;
+        let dialect = self.dialect;
+        let change = |text: &str| {
+            let edited = inserted(text, line, addition).map_err(|lines| {
+                exactly(match dialect {
+                    Dialect::Docs => format!(
+                        "Error: Invalid `insert_line` parameter: {line}. \
+                         It should be within the range of lines of the file: [0, {lines}]"
+                    ),
+                    Dialect::Sdk => {
+                        format!("Invalid `insert_line` parameter: {line}. It should be within the range [0, {lines}].")
+                    }
+                })
+            })?;
+            Ok((edited, format!("The file {typed} has been edited.")))
+        };
+        self.edit(typed, &place, addition, &change).await
+    }
+
+    /// The place of a file; `missing` if there is none.
+    async fn file(&self, typed: &str, missing: Error) -> Result<Place, Error> {
+        let path = MemoryPath::parse(typed)?;
+        let place = self.folder.locate(&path).await?;
+        match (self.folder.kind(&place).await?, self.dialect) {
+            (Kind::File, _) => Ok(place),
+            (Kind::Folder, Dialect::Sdk) => Err(exactly(format!("The path {typed} is not a file."))),
+            (Kind::Folder, Dialect::Docs) | (Kind::Absent, _) => Err(missing),
+        }
+    }
+
+    /// Changes a file by what is computed from its text, if it still has that text then.
+    async fn edit(
+        &self,
+        typed: &str,
+        place: &Place,
+        added: &str,
+        change: &dyn Fn(&str) -> Result<(String, String), Error>,
+    ) -> Result<String, Error> {
+        let Place::Stored { area, path } = place else {
+            let before = self.folder.entry(place).await?.ok_or_else(|| gone(typed))?;
+            let (edited, answer) = change(&before.text)?;
+            replace_file(self.call(), self.folder.entries, &before, &edited).await?;
+            return Ok(answer);
+        };
+        self.check_size(*area, path, added)?;
+        let layout = &self.call().scope.layout;
+        let is_backed_up = *area == Area::LongTerm || path == layout.scratchpad();
+        let backups = if is_backed_up { Backups::Try } else { Backups::Off };
+        let limit = self.call().scope.limits.max_file_bytes;
+        let edited = update(&self.call().fs, path, limit, backups, |bytes| {
+            let bytes = bytes.ok_or_else(|| gone(typed))?;
+            let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
+            let (edited, answer) = change(text)?;
+            Ok(Change::Write(edited.into_bytes(), answer))
+        });
+        edited.await.map(|(answer, _)| answer)
+    }
+
+    /// A family takes no more at once than its own tools do.
+    fn check_size(&self, area: Area, path: &RelPath, text: &str) -> Result<(), Error> {
+        let limit = self.call().scope.limits.max_file_bytes as usize;
+        let limit = if area == Area::Own { limit } else { limit.min(MAX_WRITE_BYTES) };
+        if text.len() <= limit {
+            return Ok(());
+        }
+        let message = format!("{path}: the text has {} bytes, the limit is {limit}", text.len());
+        Err(Error::new(ErrorCode::TooLarge, message, "write it in several parts; nothing was changed"))
+    }
+
+    async fn delete(&self, typed: &str) -> Result<String, Error> {
+        if names_root(typed) {
+            return Err(exactly("Cannot delete the /memories directory itself"));
+        }
+        let path = MemoryPath::parse(typed)?;
+        let place = self.folder.locate(&path).await?;
+        let missing = || self.error(format!("The path {typed} does not exist"));
+        let files = match self.folder.kind(&place).await? {
+            Kind::Absent => return Err(missing()),
+            Kind::File => Vec::from([place]),
+            Kind::Folder => self.tree(typed, &place).await?,
+        };
+        for file in &files {
+            self.folder.check(typed, file, Use::Remove)?;
+        }
+        let count = files.len();
+        for (file, done) in files.iter().zip(0_usize..) {
+            let removed = self.remove(typed, file).await;
+            removed.map_err(|error| partly(error, "deleted", done, count))?;
+        }
+        Ok(format!("Successfully deleted {typed}"))
+    }
+
+    /// Removes a file; of a note of the notebook a backup is kept. One that is gone already is no error.
+    async fn remove(&self, typed: &str, file: &Place) -> Result<(), Error> {
+        match file {
+            Place::Stored { area, path } => {
+                let backups = if *area == Area::Own { Backups::Off } else { Backups::Require };
+                let limit = self.call().scope.limits.max_file_bytes;
+                let removed = update(&self.call().fs, path, limit, backups, |bytes| {
+                    Ok(bytes.map_or(Change::Keep(()), |_| Change::Remove(())))
+                });
+                removed.await.map(|_| ())
+            }
+            _ => {
+                let file = self.folder.entry(file).await?.ok_or_else(|| gone(typed))?;
+                forget_file(self.call(), self.folder.entries, &file.path).await.map(|_| ())
+            }
+        }
+    }
+
+    /// Every file below a folder, at most [`MAX_TREE`].
+    async fn tree(&self, typed: &str, folder: &Place) -> Result<Vec<Place>, Error> {
+        let mut files = Vec::new();
+        let mut folders = Vec::from([folder.clone()]);
+        let mut seen = 0;
+        while let Some(folder) = folders.pop() {
+            for child in self.folder.children(&folder).await? {
+                seen += 1;
+                if seen > MAX_TREE {
+                    let message = format!("{typed} has more than {MAX_TREE} files and folders");
+                    let help = "take the folders in it one by one; nothing was changed";
+                    return Err(Error::new(ErrorCode::TooLarge, message, help));
+                }
+                if child.is_folder { folders.push(child.place) } else { files.push(child.place) }
+            }
+        }
+        Ok(files)
+    }
+
+    async fn rename(&self, old: &str, new: &str) -> Result<String, Error> {
+        if names_root(old) || names_root(new) {
+            return Err(exactly("Cannot rename the /memories directory itself"));
+        }
+        let (from_path, to_path) = (MemoryPath::parse(old)?, MemoryPath::parse(new)?);
+        let from = self.folder.locate(&from_path).await?;
+        let kind = self.folder.kind(&from).await?;
+        if kind == Kind::Absent {
+            return Err(self.error(format!("The path {old} does not exist")));
+        }
+        let to = self.folder.locate(&to_path).await?;
+        let taken = || self.error(format!("The destination {new} already exists"));
+        if self.folder.kind(&to).await? != Kind::Absent {
+            return Err(taken());
+        }
+        self.folder.check(old, &from, Use::Rename)?;
+        match (&from, &to, kind) {
+            (Place::Entries { .. }, Place::Entries { folder: Some(folder), name: Some(name) }, Kind::File) => {
+                let file = self.folder.entry(&from).await?.ok_or_else(|| gone(old))?;
+                if !rename_file(self.call(), self.folder.entries, &file.path, folder, name).await? {
+                    return Err(taken());
+                }
+            }
+            (Place::Stored { path: source, .. }, Place::Stored { path: target, .. }, Kind::File) => {
+                self.folder.check(new, &to, Use::Create)?;
+                self.move_file(old, source, target).await?.then_some(()).ok_or_else(taken)?;
+            }
+            (Place::Stored { path: source, .. }, Place::Stored { area: Area::Own, path: target }, _) => {
+                self.move_folder(old, &from, source, target).await?;
+            }
+            _ => {
+                let message = format!("Cannot rename {old} to {new}: the two are kept differently");
+                return Err(Error::invalid_argument(message, "create the new file, then delete the old one"));
+            }
+        }
+        Ok(format!("Successfully renamed {old} to {new}"))
+    }
+
+    /// `false`: the new name is taken.
+    async fn move_file(&self, old: &str, from: &RelPath, to: &RelPath) -> Result<bool, Error> {
+        match self.call().fs.rename(from, to).await.map_err(|error| Error::storage(Some(to), &error))? {
+            RenameOutcome::Done => Ok(true),
+            RenameOutcome::Exists => Ok(false),
+            RenameOutcome::Absent | RenameOutcome::Stale(_) => Err(gone(old)),
+        }
+    }
+
+    async fn move_folder(&self, old: &str, folder: &Place, from: &RelPath, to: &RelPath) -> Result<(), Error> {
+        let inside =
+            |path: &RelPath, folder: &RelPath| path.as_str().strip_prefix(folder.as_str()).map(ToString::to_string);
+        if inside(to, from).is_some_and(|rest| rest.starts_with('/')) {
+            let message = format!("Cannot rename {old}: it would be moved into itself");
+            return Err(Error::invalid_argument(message, "choose a name outside of it"));
+        }
+        let files = self.tree(old, folder).await?;
+        let count = files.len();
+        for (file, done) in files.iter().zip(0_usize..) {
+            let Place::Stored { path, .. } = file else { continue };
+            let target = RelPath::parse(format!("{to}{}", inside(path, from).unwrap_or_default()));
+            let target = target.map_err(|error| exactly(format!("{error}")))?;
+            let moved = self.move_file(old, path, &target).await.and_then(|is_done| match is_done {
+                true => Ok(()),
+                false => Err(exactly(format!("{target} was made meanwhile"))),
+            });
+            moved.map_err(|error| partly(error, "renamed", done, count))?;
+        }
+        Ok(())
+    }
+}
+
+fn line(folder: &str, child: &Child, size: u64) -> String {
+    let slash = if child.is_folder { "/" } else { "" };
+    format!("{}\t{folder}/{}{slash}", human_size(size), child.name)
+}
+
+fn gone(typed: &str) -> Error {
+    exactly(format!("The file {typed} no longer exists (may have been deleted or renamed concurrently)."))
+}
+
+/// Says how far it has come.
+fn partly(error: Error, verb: &str, done: usize, count: usize) -> Error {
+    if done == 0 {
+        return error;
+    }
+    let help = format!("{done} of {count} files were {verb}, the others are as they were. {}", error.help);
+    Error { help: help.trim_end().to_string(), ..error }
+}

@@ -1,0 +1,174 @@
+//! [`MemoryPath`]: a path below `/memories`, as a model writes it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::arguments::shown;
+use crate::protocol::Error;
+
+/// The folder that all of it is in.
+pub(super) const ROOT: &str = "/memories";
+
+/// How long a path may be, in bytes; as Anthropic's own stores have it.
+const MAX_PATH_BYTES: usize = 1_024;
+
+/// A path that stays in `/memories`: no `.` or `..`, no empty, hidden or escaped segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MemoryPath {
+    /// As it was written.
+    pub(super) typed: String,
+    /// Below `/memories`; none for the folder itself.
+    pub(super) segments: Vec<String>,
+}
+
+impl MemoryPath {
+    /// Parses a path. A trailing `/` is of no effect.
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        let below = text.strip_prefix(ROOT).filter(|below| below.is_empty() || below.starts_with('/'));
+        let Some(below) = below else {
+            return Err(exactly(format!("Path must start with {ROOT}, got: {}", shown(text))));
+        };
+        if text.len() > MAX_PATH_BYTES {
+            return Err(exactly(format!("Path has {} bytes, the limit is {MAX_PATH_BYTES}", text.len())));
+        }
+        let below = below.strip_prefix('/').unwrap_or_default();
+        let below = below.strip_suffix('/').unwrap_or(below);
+        let segments: Vec<&str> = if below.is_empty() { Vec::new() } else { below.split('/').collect() };
+        // Entries are shown under names that are percent-encoded by our own rule, and never decoded into a path.
+        let is_entry = segments.first() == Some(&super::ENTRIES);
+        for segment in &segments {
+            if leaves(segment) || (!is_entry && is_escaped(segment)) {
+                return Err(exactly(format!("Path {} would escape {ROOT} directory", shown(text))));
+            }
+            if let Some(reason) = refused(segment) {
+                return Err(exactly(format!("Path {} is refused: {reason}", shown(text))));
+            }
+        }
+        Ok(Self { typed: text.to_string(), segments: segments.into_iter().map(ToString::to_string).collect() })
+    }
+
+    pub(super) fn is_root(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    pub(super) fn top(&self) -> &str {
+        self.segments.first().map(String::as_str).unwrap_or_default()
+    }
+
+    /// Below `/memories`, without it.
+    pub(super) fn below(&self) -> String {
+        self.segments.join("/")
+    }
+}
+
+/// Whether a path names the folder itself, by whatever detour: what would remove it says so.
+pub(super) fn names_root(text: &str) -> bool {
+    let Some(below) = text.strip_prefix(ROOT).filter(|below| below.is_empty() || below.starts_with('/')) else {
+        return false;
+    };
+    let mut depth = 0_usize;
+    for segment in below.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => match depth.checked_sub(1) {
+                Some(above) => depth = above,
+                None => return false,
+            },
+            _ => depth += 1,
+        }
+    }
+    depth == 0
+}
+
+fn leaves(segment: &str) -> bool {
+    segment == "." || segment == ".." || segment.contains('\\')
+}
+
+/// `%2e`, `%2f` and `%5c` stand for what leaves a folder, should anybody decode them; `%25` for another layer.
+fn is_escaped(segment: &str) -> bool {
+    let lower = segment.to_ascii_lowercase();
+    ["%2e", "%2f", "%5c", "%25", "%00"].iter().any(|escape| lower.contains(escape))
+}
+
+fn refused(segment: &str) -> Option<&'static str> {
+    if segment.is_empty() {
+        Some("a name in it is empty")
+    } else if segment.starts_with('.') {
+        Some("hidden files are not shown")
+    } else if segment.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+        Some("a name in it has a control character")
+    } else if segment.trim() != segment {
+        Some("a name in it begins or ends with white space")
+    } else if segment.len() > 255 {
+        Some("a name in it has more than 255 bytes")
+    } else {
+        None
+    }
+}
+
+/// An error that is these words and no others: models know them.
+pub(super) fn exactly(message: impl Into<String>) -> Error {
+    Error::invalid_argument(message, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_in_the_folder_is_a_path() {
+        for (text, segments) in [
+            ("/memories", &[][..]),
+            ("/memories/", &[]),
+            ("/memories/a.txt", &["a.txt"]),
+            ("/memories/x/y/", &["x", "y"]),
+            ("/memories/日本.md", &["日本.md"]),
+            ("/memories/100%.md", &["100%.md"]),
+            ("/memories/entries/core/a%2Fb.md", &["entries", "core", "a%2Fb.md"]),
+        ] {
+            assert_eq!(MemoryPath::parse(text).unwrap().segments, segments, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_could_leave_it_is_refused() {
+        for text in [
+            "",
+            "/",
+            "memories/a",
+            "/memoriesZ/q",
+            "/etc/passwd",
+            "/memories/..",
+            "/memories/../a",
+            "/memories/a/../../b",
+            "/memories/./a",
+            "/memories//a",
+            "/memories/%2e%2e/a",
+            "/memories/%2E%2E%2Fa",
+            "/memories/..\\a",
+            "/memories/a\\b",
+            "/memories/%252e",
+            "/memories/a\0b",
+            "/memories/a\nb",
+            "/memories/.hidden",
+            "/memories/ a",
+            "/memories/a ",
+            "/memories/entries/../a",
+        ] {
+            assert!(MemoryPath::parse(text).is_err(), "{text:?}");
+        }
+        assert!(MemoryPath::parse(&format!("/memories/{}", "x/".repeat(600))).is_err());
+        assert!(MemoryPath::parse(&format!("/memories/{}", "x".repeat(256))).is_err());
+    }
+
+    #[test]
+    fn the_folder_itself_is_known_however_it_is_spelt() {
+        for text in ["/memories", "/memories/", "/memories/.", "/memories//", "/memories/x/..", "/memories/x/./.."] {
+            assert!(names_root(text), "{text}");
+        }
+        for text in ["/memories/x", "/memories/..", "/memories/../memories", "/memoriesZ", "/"] {
+            assert!(!names_root(text), "{text}");
+        }
+    }
+}

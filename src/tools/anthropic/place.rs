@@ -1,0 +1,343 @@
+//! Where a path below `/memories` is in the store, and what its folder shows.
+//!
+//! ```text
+//! /memories/MEMORY.md                       long-term memory
+//! /memories/SCRATCHPAD.md, daily/, notes/,  the Markdown of the scope, under its own paths
+//!           facts/, decisions/, ...
+//! /memories/entries/<category>/<key>.md     the entries
+//! /memories/<anything else>                 memories/<anything else> of the scope
+//! ```
+//!
+//! What a model makes of its own accord is kept apart in `memories/`, and shown where the model put it. Hidden
+//! files, backups, templates and the memory of other scopes are never shown.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::ENTRIES;
+use super::path::{MemoryPath, exactly};
+use crate::engine::Call;
+use crate::entries::{Entries, ShownFile, shown_files};
+use crate::order;
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, ReadOutcome};
+use crate::store::{
+    DAILY_FOLDER, DECISIONS_FOLDER, Date, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTE_SUFFIX, NOTES_FOLDER, NoteName,
+    RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, portable_path, text_of_name,
+};
+
+/// The folder for what is of no family.
+const OWN_FOLDER: &str = "memories";
+/// What is the scope's even before it is there.
+const FAMILIES: [&str; 5] = [SCRATCHPAD_FILE, DAILY_FOLDER, NOTES_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER];
+/// How many things a folder may have to be shown.
+const MAX_CHILDREN: usize = 65_536;
+
+/// Where something is.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// `/memories` itself.
+    Root,
+    /// A file or a folder of the store.
+    Stored { area: Area, path: RelPath },
+    /// The folder of the entries, that of a category, or an entry.
+    Entries { folder: Option<String>, name: Option<String> },
+}
+
+/// Whose rules hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Area {
+    LongTerm,
+    Scope,
+    Own,
+}
+
+/// What is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Absent,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Create,
+    Remove,
+    Rename,
+}
+
+/// Something in a folder.
+#[derive(Debug)]
+pub(super) struct Child {
+    pub(super) name: String,
+    pub(super) place: Place,
+    pub(super) is_folder: bool,
+    pub(super) size: u64,
+}
+
+/// The folder as one command sees it.
+pub(super) struct Folder<'a> {
+    pub(super) call: &'a Call,
+    pub(super) entries: &'a Entries,
+}
+
+impl Folder<'_> {
+    pub(super) async fn locate(&self, path: &MemoryPath) -> Result<Place, Error> {
+        let top = path.top();
+        if path.is_root() {
+            return Ok(Place::Root);
+        }
+        if top == ENTRIES {
+            return entries_place(path);
+        }
+        if path.segments.len() == 1 && top == LONG_TERM_FILE {
+            return Ok(Place::Stored { area: Area::LongTerm, path: self.layout().long_term().clone() });
+        }
+        let area = if FAMILIES.contains(&top) {
+            Area::Scope
+        } else if !may_be_shown(top) || top == LONG_TERM_FILE {
+            Area::Own
+        } else {
+            let has = |children: &[Child]| children.iter().any(|child| child.name == top);
+            let is_own = has(&self.stored_children(Area::Own, Some(&self.own()?)).await?);
+            let is_of_scope =
+                !is_own && has(&self.stored_children(Area::Scope, self.layout().project_folder()).await?);
+            if is_of_scope { Area::Scope } else { Area::Own }
+        };
+        let below = path.below();
+        let inside = if area == Area::Own { format!("{OWN_FOLDER}/{below}") } else { below };
+        let path = self.layout().in_notebook(&inside).map_err(|error| exactly(format!("{error}")))?;
+        Ok(Place::Stored { area, path })
+    }
+
+    /// What is at a place. A folder without anything in it that is shown is not there.
+    pub(super) async fn kind(&self, place: &Place) -> Result<Kind, Error> {
+        let found = match place {
+            Place::Root => return Ok(Kind::Folder),
+            Place::Entries { name: Some(_), .. } => {
+                let found = self.entry(place).await?;
+                return Ok(if found.is_some() { Kind::File } else { Kind::Absent });
+            }
+            Place::Entries { .. } => None,
+            Place::Stored { area, path } => match self.call.fs.read(path, 0, 0).await {
+                Ok(ReadOutcome::Content(_)) if is_shown(*area, path) => Some(Kind::File),
+                Ok(ReadOutcome::Content(_)) | Err(FsError::NotDirectory) => Some(Kind::Absent),
+                Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) | Err(FsError::IsDirectory) => None,
+                Err(FsError::SymbolicLink) => return Err(through_link()),
+                Err(error) => return Err(Error::storage(Some(path), &error)),
+            },
+        };
+        match found {
+            Some(kind) => Ok(kind),
+            None if self.children(place).await?.is_empty() => Ok(Kind::Absent),
+            None => Ok(Kind::Folder),
+        }
+    }
+
+    /// What a folder shows, by name.
+    pub(super) async fn children(&self, place: &Place) -> Result<Vec<Child>, Error> {
+        let mut children = match place {
+            Place::Root => self.top().await?,
+            Place::Stored { area, path } => self.stored_children(*area, Some(path)).await?,
+            Place::Entries { name: Some(_), .. } => Vec::new(),
+            Place::Entries { folder, .. } => {
+                let files = shown_files(self.call, self.entries).await?.unwrap_or_default();
+                entry_children(&files, folder.as_deref())
+            }
+        };
+        order::sort_slice(&mut children, |a, b| a.name.cmp(&b.name));
+        Ok(children)
+    }
+
+    /// The file of an entry.
+    pub(super) async fn entry(&self, place: &Place) -> Result<Option<ShownFile>, Error> {
+        let Place::Entries { folder: Some(folder), name: Some(name) } = place else { return Ok(None) };
+        let files = shown_files(self.call, self.entries).await?.unwrap_or_default();
+        let path =
+            portable_path(&text_of_name(folder), &text_of_name(name)).map_err(|error| exactly(format!("{error}")))?;
+        Ok(files.into_iter().find(|file| file.path == path))
+    }
+
+    async fn top(&self) -> Result<Vec<Child>, Error> {
+        let mut children = self.stored_children(Area::Own, Some(&self.own()?)).await?;
+        children.retain(|child| {
+            child.name != LONG_TERM_FILE && child.name != ENTRIES && !FAMILIES.contains(&child.name.as_str())
+        });
+        let mut of_scope = self.stored_children(Area::Scope, self.layout().project_folder()).await?;
+        of_scope.retain(|child| {
+            let is_shown = may_be_shown(&child.name) && child.name != LONG_TERM_FILE && child.name != ENTRIES;
+            is_shown && !children.iter().any(|own| own.name == child.name)
+        });
+        children.extend(of_scope);
+        let long_term = self.layout().long_term();
+        if let Ok(ReadOutcome::Content(content)) = self.call.fs.read(long_term, 0, 0).await {
+            children.push(Child {
+                name: LONG_TERM_FILE.into(),
+                place: Place::Stored { area: Area::LongTerm, path: long_term.clone() },
+                is_folder: false,
+                size: content.size,
+            });
+        }
+        let entries = shown_files(self.call, self.entries).await?.unwrap_or_default();
+        if !entries.is_empty() {
+            let place = Place::Entries { folder: None, name: None };
+            children.push(Child { name: ENTRIES.into(), place, is_folder: true, size: 0 });
+        }
+        Ok(children)
+    }
+
+    async fn stored_children(&self, area: Area, folder: Option<&RelPath>) -> Result<Vec<Child>, Error> {
+        let mut children = Vec::new();
+        let mut after = None;
+        loop {
+            let listed = self.call.fs.list(folder, after, self.call.scope.limits.max_list_entries, None).await;
+            let page = match listed {
+                Ok(ListOutcome::Page(page)) => page,
+                Ok(ListOutcome::Unchanged) | Err(FsError::NotDirectory) => break,
+                Err(FsError::SymbolicLink) => return Err(through_link()),
+                Err(error) => return Err(Error::storage(folder, &error)),
+            };
+            children.extend(page.entries.iter().filter_map(|entry| child(area, entry)));
+            if children.len() > MAX_CHILDREN {
+                let place = folder.map_or("the root of the store", RelPath::as_str);
+                let message = format!("{place} has more than {MAX_CHILDREN} files and folders");
+                return Err(Error::new(ErrorCode::TooLarge, message, "view a folder below it"));
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+        Ok(children)
+    }
+
+    fn own(&self) -> Result<RelPath, Error> {
+        self.layout().in_notebook(OWN_FOLDER).map_err(|error| exactly(format!("{error}")))
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.call.scope.layout
+    }
+
+    /// Refuses what the family of a file does not allow.
+    pub(super) fn check(&self, typed: &str, place: &Place, what: Use) -> Result<(), Error> {
+        let verb = match what {
+            Use::Create => "create",
+            Use::Remove => "delete",
+            Use::Rename => "rename",
+        };
+        let refused =
+            |reason: &str, help: &str| Err(Error::invalid_argument(format!("Cannot {verb} {typed}: {reason}"), help));
+        let (area, path) = match place {
+            Place::Stored { area, path } => (*area, path),
+            Place::Entries { folder: Some(_), name: Some(_) } => return Ok(()),
+            Place::Entries { .. } if what == Use::Create => {
+                return refused("entries are files of a category", "as /memories/entries/<category>/<key>.md");
+            }
+            Place::Entries { .. } if what == Use::Rename => {
+                return refused("it is a category", "rename its entries one by one");
+            }
+            Place::Entries { .. } | Place::Root => return Ok(()),
+        };
+        let kept = "it is kept by the journal";
+        let below = self.layout().below_notebook(path).unwrap_or_default();
+        let segments: Vec<&str> = below.split('/').collect();
+        match (area, what, segments.as_slice()) {
+            (Area::Own, ..) | (Area::LongTerm, Use::Create, _) => Ok(()),
+            (Area::LongTerm, ..) => refused(kept, "replace what is no longer true in it with str_replace"),
+            (Area::Scope, Use::Remove | Use::Rename, [SCRATCHPAD_FILE] | [DAILY_FOLDER, ..]) => {
+                refused(kept, "replace what is no longer true in it with str_replace")
+            }
+            (Area::Scope, Use::Rename, _) => {
+                let help = "make the new note, correct the links, then delete the old one";
+                refused("links to a note lead to its name", help)
+            }
+            (Area::Scope, Use::Remove, _) | (Area::Scope, Use::Create, [SCRATCHPAD_FILE]) => Ok(()),
+            (Area::Scope, Use::Create, [DAILY_FOLDER, day])
+                if day.strip_suffix(NOTE_SUFFIX).and_then(Date::parse).is_some() =>
+            {
+                Ok(())
+            }
+            (Area::Scope, Use::Create, [DAILY_FOLDER, ..]) => {
+                refused("it is no day", "as /memories/daily/YYYY-MM-DD.md")
+            }
+            (Area::Scope, Use::Create, [NOTES_FOLDER, name]) if name.ends_with(NOTE_SUFFIX) => {
+                NoteName::parse(name).map(|_| ()).map_err(Error::from)
+            }
+            (Area::Scope, Use::Create, [first, .., name]) if name.ends_with(NOTE_SUFFIX) && !first.is_empty() => Ok(()),
+            (Area::Scope, Use::Create, _) => {
+                refused("notes are Markdown", "end the name with .md, or use another folder")
+            }
+        }
+    }
+}
+
+/// Below `entries/`: the name of an entry is without its extension.
+fn entries_place(path: &MemoryPath) -> Result<Place, Error> {
+    let name = |file: &str| file.strip_suffix(NOTE_SUFFIX).filter(|name| !name.is_empty()).map(ToString::to_string);
+    match path.segments.get(1..).unwrap_or_default() {
+        [] => Ok(Place::Entries { folder: None, name: None }),
+        [folder] => Ok(Place::Entries { folder: Some(folder.clone()), name: None }),
+        [folder, file] if name(file).is_some() => Ok(Place::Entries { folder: Some(folder.clone()), name: name(file) }),
+        _ => {
+            let message = format!("{} is no place of an entry", path.typed);
+            Err(Error::invalid_argument(message, "entries are /memories/entries/<category>/<key>.md"))
+        }
+    }
+}
+
+fn entry_children(files: &[ShownFile], folder: Option<&str>) -> Vec<Child> {
+    let folder = folder.map(|folder| crate::store::file_stem(&text_of_name(folder)));
+    let mut children: Vec<Child> = Vec::new();
+    for file in files {
+        let Some((category, name)) = file.path.as_str().split_once('/') else { continue };
+        match &folder {
+            None => {
+                if children.last().is_none_or(|last| last.name != category) {
+                    let place = Place::Entries { folder: Some(category.into()), name: None };
+                    children.push(Child { name: category.into(), place, is_folder: true, size: 0 });
+                }
+            }
+            Some(folder) if folder == category => {
+                let stem = name.strip_suffix(NOTE_SUFFIX).unwrap_or(name).to_string();
+                let place = Place::Entries { folder: Some(category.into()), name: Some(stem) };
+                children.push(Child { name: name.into(), place, is_folder: false, size: file.text.len() as u64 });
+            }
+            Some(_) => {}
+        }
+    }
+    children
+}
+
+fn child(area: Area, entry: &Entry) -> Option<Child> {
+    let name = entry.path.file_name();
+    // What is shown can be named.
+    MemoryPath::parse(&format!("/memories/{name}")).ok()?;
+    let is_folder = match entry.kind {
+        EntryKind::File => false,
+        EntryKind::Directory => true,
+        EntryKind::Other => return None,
+    };
+    let is_shown = match is_folder {
+        true => area != Area::Scope || !Layout::is_other_memory(&entry.path),
+        false => is_shown(area, &entry.path),
+    };
+    let place = Place::Stored { area, path: entry.path.clone() };
+    is_shown.then(|| Child { name: name.into(), place, is_folder, size: if is_folder { 0 } else { entry.size } })
+}
+
+/// Of the families, Markdown is shown: what else lies there is backups and attachments.
+fn is_shown(area: Area, path: &RelPath) -> bool {
+    area == Area::Own || path.as_str().ends_with(NOTE_SUFFIX)
+}
+
+/// Whether something directly in the scope is its own memory, and not templates, another scope's or `memories/`.
+fn may_be_shown(name: &str) -> bool {
+    name != OWN_FOLDER && name != TEMPLATES_FOLDER && !SCOPE_FOLDERS.contains(&name)
+}
+
+fn through_link() -> Error {
+    exactly("Path would escape /memories directory via symlink")
+}

@@ -1,0 +1,204 @@
+//! What `view`, `str_replace` and `insert` make of a text: pure, and to the byte what the SDK does.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::path::exactly;
+use crate::protocol::Error;
+use crate::tools::Dialect;
+
+/// How many lines a file may have to be viewed.
+const MAX_LINES: usize = 999_999;
+/// How many bytes of a file one view shows, without its header.
+pub(super) const MAX_VIEW_BYTES: usize = 65_536;
+/// How many lines before and behind a change its snippet shows.
+const SNIPPET_LINES: usize = 2;
+/// How many places of an ambiguous text an error names.
+const MAX_PLACES: usize = 100;
+
+/// The lines of a file with their numbers, those of a range if there is one.
+pub(super) fn numbered(path: &str, text: &str, range: Option<(i64, i64)>) -> Result<String, Error> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let count = i64::try_from(lines.len()).unwrap_or(i64::MAX);
+    if lines.len() > MAX_LINES {
+        return Err(exactly(format!("File {path} exceeds maximum line limit of 999,999 lines.")));
+    }
+    let (first, last) = range.unwrap_or((1, -1));
+    let first = first.max(1);
+    // As slices of Python end: -1 is the end here, what is less counts from there.
+    let end = match last {
+        -1 => count,
+        last if last < 0 => count.saturating_add(last).max(0),
+        last => last.min(count),
+    };
+    let start = usize::try_from(first - 1).unwrap_or(usize::MAX);
+    let taken = usize::try_from(end).unwrap_or_default().saturating_sub(start);
+    let mut shown = format!("Here's the content of {path} with line numbers:\n");
+    let header = shown.len();
+    for (line, number) in lines.iter().skip(start).take(taken).zip(first..) {
+        let separator = if shown.len() > header { "\n" } else { "" };
+        let next = format!("{separator}{number:>6}\t{line}");
+        if shown.len() - header + next.len() > MAX_VIEW_BYTES {
+            if shown.len() == header {
+                shown.push_str(crate::document::head(&next, MAX_VIEW_BYTES));
+                shown.push_str(&format!("…\n(line {number} has {} bytes and is cut here)", line.len()));
+                if number < end {
+                    shown.push_str(&format!("\n(more: view_range [{}, {end}])", number + 1));
+                }
+            } else {
+                shown.push_str(&format!(
+                    "\n(lines {first} to {} of {count}; more: view_range [{number}, {end}])",
+                    number - 1
+                ));
+            }
+            break;
+        }
+        shown.push_str(&next);
+    }
+    Ok(shown)
+}
+
+/// A text with the one occurrence of `old` replaced, and what `str_replace` answers.
+pub(super) fn replaced(
+    path: &str,
+    text: &str,
+    old: &str,
+    new: &str,
+    dialect: Dialect,
+) -> Result<(String, String), Error> {
+    match text.matches(old).take(2).count() {
+        0 => {
+            let message = format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.");
+            return Err(exactly(message));
+        }
+        1 => {}
+        _ => {
+            let places = line_numbers(text, old);
+            let message = format!(
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {places}. \
+                 Please ensure it is unique"
+            );
+            return Err(exactly(message));
+        }
+    }
+    let at = text.find(old).unwrap_or_default();
+    let first = text.get(..at).unwrap_or_default().matches('\n').count();
+    let edited = text.replacen(old, new, 1);
+    let start = first.saturating_sub(SNIPPET_LINES);
+    let lines = edited.split('\n').zip(1_usize..).skip(start).take(first + SNIPPET_LINES + 1 - start);
+    let snippet: Vec<String> = lines.map(|(line, number)| format!("{number:>6}\t{line}")).collect();
+    let intro = match dialect {
+        Dialect::Docs => "The memory file has been edited.",
+        Dialect::Sdk => "The memory file has been edited. Here is the snippet showing the change (with line numbers):",
+    };
+    let answer = format!("{intro}\n{}", snippet.join("\n"));
+    Ok((edited, answer))
+}
+
+/// The lines in which a text occurs, overlapping occurrences included, each as often as it does.
+fn line_numbers(text: &str, needle: &str) -> String {
+    let (mut line, mut places) = (1_usize, Vec::new());
+    for (at, character) in text.char_indices().chain([(text.len(), '\0')]) {
+        if text.get(at..).is_some_and(|rest| rest.starts_with(needle)) {
+            if places.len() == MAX_PLACES {
+                places.push("…".to_string());
+                break;
+            }
+            places.push(line.to_string());
+        }
+        line += usize::from(character == '\n');
+    }
+    places.join(", ")
+}
+
+/// A text with another one behind line `after`; `None` if there is no such line. Ends with a newline.
+pub(super) fn inserted(text: &str, after: i64, addition: &str) -> Result<String, usize> {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let mut lines: Vec<&str> = if text.is_empty() { Vec::new() } else { body.split('\n').collect() };
+    let at = usize::try_from(after).ok().filter(|at| *at <= lines.len()).ok_or(lines.len())?;
+    let tail = lines.split_off(at);
+    lines.push(addition.trim_end_matches('\n'));
+    lines.extend(tail);
+    let mut edited = lines.join("\n");
+    edited.push('\n');
+    Ok(edited)
+}
+
+/// A size for people: `0B`, `1K`, `1.5K`.
+pub(super) fn human_size(bytes: u64) -> String {
+    const UNITS: [char; 5] = ['B', 'K', 'M', 'G', 'T'];
+    let (mut unit, mut letter) = (1_u64, 'B');
+    for next in UNITS.into_iter().skip(1) {
+        if bytes / unit < 1024 {
+            break;
+        }
+        (unit, letter) = (unit * 1024, next);
+    }
+    if bytes % unit == 0 {
+        return format!("{}{letter}", bytes / unit);
+    }
+    // Half to even, as Python rounds.
+    let scaled = u128::from(bytes) * 10;
+    let unit = u128::from(unit);
+    let (tenths, rest) = (scaled / unit, scaled % unit);
+    let up = rest * 2 > unit || (rest * 2 == unit && tenths % 2 == 1);
+    let tenths = tenths + u128::from(up);
+    format!("{}.{}{letter}", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_those_of_the_sdk() {
+        let text = "1\n2\n3\n4\n5";
+        let lines = |range| numbered("/m", text, Some(range)).unwrap();
+        let shown = |range| lines(range).lines().skip(1).map(|line| line[7..].to_string()).collect::<Vec<_>>().join("");
+        assert_eq!(shown((2, 3)), "23");
+        assert_eq!(shown((2, -1)), "2345");
+        assert_eq!(shown((2, -2)), "23");
+        assert_eq!(shown((-5, 2)), "12");
+        assert_eq!(shown((4, 2)), "");
+        assert_eq!(shown((9, 12)), "");
+        assert_eq!(shown((1, i64::MIN)), "");
+        assert!(lines((4, 2)).ends_with(":\n"));
+    }
+
+    #[test]
+    fn a_long_file_is_shown_in_parts() {
+        let text = "x".repeat(99).repeat(1).to_string() + "\n";
+        let text = text.repeat(2_000);
+        let first = numbered("/m", &text, None).unwrap();
+        assert!(first.len() < MAX_VIEW_BYTES + 200, "{}", first.len());
+        let (_, rest) = first.rsplit_once("more: view_range [").unwrap();
+        let (next, _) = rest.split_once(',').unwrap();
+        let next: i64 = next.parse().unwrap();
+        let second = numbered("/m", &text, Some((next, -1))).unwrap();
+        assert!(second.contains(&format!("\n{next:>6}\t")), "{second:.100}");
+        let wide = numbered("/m", &"y".repeat(100_000), None).unwrap();
+        assert!(wide.ends_with("(line 1 has 100000 bytes and is cut here)"));
+    }
+
+    #[test]
+    fn more_lines_than_the_sdk_shows_are_refused() {
+        let error = numbered("/m", &"\n".repeat(MAX_LINES), None).unwrap_err();
+        assert_eq!(error.message, "File /m exceeds maximum line limit of 999,999 lines.");
+    }
+
+    #[test]
+    fn an_insertion_is_behind_a_line_that_is_there() {
+        assert_eq!(inserted("1\n2", 2, "x\n\n"), Ok("1\n2\nx\n".into()));
+        assert_eq!(inserted("", 0, "x"), Ok("x\n".into()));
+        assert_eq!(inserted("1\n", 2, "x"), Err(1));
+        assert_eq!(inserted("1\n", -1, "x"), Err(1));
+        assert_eq!(inserted("1\n", i64::MAX, "x"), Err(1));
+    }
+
+    #[test]
+    fn an_ambiguous_text_is_named_a_bounded_number_of_times() {
+        let error = replaced("/m", &"a".repeat(100_000), "", "x", Dialect::Sdk).unwrap_err();
+        assert!(error.message.len() < 600, "{}", error.message.len());
+    }
+}

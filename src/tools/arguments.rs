@@ -1,0 +1,226 @@
+//! [`Arguments`]: what a model sends, held against the table.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::table::{Field, Kind, Spec};
+use crate::protocol::{Error, ErrorCode};
+
+/// How long the arguments of a call may be, in bytes of JSON.
+pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;
+
+/// How much of a value an error shows, in characters.
+const SHOWN_CHARS: usize = 60;
+
+/// Arguments that fit the table: each field is known, is there once, and is of its type and within its bounds.
+pub(super) struct Arguments {
+    fields: Vec<(&'static str, Given)>,
+}
+
+/// A value of a field.
+enum Given {
+    Text(String),
+    Integer(i64),
+    Flag(bool),
+    Texts(Vec<String>),
+    Range(i64, i64),
+}
+
+impl Arguments {
+    /// Reads the JSON of a call. `null` stands for a field that is left out, as some models send it.
+    pub(super) fn parse(spec: &Spec, json: &str) -> Result<Self, Error> {
+        if json.len() > MAX_ARGUMENT_BYTES {
+            let message =
+                format!("{}: the arguments have {} bytes, the limit is {MAX_ARGUMENT_BYTES}", spec.name, json.len());
+            return Err(Error::new(ErrorCode::TooLarge, message, "send less at once"));
+        }
+        let json = if json.trim().is_empty() { "{}" } else { json };
+        let Pairs(pairs) = serde_json::from_str(json).map_err(|error| {
+            let message = format!("{}: the arguments are no JSON object: {error}", spec.name);
+            Error::invalid_argument(message, allowed(spec))
+        })?;
+        let mut fields: Vec<(&'static str, Given)> = Vec::new();
+        let mut seen: Vec<&str> = Vec::new();
+        for (name, value) in &pairs {
+            let Some(field) = spec.fields.iter().find(|field| field.name == name) else {
+                return Err(Error::invalid_argument(
+                    format!("{}: unknown argument `{}`", spec.name, shown(name)),
+                    allowed(spec),
+                ));
+            };
+            if seen.contains(&field.name) {
+                let message = format!("{}: `{}` is given twice", spec.name, field.name);
+                return Err(Error::invalid_argument(message, "give it once"));
+            }
+            seen.push(field.name);
+            if !value.is_null() {
+                fields.push((field.name, given(spec, field, value)?));
+            }
+        }
+        let missing =
+            spec.fields.iter().find(|field| field.required && !fields.iter().any(|(name, _)| *name == field.name));
+        if let Some(field) = missing {
+            let message = format!("{}: `{}` is missing", spec.name, field.name);
+            return Err(Error::invalid_argument(message, format!("`{}` is {}", field.name, expected(field.kind))));
+        }
+        Ok(Self { fields })
+    }
+
+    /// Which fields are given.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|(name, _)| *name)
+    }
+
+    fn get(&self, name: &str) -> Option<&Given> {
+        self.fields.iter().find(|(known, _)| *known == name).map(|(_, given)| given)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Given::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A text that is there, as the table has it required.
+    pub(super) fn needed(&self, name: &str) -> String {
+        self.text(name).unwrap_or_default().to_string()
+    }
+
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Some(Given::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(super) fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), Some(Given::Flag(true)))
+    }
+
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        match self.get(name) {
+            Some(Given::Texts(texts)) => texts.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn range(&self, name: &str) -> Option<(i64, i64)> {
+        match self.get(name) {
+            Some(Given::Range(first, last)) => Some((*first, *last)),
+            _ => None,
+        }
+    }
+
+    /// How many hits are wanted.
+    pub(super) fn limit(&self, usual: u32) -> u32 {
+        self.integer("limit").and_then(|limit| u32::try_from(limit).ok()).unwrap_or(usual)
+    }
+
+    /// Where a page begins that is told by a number; 0 for the first.
+    pub(super) fn start(&self) -> Result<u32, Error> {
+        let Some(cursor) = self.text("cursor") else { return Ok(0) };
+        cursor.parse().map_err(|_| {
+            let message = format!("`cursor` is `{}`", shown(cursor));
+            Error::invalid_argument(message, "give the cursor that the answer before named, or none for the beginning")
+        })
+    }
+}
+
+fn given(spec: &Spec, field: &Field, value: &Value) -> Result<Given, Error> {
+    let refused = || {
+        let json = serde_json::to_string(value).unwrap_or_default();
+        let message = format!("{}: `{}` is {}", spec.name, field.name, shown(&json));
+        Error::invalid_argument(message, format!("`{}` is {}", field.name, expected(field.kind)))
+    };
+    let given = match (field.kind, value) {
+        (Kind::Text, Value::String(text)) => Some(Given::Text(text.clone())),
+        (Kind::Word(words), Value::String(text)) if words.contains(&text.as_str()) => Some(Given::Text(text.clone())),
+        (Kind::Flag, Value::Bool(flag)) => Some(Given::Flag(*flag)),
+        (Kind::Integer { least, most }, value) => {
+            whole(value).filter(|number| (least..=most).contains(number)).map(Given::Integer)
+        }
+        (Kind::Texts(most), Value::Array(items)) if items.len() <= most => {
+            let texts = items.iter().map(|item| item.as_str().map(ToString::to_string));
+            texts.collect::<Option<Vec<String>>>().map(Given::Texts)
+        }
+        (Kind::Range, Value::Array(items)) => match items.as_slice() {
+            [first, last] => whole(first).zip(whole(last)).map(|(first, last)| Given::Range(first, last)),
+            _ => None,
+        },
+        _ => None,
+    };
+    given.ok_or_else(refused)
+}
+
+/// A whole number, also one that is written `5.0`.
+fn whole(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let number = value.as_f64()?;
+        // Beyond this, not every whole number is one of these.
+        let is_exact = number.abs() <= 9_007_199_254_740_992.0;
+        (is_exact && number as i64 as f64 == number).then_some(number as i64)
+    })
+}
+
+/// What a field takes, for an error.
+fn expected(kind: Kind) -> String {
+    match kind {
+        Kind::Text => "a string".into(),
+        Kind::Word(words) => format!("one of {}", words.join(", ")),
+        Kind::Flag => "true or false".into(),
+        Kind::Integer { least: i64::MIN, .. } => "a whole number".into(),
+        Kind::Integer { least, most: i64::MAX } => format!("a whole number of at least {least}"),
+        Kind::Integer { least, most } => format!("a whole number from {least} to {most}"),
+        Kind::Texts(most) => format!("an array of at most {most} strings"),
+        Kind::Range => "an array of two whole numbers".into(),
+        Kind::Objects => "an array of objects".into(),
+    }
+}
+
+fn allowed(spec: &Spec) -> String {
+    let names: Vec<&str> = spec.fields.iter().map(|field| field.name).collect();
+    format!("the arguments are {}", names.join(", "))
+}
+
+/// A part of what was given, on one line.
+pub(super) fn shown(text: &str) -> String {
+    let shown: String = text.chars().take(SHOWN_CHARS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(SHOWN_CHARS).is_some() { format!("{shown}…") } else { shown }
+}
+
+/// The fields of an object as they stand there: a field that is given twice is not silently one.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+struct PairsVisitor;
+
+impl<'de> Visitor<'de> for PairsVisitor {
+    type Value = Pairs;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
+    }
+}

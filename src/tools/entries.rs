@@ -1,0 +1,203 @@
+//! The tools of the entries.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
+use super::arguments::{Arguments, shown};
+use super::json::Object;
+use super::table::{Id, Spec};
+use crate::document::head;
+use crate::entries::{
+    EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, EntryInfo, FindEntriesReply, ForgetEntryReply,
+    ListEntriesReply, NewEntry, StoreReply, StoreState,
+};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::utc_text;
+
+/// How many entries an answer has unless told otherwise, as NullClaw's.
+const USUAL_LIMIT: u32 = 5;
+/// How many keys a list has unless told otherwise.
+const USUAL_LIST: u32 = 20;
+/// How far a search can be paged.
+const MAX_START: u32 = 1_000;
+/// How much of its content a list shows of an entry, in bytes.
+const PREVIEW_BYTES: usize = 120;
+
+/// The command of a call.
+pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesCommand, Error> {
+    let verb = match spec.id {
+        Id::Store => EntriesVerb::Store {
+            entry: NewEntry {
+                key: arguments.needed("key"),
+                content: arguments.needed("content"),
+                category: arguments.text("category").unwrap_or("core").to_string(),
+                tags: arguments.texts("tags"),
+                source: None,
+                supersedes: None,
+            },
+            base: None,
+        },
+        Id::Recall => match (arguments.text("key"), arguments.text("query")) {
+            (Some(key), None) => {
+                if arguments.has("limit") {
+                    let message = "memory_recall: `limit` does not go with `key`, which is one entry";
+                    return Err(Error::invalid_argument(message, "leave it out, or give a query"));
+                }
+                arguments.start()?;
+                EntriesVerb::Get { key: key.to_string() }
+            }
+            (None, Some(query)) => {
+                let start = arguments.start()?;
+                if start > MAX_START {
+                    let message = format!("`cursor` is {start}, a search goes on to {MAX_START}");
+                    return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
+                }
+                let limit = start.saturating_add(arguments.limit(USUAL_LIMIT));
+                EntriesVerb::Find { query: query.to_string(), limit }
+            }
+            (Some(_), Some(_)) => {
+                return Err(Error::invalid_argument("memory_recall: both `key` and `query` are given", "give one"));
+            }
+            (None, None) => {
+                let help = "give the exact key, or a query; memory_list has the keys";
+                return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
+            }
+        },
+        Id::List => EntriesVerb::List {
+            filter: EntryFilter {
+                category: arguments.text("category").map(ToString::to_string),
+                all_tags: arguments.texts("tags"),
+                ..EntryFilter::default()
+            },
+            limit: Some(arguments.limit(USUAL_LIST)),
+            cursor: arguments.text("cursor").map(ToString::to_string),
+        },
+        Id::Forget => EntriesVerb::Forget { key: arguments.needed("key"), base: None },
+        _ => return Err(Error::new(ErrorCode::Internal, "no tool of the entries", "")),
+    };
+    Ok(EntriesCommand::new(verb))
+}
+
+/// What the call answers.
+pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answer, Error> {
+    Ok(match reply {
+        EntriesReply::Stored(reply) => stored(&reply),
+        EntriesReply::Entry(entry) => one(&entry, arguments.start()?)?,
+        EntriesReply::Found(reply) => found(&reply, &arguments.needed("query"), arguments.start()?),
+        EntriesReply::Listed(reply) => listed(&reply),
+        EntriesReply::Forgotten(reply) => forgotten(&reply),
+        _ => return Err(Error::new(ErrorCode::Internal, "no answer of the entries", "")),
+    })
+}
+
+fn stored(reply: &StoreReply) -> Answer {
+    let state = match &reply.state {
+        StoreState::Stored => "stored",
+        StoreState::Updated => "updated",
+        StoreState::Moved(_) => "moved",
+        StoreState::Unchanged => "unchanged",
+        StoreState::Forgotten => "forgotten",
+        StoreState::Conflict => "conflict",
+        StoreState::Held => "held",
+    };
+    let mut object = Object::new();
+    object.text("key", &reply.key);
+    object.text("category", &reply.category);
+    object.text("state", state);
+    object.texts("evicted", &reply.evicted);
+    Answer::new(reply.message.clone(), object)
+}
+
+/// One entry; its content from a byte on where it is longer than an answer.
+fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
+    let start = start as usize;
+    let size = entry.content.len();
+    let rest = entry.content.get(start..).filter(|rest| start == 0 || !rest.is_empty()).ok_or_else(|| {
+        let message = format!("`cursor` is {start}, the content has {size} bytes");
+        Error::invalid_argument(message, "give the cursor that the answer before named, or none for the beginning")
+    })?;
+    let part = head(rest, MAX_ANSWER_BYTES);
+    let next = (part.len() < rest.len()).then(|| (start + part.len()).to_string());
+    let mut text = format!("[{}] ({})", shown(&entry.key), shown(&entry.category));
+    if !entry.tags.is_empty() {
+        text.push_str(&format!(" tags: {}", shown(&entry.tags.join(", "))));
+    }
+    text.push_str(&format!(", updated {}\n{part}", utc_text(entry.updated)));
+    if let Some(next) = &next {
+        text.push_str(&format!("\n(bytes {start} to {next} of {size})"));
+        text.push_str(&more(next));
+    }
+    let mut object = Object::new();
+    object.objects("entries", &[fields(entry, part)]);
+    object.count("total", 1);
+    object.text_if_any("next", next.as_deref());
+    Ok(Answer::new(text, object))
+}
+
+fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
+    let items = reply.hits.iter().skip(start as usize).zip(1_u64..).map(|(hit, number)| {
+        let entry = &hit.entry;
+        let content = content(&entry.content);
+        let number = number.saturating_add(start.into());
+        let text = format!("{number}. [{}] ({}): {content}", shown(&entry.key), shown(&entry.category));
+        let mut object = fields(entry, &content);
+        object.texts("terms", &hit.terms);
+        Item { text, object }
+    });
+    let page = Page::of(items);
+    let end = start.saturating_add(page.len());
+    let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
+    let headline = match (reply.total, page.len()) {
+        (0, _) => format!("No memories found matching: {}", shown(query)),
+        (total, 0) => format!("No more memories matching: {}; {total} in all", shown(query)),
+        (1, _) => "Found 1 memory:".to_string(),
+        (total, _) => format!("Found {total} memories, {} to {end} of them:", start.saturating_add(1)),
+    };
+    page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
+}
+
+fn listed(reply: &ListEntriesReply) -> Answer {
+    let items = reply.entries.iter().map(|entry| {
+        let preview = head(&entry.content, PREVIEW_BYTES);
+        let rest = if preview.len() < entry.content.len() { "…" } else { "" };
+        let preview: String = preview.split_whitespace().collect::<alloc::vec::Vec<_>>().join(" ");
+        let (key, category) = (shown(&entry.key), shown(&entry.category));
+        let text = format!("- {key} [{category}] {}: {preview}{rest}", utc_text(entry.updated));
+        Item { text, object: fields(entry, &preview) }
+    });
+    let page = Page::of(items);
+    let headline = match (reply.total, page.len()) {
+        (0, _) => "No memory entries found.".to_string(),
+        (total, 0) => format!("No more memory entries: {total} in all."),
+        (total, count) => format!("Memory entries: showing {count} of {total}"),
+    };
+    page.answer(&headline, "entries", Some(reply.total.into()), reply.next.as_deref())
+}
+
+fn forgotten(reply: &ForgetEntryReply) -> Answer {
+    let mut object = Object::new();
+    object.text("key", &reply.key);
+    object.flag("forgotten", true);
+    let again = if reply.already_forgotten { " (it was forgotten before)" } else { "" };
+    Answer::new(format!("Forgot memory: {}{again}", shown(&reply.key)), object)
+}
+
+/// The content of an entry as far as an answer has room for one; what is longer is there by its key.
+fn content(content: &str) -> String {
+    let part = head(content, MAX_ANSWER_BYTES / 2);
+    match part.len() < content.len() {
+        true => format!("{part}… ({} bytes; recall it by its key)", content.len()),
+        false => part.to_string(),
+    }
+}
+
+fn fields(entry: &EntryInfo, content: &str) -> Object {
+    let mut object = Object::new();
+    object.text("key", &entry.key);
+    object.text("category", &entry.category);
+    object.text("content", content);
+    object.texts("tags", &entry.tags);
+    object.text("updated", &utc_text(entry.updated));
+    object
+}

@@ -1,0 +1,178 @@
+//! The tools of the journal.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
+use super::arguments::{Arguments, shown};
+use super::json::Object;
+use super::table::{Id, Spec};
+use crate::journal::{
+    EditChange, FileState, JournalCommand, JournalReply, ListReply, ReadReply, SearchRequest, Target, TargetRole,
+    WriteMode, WriteReply,
+};
+use crate::protocol::{Error, ErrorCode};
+use crate::search::SearchResults;
+
+/// How many files a page of `list` names.
+const PAGE_FILES: usize = 200;
+/// How many hits a page of a search has at most.
+const PAGE_HITS: u32 = 50;
+
+/// The command of a call.
+pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalCommand, Error> {
+    let name = arguments.text("name");
+    let target = |word: &str, role| Target::parse(word, name, role);
+    Ok(match spec.id {
+        Id::Write => JournalCommand::Write {
+            target: target(&arguments.needed("target"), TargetRole::Target)?,
+            mode: WriteMode::parse(arguments.text("mode").unwrap_or("append"))?,
+            content: arguments.needed("content"),
+        },
+        Id::Read => match arguments.needed("source").as_str() {
+            "list" => {
+                if let Some(name) = name {
+                    let message = format!("list takes no name, but got `{}`", shown(name));
+                    return Err(Error::invalid_argument(message, "leave the name out, or read note or daily"));
+                }
+                arguments.start()?;
+                JournalCommand::List
+            }
+            word => JournalCommand::Read {
+                target: target(word, TargetRole::Source)?,
+                offset: arguments.start()?.into(),
+                max_bytes: MAX_ANSWER_BYTES as u32,
+            },
+        },
+        Id::Edit => JournalCommand::Edit {
+            target: target(&arguments.needed("target"), TargetRole::Target)?,
+            change: change(arguments)?,
+        },
+        Id::Search => JournalCommand::Search(SearchRequest {
+            offset: arguments.start()?,
+            limit: PAGE_HITS,
+            max_bytes: MAX_ANSWER_BYTES as u32,
+            ..SearchRequest::new(arguments.needed("query"))
+        }),
+        _ => return Err(Error::new(ErrorCode::Internal, "no tool of the journal", "")),
+    })
+}
+
+/// Text is deleted only by what says so: an empty `new_str`, or a call without either.
+fn change(arguments: &Arguments) -> Result<EditChange, Error> {
+    match (arguments.text("old_str"), arguments.text("new_str")) {
+        (Some(old), Some(new)) => Ok(EditChange::Replace { old: old.to_string(), new: new.to_string() }),
+        (None, None) => Ok(EditChange::Delete),
+        (Some(_), None) => {
+            let help = "give the text in its place; an empty one deletes old_str";
+            Err(Error::invalid_argument("memory_edit: `new_str` is missing", help))
+        }
+        (None, Some(_)) => {
+            let help = "give the text that is to be replaced; memory_write adds text";
+            Err(Error::invalid_argument("memory_edit: `old_str` is missing", help))
+        }
+    }
+}
+
+/// What the call answers.
+pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answer, Error> {
+    Ok(match reply {
+        JournalReply::Written(reply) => written(&reply),
+        JournalReply::Read(reply) => read(&reply),
+        JournalReply::Listed(reply) => listed(&reply, arguments.start()?),
+        JournalReply::Edited(reply) => {
+            let mut object = Object::new();
+            object.text("path", &reply.path);
+            Answer::new(reply.message, object)
+        }
+        JournalReply::Found(results) => found(&arguments.needed("query"), results, arguments.start()?),
+        _ => return Err(Error::new(ErrorCode::Internal, "no answer of the journal", "")),
+    })
+}
+
+fn written(reply: &WriteReply) -> Answer {
+    let mut object = Object::new();
+    object.text("path", &reply.path);
+    object.count("bytes", reply.bytes);
+    if let Some(size) = reply.truncated_from {
+        object.count("truncated_from", size);
+    }
+    Answer::new(reply.message.clone(), object)
+}
+
+fn read(reply: &ReadReply) -> Answer {
+    let next = reply.next_offset.map(|offset| offset.to_string());
+    let mut text = match reply.state {
+        FileState::Missing => format!("(empty: there is no {} yet)", reply.path),
+        FileState::Empty => format!("(empty: {} has no text)", reply.path),
+        FileState::Text => reply.text.clone(),
+    };
+    if let Some(next) = &next {
+        text.push_str(&format!("\n(bytes {} to {next} of {})", reply.offset, reply.size));
+        text.push_str(&more(next));
+    }
+    let mut object = Object::new();
+    object.text("path", &reply.path);
+    object.flag("exists", reply.state != FileState::Missing);
+    object.text("text", &reply.text);
+    object.count("total", reply.size);
+    object.text_if_any("next", next.as_deref());
+    Answer::new(text, object)
+}
+
+fn listed(reply: &ListReply, start: u32) -> Answer {
+    let total = reply.files.len();
+    let items = reply.files.iter().skip(start as usize).take(PAGE_FILES).map(|file| {
+        let mut object = Object::new();
+        object.text("path", &file.path);
+        object.count("size", file.size);
+        Item { text: format!("{} ({} bytes)", file.path, file.size), object }
+    });
+    let page = Page::of(items);
+    let end = start.saturating_add(page.len());
+    let next = ((end as usize) < total && page.len() > 0).then(|| end.to_string());
+    let headline = match (total, page.len()) {
+        (0, _) => "There are no files yet.".to_string(),
+        (_, 0) => format!("No more files: {total} in all."),
+        _ => format!("Files {} to {end} of {total}:", start.saturating_add(1)),
+    };
+    page.answer(&headline, "files", Some(total as u64), next.as_deref())
+}
+
+fn found(query: &str, results: SearchResults, start: u32) -> Answer {
+    let SearchResults { total_files, hits, rendered, rendered_hits, skipped, .. } = results;
+    let shown_hits = rendered_hits.max(1).min(u32::try_from(hits.len()).unwrap_or(u32::MAX));
+    let end = start.saturating_add(shown_hits);
+    let next = (shown_hits > 0 && end < total_files).then(|| end.to_string());
+    let mut text: String = match (total_files, hits.is_empty()) {
+        (0, _) => format!("No matches for '{}'.", shown(query)),
+        (total, true) => format!("No more matches for '{}': {total} in all.", shown(query)),
+        _ => rendered,
+    };
+    if let Some(file) = skipped.first() {
+        let count = skipped.len();
+        text.push_str(&format!(
+            "\n({count} file(s) could not be searched, the first is {}: {})",
+            file.path, file.reason
+        ));
+    }
+    if let Some(next) = &next {
+        text.push_str(&more(next));
+    }
+    let objects: alloc::vec::Vec<Object> = hits
+        .iter()
+        .take(shown_hits as usize)
+        .map(|hit| {
+            let mut object = Object::new();
+            object.text("path", &hit.path);
+            object.texts("terms", &hit.terms);
+            object.text("text", &hit.body);
+            object
+        })
+        .collect();
+    let mut object = Object::new();
+    object.objects("hits", &objects);
+    object.count("total", total_files.into());
+    object.text_if_any("next", next.as_deref());
+    Answer::new(text, object)
+}

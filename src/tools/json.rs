@@ -1,0 +1,92 @@
+//! Writing JSON, with the fields in the order in which they are added.
+
+use alloc::string::String;
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(super) struct Object(String);
+
+impl Object {
+    pub(super) fn new() -> Self {
+        Self("{".into())
+    }
+
+    pub(super) fn text(&mut self, name: &str, value: &str) {
+        self.name(name);
+        push_text(&mut self.0, value);
+    }
+
+    /// Leaves the field out where there is nothing.
+    pub(super) fn text_if_any(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.text(name, value);
+        }
+    }
+
+    pub(super) fn number(&mut self, name: &str, value: i64) {
+        self.name(name);
+        self.0.push_str(&alloc::format!("{value}"));
+    }
+
+    /// A number of bytes or of things, which is far from the end of the range.
+    pub(super) fn count(&mut self, name: &str, value: u64) {
+        self.number(name, i64::try_from(value).unwrap_or(i64::MAX));
+    }
+
+    pub(super) fn flag(&mut self, name: &str, value: bool) {
+        self.name(name);
+        self.0.push_str(if value { "true" } else { "false" });
+    }
+
+    pub(super) fn texts<T: AsRef<str>>(&mut self, name: &str, values: &[T]) {
+        self.name(name);
+        self.0.push('[');
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                self.0.push(',');
+            }
+            push_text(&mut self.0, value.as_ref());
+        }
+        self.0.push(']');
+    }
+
+    pub(super) fn object(&mut self, name: &str, value: &Self) {
+        self.name(name);
+        value.close_into(&mut self.0);
+    }
+
+    pub(super) fn objects(&mut self, name: &str, values: &[Self]) {
+        self.name(name);
+        self.0.push('[');
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                self.0.push(',');
+            }
+            value.close_into(&mut self.0);
+        }
+        self.0.push(']');
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        push_text(&mut self.0, name);
+        self.0.push(':');
+    }
+
+    fn close_into(&self, out: &mut String) {
+        out.push_str(&self.0);
+        out.push('}');
+    }
+}
+
+fn push_text(out: &mut String, text: &str) {
+    // A text is always JSON.
+    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}

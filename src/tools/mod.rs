@@ -1,0 +1,202 @@
+//! The tools that a model is given: [`tools`] describes them, a [`ToolCall`] runs one.
+//!
+//! One table says what a tool is called, what its arguments are and what it answers. The JSON Schemas and the
+//! check of what a model sends are both made of it, so neither can promise what the other refuses. Behind the
+//! check, a tool is the command of its family and no more.
+//!
+//! ```
+//! use saddlebag::tools::{DEFAULT_SETS, tools};
+//!
+//! let names: Vec<String> = tools(&DEFAULT_SETS).into_iter().map(|tool| tool.name).collect();
+//! assert_eq!(names.first().map(String::as_str), Some("memory_write"));
+//! ```
+
+mod answer;
+mod anthropic;
+mod arguments;
+mod entries;
+mod journal;
+mod json;
+mod notebook;
+mod schema;
+mod table;
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+pub use answer::MAX_ANSWER_BYTES;
+pub use arguments::MAX_ARGUMENT_BYTES;
+
+use crate::engine::Call;
+use crate::entries::Entries;
+use crate::notebook::Notebook;
+use crate::protocol::{Error, ErrorCode};
+use crate::search::Corpus;
+use answer::Answer;
+use arguments::Arguments;
+use table::{Spec, TABLE};
+
+/// Tools that are switched on together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolSet {
+    /// `memory_write`, `memory_read`, `memory_edit`, `memory_search`.
+    Journal,
+    /// `memory_store`, `memory_recall`, `memory_list`, `memory_forget`. They need a memory that keeps entries.
+    Entries,
+    /// `notebook_remember`, `notebook_recall`, `notebook_journal`, `notebook_link`, `notebook_related`.
+    Notebook,
+    /// `memory`, the memory tool of Anthropic's API (`memory_20250818`) over the files of the scope.
+    Anthropic,
+}
+
+/// What is on unless a host says otherwise. Anthropic's tool is not among them: it shows the same files again,
+/// and a model that has it is told by the API to look into it first.
+pub const DEFAULT_SETS: [ToolSet; 3] = [ToolSet::Journal, ToolSet::Entries, ToolSet::Notebook];
+
+impl ToolSet {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Journal, Self::Entries, Self::Notebook, Self::Anthropic];
+
+    /// Its name, as [`ToolSet::parse`] reads it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Journal => "journal",
+            Self::Entries => "entries",
+            Self::Notebook => "notebook",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// Parses a name.
+    ///
+    /// # Errors
+    ///
+    /// Any other word.
+    pub fn parse(word: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|set| set.name() == word).ok_or_else(|| {
+            let help = "one of journal, entries, notebook, anthropic";
+            Error::invalid_argument(format!("unknown set of tools: {word}"), help)
+        })
+    }
+}
+
+/// The words in which `memory` answers. Models know both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// Those of the API's documentation.
+    #[default]
+    Docs,
+    /// Those of the SDK's own implementation.
+    Sdk,
+}
+
+/// A tool, as a model is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it does, and when to use it rather than another.
+    pub description: String,
+    /// What its arguments are: a JSON Schema, as JSON.
+    pub input_schema: String,
+    /// What [`ToolAnswer::structured`] is, likewise; `None` for a tool that answers in text alone.
+    pub output_schema: Option<String>,
+    /// The set that it belongs to.
+    pub set: ToolSet,
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may replace or remove what is there.
+    pub destructive: bool,
+    /// Called again with the same arguments, it changes nothing further.
+    pub idempotent: bool,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments: a JSON object of at most [`MAX_ARGUMENT_BYTES`].
+    pub arguments: String,
+    /// The sets that are on: a tool of another one is not there.
+    pub sets: Vec<ToolSet>,
+    /// The words in which `memory` answers.
+    pub dialect: Dialect,
+}
+
+/// What a tool answers. Every failure of a tool is an answer, which a model can act on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolAnswer {
+    /// For the model.
+    pub text: String,
+    /// The same for programs, as a JSON object; `None` where there is nothing but the text.
+    pub structured: Option<String>,
+    /// The text says what went wrong, and what to do.
+    pub is_error: bool,
+}
+
+/// The tools of these sets, in the order of [`ToolSet::ALL`].
+#[must_use]
+pub fn tools(sets: &[ToolSet]) -> Vec<Tool> {
+    TABLE.iter().filter(|spec| sets.contains(&spec.set)).map(Spec::tool).collect()
+}
+
+/// What the commands of the families share.
+#[derive(Clone, Copy)]
+pub(crate) struct Families<'a> {
+    pub(crate) corpus: &'a Rc<RefCell<Corpus>>,
+    pub(crate) notebook: &'a Rc<Notebook>,
+    pub(crate) entries: &'a Entries,
+}
+
+/// Runs a tool.
+pub(crate) async fn run(call: &Call, families: Families<'_>, given: &ToolCall) -> ToolAnswer {
+    match answer(call, families, given).await {
+        Ok(Answer { text, structured }) => ToolAnswer { text, structured, is_error: false },
+        Err(error) => ToolAnswer { text: told(&error), structured: None, is_error: true },
+    }
+}
+
+/// An error as a model reads it.
+fn told(error: &Error) -> String {
+    if error.help.is_empty() { error.message.clone() } else { format!("{}\n{}", error.message, error.help) }
+}
+
+async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result<Answer, Error> {
+    let spec = TABLE.iter().find(|spec| spec.name == given.name && given.sets.contains(&spec.set));
+    let spec = spec.ok_or_else(|| unknown(given))?;
+    let arguments = Arguments::parse(spec, &given.arguments)?;
+    match spec.set {
+        ToolSet::Journal => {
+            let command = journal::command(spec, &arguments)?;
+            let reply = crate::journal::run(call, families.corpus, command).await?;
+            journal::answer(&arguments, reply)
+        }
+        ToolSet::Entries => {
+            let command = entries::command(spec, &arguments)?;
+            let reply = crate::entries::run(call, families.entries, command).await?;
+            entries::answer(&arguments, reply)
+        }
+        ToolSet::Notebook => {
+            let command = notebook::command(spec, &arguments)?;
+            let reply = crate::notebook::run(call, families.notebook, command).await?;
+            notebook::answer(&arguments, reply)
+        }
+        ToolSet::Anthropic => {
+            let text = anthropic::run(call, families.entries, given.dialect, &arguments).await?;
+            Ok(Answer { text, structured: None })
+        }
+    }
+}
+
+fn unknown(given: &ToolCall) -> Error {
+    let name: String = given.name.chars().take(64).flat_map(char::escape_debug).collect();
+    let names: Vec<&str> = TABLE.iter().filter(|spec| given.sets.contains(&spec.set)).map(|spec| spec.name).collect();
+    let help =
+        if names.is_empty() { "no set of tools is on".to_string() } else { format!("one of {}", names.join(", ")) };
+    Error::new(ErrorCode::NotFound, format!("unknown tool: {name}"), help)
+}

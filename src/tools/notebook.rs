@@ -1,0 +1,151 @@
+//! The tools of the notebook.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::answer::{Answer, Item, Page};
+use super::arguments::{Arguments, shown};
+use super::json::Object;
+use super::table::{Id, MAX_LIMIT, Spec};
+use crate::notebook::{
+    NoteFilter, NotebookCommand, NotebookReply, RecallReply, RecallRequest, RelatedNote, RememberReply,
+    RememberRequest, RememberState, Warning,
+};
+use crate::protocol::{Error, ErrorCode};
+
+/// How many hits an answer has unless told otherwise.
+const USUAL_LIMIT: u32 = 5;
+/// How many related notes, likewise.
+const USUAL_RELATED: u32 = 20;
+
+/// The command of a call.
+pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookCommand, Error> {
+    Ok(match spec.id {
+        Id::Remember => NotebookCommand::Remember(RememberRequest {
+            title: arguments.needed("title"),
+            content: arguments.needed("content"),
+            template: arguments.text("kind").unwrap_or("fact").to_string(),
+            group: None,
+            tags: arguments.texts("tags"),
+            links: arguments.texts("links"),
+            supersede: arguments.flag("supersede"),
+        }),
+        Id::RecallNotes => NotebookCommand::Recall(RecallRequest {
+            query: arguments.needed("query"),
+            limit: arguments.limit(USUAL_LIMIT),
+            offset: arguments.start()?,
+            filter: NoteFilter { tags: arguments.texts("tags"), ..NoteFilter::default() },
+            sort: Vec::new(),
+            explain: false,
+            vouched_unchanged: false,
+        }),
+        Id::Journal => NotebookCommand::Journal { entry: arguments.needed("entry") },
+        Id::Link => NotebookCommand::Link {
+            from: arguments.needed("from"),
+            to: arguments.needed("to"),
+            text: arguments.text("text").map(ToString::to_string),
+        },
+        Id::Related => {
+            let end = arguments.start()?.saturating_add(arguments.limit(USUAL_RELATED));
+            // One more tells whether there are more.
+            NotebookCommand::Related { note: arguments.needed("note"), limit: end.saturating_add(1) }
+        }
+        _ => return Err(Error::new(ErrorCode::Internal, "no tool of the notebook", "")),
+    })
+}
+
+/// What the call answers.
+pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answer, Error> {
+    Ok(match reply {
+        NotebookReply::Remembered(reply) => remembered(&reply),
+        NotebookReply::Recalled(reply) => recalled(&reply, &arguments.needed("query"), arguments.start()?),
+        NotebookReply::Journaled(reply) => {
+            let mut object = Object::new();
+            object.text("path", &reply.path);
+            object.text("entry", &reply.entry);
+            Answer::new(with_warnings(reply.message, &reply.warnings), object)
+        }
+        NotebookReply::Linked(reply) => {
+            let mut object = Object::new();
+            object.text("from", &reply.from);
+            object.text("to", &reply.to);
+            object.flag("already_linked", reply.already_linked);
+            Answer::new(reply.message, object)
+        }
+        NotebookReply::Related(notes) => {
+            related(&notes, &arguments.needed("note"), arguments.start()?, arguments.limit(USUAL_RELATED))
+        }
+        _ => return Err(Error::new(ErrorCode::Internal, "no answer of the notebook", "")),
+    })
+}
+
+fn remembered(reply: &RememberReply) -> Answer {
+    let state = match reply.state {
+        RememberState::Created => "created",
+        RememberState::AlreadyThere => "already_there",
+        RememberState::Superseded(_) => "superseded",
+    };
+    let mut object = Object::new();
+    object.text("path", &reply.path);
+    object.text("title", &reply.title);
+    object.text("state", state);
+    Answer::new(with_warnings(reply.message.clone(), &reply.warnings), object)
+}
+
+fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
+    let items = reply.hits.iter().zip(1_u64..).map(|(hit, number)| {
+        let number = number.saturating_add(start.into());
+        let mut text = format!("{number}. {} ({})", shown(&hit.title), hit.path);
+        if let Some(newer) = &hit.superseded_by {
+            text.push_str(&format!(" [superseded by {newer}]"));
+        }
+        text.push('\n');
+        text.push_str(hit.passage.trim_end());
+        let mut object = Object::new();
+        object.text("path", &hit.path);
+        object.text("title", &hit.title);
+        object.text("passage", &hit.passage);
+        object.texts("terms", &hit.terms);
+        object.text_if_any("superseded_by", hit.superseded_by.as_deref());
+        Item { text, object }
+    });
+    let page = Page::of(items);
+    let end = start.saturating_add(page.len());
+    let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
+    let headline = match (reply.total, page.len()) {
+        (0, _) => format!("No notes answer: {}", shown(query)),
+        (total, 0) => format!("No more notes answer: {}; {total} in all", shown(query)),
+        (total, _) => format!("{total} note(s) found, {} to {end} of them:", start.saturating_add(1)),
+    };
+    page.answer(&with_warnings(headline, &reply.warnings), "hits", Some(reply.total.into()), next.as_deref())
+}
+
+fn related(notes: &[RelatedNote], note: &str, start: u32, limit: u32) -> Answer {
+    let limit = limit.min(MAX_LIMIT as u32) as usize;
+    let items = notes.iter().skip(start as usize).take(limit).map(|related| {
+        let text = format!("- {} ({}): {}", shown(&related.title), related.path, related.reason);
+        let mut object = Object::new();
+        object.text("path", &related.path);
+        object.text("title", &related.title);
+        object.count("distance", related.distance.into());
+        object.text("reason", &related.reason);
+        Item { text, object }
+    });
+    let page = Page::of(items);
+    let end = start.saturating_add(page.len());
+    let next = (page.len() > 0 && (end as usize) < notes.len()).then(|| end.to_string());
+    let headline = match (notes.is_empty(), page.len()) {
+        (true, _) => format!("Nothing is linked with {}.", shown(note)),
+        (false, 0) => format!("Nothing more is linked with {}.", shown(note)),
+        _ => format!("Linked with {}:", shown(note)),
+    };
+    page.answer(&headline, "notes", None, next.as_deref())
+}
+
+fn with_warnings(mut text: String, warnings: &[Warning]) -> String {
+    for warning in warnings.iter().take(3) {
+        text.push_str(&format!("\n(warning: {}: {})", warning.path, warning.message));
+    }
+    text
+}

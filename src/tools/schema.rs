@@ -1,0 +1,67 @@
+//! JSON Schemas, of the fields of the table.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::json::Object;
+use super::table::{Field, Kind};
+
+/// The schema of an object with these fields; `closed` for one that may have no others.
+pub(super) fn of(fields: &[Field], closed: bool) -> String {
+    let mut properties = Object::new();
+    for field in fields {
+        properties.object(field.name, &property(field));
+    }
+    let mut schema = Object::new();
+    schema.text("type", "object");
+    schema.object("properties", &properties);
+    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    if !required.is_empty() {
+        schema.texts("required", &required);
+    }
+    if closed {
+        schema.flag("additionalProperties", false);
+    }
+    schema.finish()
+}
+
+fn property(field: &Field) -> Object {
+    let mut property = Object::new();
+    let array = |items: &str, property: &mut Object| {
+        let mut of_items = Object::new();
+        of_items.text("type", items);
+        property.text("type", "array");
+        property.object("items", &of_items);
+    };
+    match field.kind {
+        Kind::Text => property.text("type", "string"),
+        // A list of words says by itself that it is text.
+        Kind::Word(words) => property.texts("enum", words),
+        Kind::Flag => property.text("type", "boolean"),
+        Kind::Integer { least, most } => {
+            property.text("type", "integer");
+            if least > i64::MIN {
+                property.number("minimum", least);
+            }
+            if most < i64::MAX {
+                property.number("maximum", most);
+            }
+        }
+        Kind::Texts(most) => {
+            array("string", &mut property);
+            if most < usize::MAX {
+                property.number("maxItems", i64::try_from(most).unwrap_or(i64::MAX));
+            }
+        }
+        Kind::Range => {
+            array("integer", &mut property);
+            property.number("minItems", 2);
+            property.number("maxItems", 2);
+        }
+        Kind::Objects => array("object", &mut property),
+    }
+    if !field.description.is_empty() {
+        property.text("description", field.description);
+    }
+    property
+}

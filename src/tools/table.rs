@@ -1,0 +1,305 @@
+//! The table of the tools: the one place that says what they are called, take and answer.
+//!
+//! What a model is shown costs tokens in every request: descriptions say when to use which, and what a name or
+//! an enumeration says already is not said again.
+
+use super::{Tool, ToolSet, schema};
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// Any text.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number within these bounds.
+    Integer {
+        least: i64,
+        most: i64,
+    },
+    Flag,
+    /// Texts, at most so many.
+    Texts(usize),
+    /// Two whole numbers.
+    Range,
+    /// Objects, of answers alone.
+    Objects,
+}
+
+/// A field of the arguments or of an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) required: bool,
+    /// What its name does not say; empty where that is nothing.
+    pub(super) description: &'static str,
+}
+
+/// What a call does to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Reads,
+    /// Adds, and adds again when it is called again.
+    Adds,
+    /// Adds once.
+    AddsOnce,
+    /// Replaces or removes; once it is done, again changes nothing.
+    Replaces,
+    /// May replace or remove, and may do more when it is called again.
+    Changes,
+}
+
+/// Which tool it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Id {
+    Write,
+    Read,
+    Edit,
+    Search,
+    Store,
+    Recall,
+    List,
+    Forget,
+    Remember,
+    RecallNotes,
+    Journal,
+    Link,
+    Related,
+    Memory,
+}
+
+/// A tool.
+#[derive(Debug)]
+pub(super) struct Spec {
+    pub(super) id: Id,
+    pub(super) name: &'static str,
+    pub(super) set: ToolSet,
+    pub(super) description: &'static str,
+    pub(super) fields: &'static [Field],
+    /// What its structured answer has; nothing if it has none.
+    pub(super) answer: &'static [Field],
+    pub(super) effect: Effect,
+}
+
+impl Spec {
+    pub(super) fn tool(&self) -> Tool {
+        Tool {
+            name: self.name.into(),
+            description: self.description.into(),
+            input_schema: schema::of(self.fields, true),
+            output_schema: (!self.answer.is_empty()).then(|| schema::of(self.answer, false)),
+            set: self.set,
+            read_only: self.effect == Effect::Reads,
+            destructive: matches!(self.effect, Effect::Replaces | Effect::Changes),
+            idempotent: matches!(self.effect, Effect::Reads | Effect::AddsOnce | Effect::Replaces),
+        }
+    }
+}
+
+const fn needed(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind, required: true, description: "" }
+}
+
+const fn optional(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind, required: false, description: "" }
+}
+
+impl Field {
+    const fn about(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+}
+
+const COUNT: Kind = Kind::Integer { least: 0, most: i64::MAX };
+const TARGETS: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note"]);
+/// How many hits an answer has at most.
+pub(super) const MAX_LIMIT: i64 = 100;
+const LIMIT: Field = optional("limit", Kind::Integer { least: 1, most: MAX_LIMIT });
+/// Every list and search is continued by it.
+const CURSOR: Field = optional("cursor", Kind::Text);
+const TOTAL: Field = needed("total", COUNT);
+const NEXT: Field = optional("next", Kind::Text).about("the cursor of the next page");
+const PATH: Field = needed("path", Kind::Text);
+/// As many as an entry may have, and no note more.
+const MAX_TEXTS: usize = 32;
+const TAGS: Field = optional("tags", Kind::Texts(MAX_TEXTS));
+
+/// Every tool, in the order in which a model is shown them.
+pub(super) const TABLE: &[Spec] = &[
+    Spec {
+        id: Id::Write,
+        name: "memory_write",
+        set: ToolSet::Journal,
+        description: "Save free text: long_term = lasting facts and preferences, always in your context; scratchpad = \
+                      `- [ ]` tasks; daily = today's log; note = longer reference under name.",
+        fields: &[
+            needed("target", TARGETS),
+            optional("name", Kind::Text),
+            needed("content", Kind::Text),
+            optional("mode", Kind::Word(&["append", "overwrite"])),
+        ],
+        answer: &[PATH, needed("bytes", COUNT), optional("truncated_from", COUNT)],
+        effect: Effect::Changes,
+    },
+    Spec {
+        id: Id::Read,
+        name: "memory_read",
+        set: ToolSet::Journal,
+        description: "Read such a file; list names them.",
+        fields: &[
+            needed("source", Kind::Word(&["long_term", "scratchpad", "daily", "note", "list"])),
+            optional("name", Kind::Text).about("of a note, or YYYY-MM-DD"),
+            CURSOR,
+        ],
+        answer: &[
+            optional("path", Kind::Text),
+            optional("exists", Kind::Flag),
+            optional("text", Kind::Text),
+            optional("files", Kind::Objects),
+            TOTAL,
+            NEXT,
+        ],
+        effect: Effect::Reads,
+    },
+    Spec {
+        id: Id::Edit,
+        name: "memory_edit",
+        set: ToolSet::Journal,
+        description: "Correct or remove: replaces the one place that has old_str. Neither string: deletes the note.",
+        fields: &[
+            needed("target", TARGETS),
+            optional("name", Kind::Text),
+            optional("old_str", Kind::Text),
+            optional("new_str", Kind::Text),
+        ],
+        answer: &[PATH],
+        effect: Effect::Changes,
+    },
+    Spec {
+        id: Id::Search,
+        name: "memory_search",
+        set: ToolSet::Journal,
+        description: "Find literal words in these files and old logs. No match: try fewer words or synonyms.",
+        fields: &[needed("query", Kind::Text), CURSOR],
+        answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
+        effect: Effect::Reads,
+    },
+    Spec {
+        id: Id::Store,
+        name: "memory_store",
+        set: ToolSet::Entries,
+        description: "Keep one fact under a key, replacing what the key said. category: core (default, durable), daily \
+                      (3 days), workspace (shared with other agents), or your own.",
+        fields: &[needed("key", Kind::Text), needed("content", Kind::Text), optional("category", Kind::Text), TAGS],
+        answer: &[
+            needed("key", Kind::Text),
+            needed("category", Kind::Text),
+            needed("state", Kind::Text),
+            needed("evicted", Kind::Texts(usize::MAX)),
+        ],
+        effect: Effect::Replaces,
+    },
+    Spec {
+        id: Id::Recall,
+        name: "memory_recall",
+        set: ToolSet::Entries,
+        description: "Get facts by exact key, or by a query in plain words.",
+        fields: &[optional("key", Kind::Text), optional("query", Kind::Text), LIMIT, CURSOR],
+        answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
+        effect: Effect::Reads,
+    },
+    Spec {
+        id: Id::List,
+        name: "memory_list",
+        set: ToolSet::Entries,
+        description: "List keys, newest first.",
+        fields: &[optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
+        answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
+        effect: Effect::Reads,
+    },
+    Spec {
+        id: Id::Forget,
+        name: "memory_forget",
+        set: ToolSet::Entries,
+        description: "Forget a key that is wrong or no longer wanted.",
+        fields: &[needed("key", Kind::Text)],
+        answer: &[needed("key", Kind::Text), needed("forgotten", Kind::Flag)],
+        effect: Effect::Replaces,
+    },
+    Spec {
+        id: Id::Remember,
+        name: "notebook_remember",
+        set: ToolSet::Notebook,
+        description: "Write a linked note: knowledge worth a page, or a decision with its reasons. supersede replaces \
+                      the note of this title.",
+        fields: &[
+            needed("title", Kind::Text),
+            needed("content", Kind::Text),
+            optional("kind", Kind::Word(&["fact", "decision"])),
+            TAGS,
+            optional("links", Kind::Texts(MAX_TEXTS)).about("notes"),
+            optional("supersede", Kind::Flag),
+        ],
+        answer: &[PATH, needed("title", Kind::Text), needed("state", Kind::Text)],
+        effect: Effect::AddsOnce,
+    },
+    Spec {
+        id: Id::RecallNotes,
+        name: "notebook_recall",
+        set: ToolSet::Notebook,
+        description: "Ask the notes a question; answers with passages, best first.",
+        fields: &[needed("query", Kind::Text), TAGS, LIMIT, CURSOR],
+        answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
+        effect: Effect::Reads,
+    },
+    Spec {
+        id: Id::Journal,
+        name: "notebook_journal",
+        set: ToolSet::Notebook,
+        description: "Add one timed line to today's log.",
+        fields: &[needed("entry", Kind::Text)],
+        answer: &[PATH, needed("entry", Kind::Text)],
+        effect: Effect::Adds,
+    },
+    Spec {
+        id: Id::Link,
+        name: "notebook_link",
+        set: ToolSet::Notebook,
+        description: "Link two notes, by title or path.",
+        fields: &[needed("from", Kind::Text), needed("to", Kind::Text), optional("text", Kind::Text)],
+        answer: &[needed("from", Kind::Text), needed("to", Kind::Text), needed("already_linked", Kind::Flag)],
+        effect: Effect::AddsOnce,
+    },
+    Spec {
+        id: Id::Related,
+        name: "notebook_related",
+        set: ToolSet::Notebook,
+        description: "Notes linked with one.",
+        fields: &[needed("note", Kind::Text), LIMIT, CURSOR],
+        answer: &[needed("notes", Kind::Objects), NEXT],
+        effect: Effect::Reads,
+    },
+    Spec {
+        id: Id::Memory,
+        name: "memory",
+        set: ToolSet::Anthropic,
+        description: "View and change the files under /memories: view (a file, or a folder), create, str_replace, \
+                      insert, delete, rename.",
+        fields: &[
+            needed("command", Kind::Word(&["view", "create", "str_replace", "insert", "delete", "rename"])),
+            optional("path", Kind::Text),
+            optional("view_range", Kind::Range).about("first and last line; -1: to the end"),
+            optional("file_text", Kind::Text),
+            optional("old_str", Kind::Text),
+            optional("new_str", Kind::Text),
+            optional("insert_line", Kind::Integer { least: i64::MIN, most: i64::MAX })
+                .about("insert behind it; 0: at the top"),
+            optional("insert_text", Kind::Text),
+            optional("old_path", Kind::Text),
+            optional("new_path", Kind::Text),
+        ],
+        answer: &[],
+        effect: Effect::Changes,
+    },
+];

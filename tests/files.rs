@@ -1,0 +1,155 @@
+//! The files of a scope by their paths: which there are, page by page, and what is in them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use saddlebag::files::{FilePage, FilesCommand, FilesReply, MAX_LISTED_FILES};
+use saddlebag::journal::{FileState, ReadReply};
+use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::{Config, Reply};
+use saddlebag_host::Simulator;
+use support::drive::{Drive, changes, drive};
+use support::{BOTH, Kind, agent_config, project_config};
+
+const FILES: [(&str, &[u8]); 16] = [
+    (".hidden.md", b"in the root, hidden"),
+    (".saddlebag-like/x.md", b"hidden"),
+    ("MEMORY.bak", b"a backup"),
+    ("MEMORY.md", "fact \u{8a18}\u{61b6}\n".as_bytes()),
+    ("agents/a/entries/core/k.md", b"---\nkey: k\n---\n\nof a"),
+    ("agents/a/fence", b"1"),
+    ("agents/z/entries/core/k.md", b"---\nkey: k\n---\n\nof z"),
+    ("projects/other-0123abcd/notes/n.md", b"of another project"),
+    ("projects/proj/.zk/config.toml", b"[note]\n"),
+    ("projects/proj/.zk/templates/t.md", b"hidden"),
+    ("projects/proj/SCRATCHPAD.md", b"- [ ] a\n"),
+    ("projects/proj/deep/er/n.md", b"deep"),
+    ("projects/proj/notes/a b.md", b"a note"),
+    ("projects/proj/notes/bytes.md", b"\xff\xfe"),
+    ("workspaces/v/entries/s.md", b"of another workspace"),
+    ("workspaces/w/entries/s.md", b"---\nkey: s\n---\n\nshared"),
+];
+
+fn store(kind: Kind, config: Config) -> Drive<Simulator> {
+    drive(kind, config, &FILES)
+}
+
+fn list(drive: &mut Drive<Simulator>, after: Option<&str>, limit: u32) -> Result<FilePage, Error> {
+    match drive.run(FilesCommand::List { after: after.map(String::from), limit })? {
+        Reply::Files(FilesReply::Listed(page)) => Ok(page),
+        other => panic!("expected a page, got {other:?}"),
+    }
+}
+
+fn read(drive: &mut Drive<Simulator>, path: &str, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
+    match drive.run(FilesCommand::Read { path: path.into(), offset, max_bytes })? {
+        Reply::Files(FilesReply::Read(reply)) => Ok(reply),
+        other => panic!("expected a part, got {other:?}"),
+    }
+}
+
+fn paths(page: &FilePage) -> Vec<&str> {
+    page.files.iter().map(|file| file.path.as_str()).collect()
+}
+
+#[test]
+fn the_files_of_a_scope_are_its_markdown_and_its_entries() {
+    for kind in BOTH {
+        let of_agent = list(&mut store(kind, agent_config()), None, 1000).unwrap();
+        let entries = ["agents/a/entries/core/k.md", "workspaces/w/entries/s.md"];
+        for entry in entries {
+            assert!(paths(&of_agent).contains(&entry), "{of_agent:?}");
+        }
+        let page = list(&mut store(kind, project_config()), None, 1000).unwrap();
+        let expected = [
+            ".hidden.md",
+            "MEMORY.md",
+            "projects/proj/SCRATCHPAD.md",
+            "projects/proj/deep/er/n.md",
+            "projects/proj/notes/a b.md",
+            "projects/proj/notes/bytes.md",
+        ];
+        assert_eq!(paths(&page), expected);
+        assert_eq!((page.next, page.total), (None, 6));
+        assert_eq!(page.files[1].size, 12);
+    }
+}
+
+#[test]
+fn pages_are_the_list_and_each_says_what_follows() {
+    for kind in BOTH {
+        let mut drive = store(kind, agent_config());
+        let whole = list(&mut drive, None, 1000).unwrap();
+        let mut found = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let page = list(&mut drive, after.as_deref(), 2).unwrap();
+            assert_eq!(page.total, whole.total);
+            assert!(page.files.len() <= 2);
+            found.extend(page.files);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, whole.files);
+        let behind = list(&mut drive, Some("workspaces/zzz"), 2).unwrap();
+        assert_eq!((behind.files.len(), behind.next), (0, None));
+    }
+}
+
+#[test]
+fn what_is_listed_can_be_read_whatever_the_prefix() {
+    for kind in BOTH {
+        let config = Config { path_prefix: "/store/".into(), ..agent_config() };
+        let mut drive = store(kind, config);
+        for file in list(&mut drive, None, 1000).unwrap().files {
+            let reply = read(&mut drive, &file.path, 0, 1000);
+            if file.path.ends_with("bytes.md") {
+                assert_eq!(reply.unwrap_err().code, ErrorCode::NotText);
+                continue;
+            }
+            let reply = reply.unwrap();
+            assert_eq!((reply.path.as_str(), reply.size, reply.next_offset), (file.path.as_str(), file.size, None));
+        }
+        let part = read(&mut drive, "MEMORY.md", 0, 9).unwrap();
+        assert_eq!((part.text.as_str(), part.next_offset), ("fact \u{8a18}", Some(8)));
+        let rest = read(&mut drive, "MEMORY.md", 8, 9).unwrap();
+        assert_eq!((rest.text.as_str(), rest.next_offset), ("\u{61b6}\n", None));
+    }
+}
+
+#[test]
+fn what_is_not_listed_cannot_be_read_and_is_not_looked_for() {
+    let outside = [
+        "MEMORY.bak",
+        "agents/a/fence",
+        "agents/z/entries/core/k.md",
+        "projects/other-0123abcd/notes/n.md",
+        "projects/proj/.zk/config.toml",
+        "projects/proj/.zk/templates/t.md",
+        "workspaces/v/entries/s.md",
+        ".saddlebag-like/x.md",
+        "notes/none.md",
+    ];
+    let invalid = ["", "/MEMORY.md", "../x.md", "projects/proj/../../MEMORY.md", "a\\b.md", "a\u{0}.md", "a//b.md"];
+    for kind in BOTH {
+        let mut drive = store(kind, project_config());
+        for path in outside {
+            assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::NotFound, "{path}");
+        }
+        for path in invalid {
+            assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
+            assert_eq!(list(&mut drive, Some(path), 9).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
+        }
+        for limit in [0, MAX_LISTED_FILES + 1] {
+            assert_eq!(list(&mut drive, None, limit).unwrap_err().code, ErrorCode::InvalidArgument);
+        }
+        assert_eq!(read(&mut drive, "MEMORY.md", 0, 3).unwrap_err().code, ErrorCode::InvalidArgument);
+        assert_eq!(drive.executor.log(), [], "refused without an operation");
+        let missing = read(&mut drive, "projects/proj/notes/none.md", 0, 100).unwrap();
+        assert_eq!(missing.state, FileState::Missing);
+        assert_eq!(changes(&drive.executor), Vec::<String>::new());
+    }
+}

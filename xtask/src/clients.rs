@@ -1,0 +1,85 @@
+//! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the
+//! command line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run
+//! against the program.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{command, root};
+
+/// Where the scripts are, and what says which versions they need.
+const SCRIPTS: &str = "cli/tests/clients";
+const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
+                       registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
+                       --without-clients` leaves it out";
+
+/// Installs the clients and has each use the program.
+pub(crate) fn run() -> Result<(), String> {
+    let root = root()?;
+    let program = root.join("target/debug").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX));
+    let python = python(&root).map_err(with_way_out)?;
+    let modules = node(&root).map_err(with_way_out)?;
+    let script = |name: &str| Path::new(SCRIPTS).join(name).into_os_string();
+    // No compiled files beside the scripts.
+    let environment = &[("PYTHONDONTWRITEBYTECODE", "1")];
+    let python = python.to_string_lossy();
+    command(&python, [script("python_client.py"), program.clone().into()], environment)?;
+    command(&python, [script("inspector.py"), program.into(), modules.into()], environment)
+}
+
+fn with_way_out(error: String) -> String {
+    format!("{error}\n  {WAY_OUT}")
+}
+
+/// The Python that has the package.
+fn python(root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/clients/python");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    install(root, &folder, &["requirements.txt"], |folder| {
+        let base = if cfg!(windows) { "python" } else { "python3" };
+        let venv: [OsString; 4] = ["-m".into(), "venv".into(), "--clear".into(), folder.into()];
+        command(base, venv, &[])?;
+        let requirements = Path::new(SCRIPTS).join("requirements.txt").into_os_string();
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        command(&python.to_string_lossy(), pip.map(OsString::from).into_iter().chain([requirements]), &[])
+    })?;
+    Ok(python)
+}
+
+/// The folder of the Inspector's packages.
+fn node(root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/clients/node");
+    let files = ["package.json", "package-lock.json"];
+    install(root, &folder, &files, |folder| {
+        fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        for name in files {
+            let from = root.join(SCRIPTS).join(name);
+            fs::copy(&from, folder.join(name)).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
+        }
+        let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+        let prefix = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"].map(OsString::from);
+        command(npm, prefix.into_iter().chain([folder.into()]), &[])
+    })?;
+    Ok(folder.join("node_modules"))
+}
+
+/// Installs into a folder, unless what the files ask for is there.
+fn install(
+    root: &Path,
+    folder: &Path,
+    files: &[&str],
+    install: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut wanted = String::new();
+    for name in files {
+        let file = root.join(SCRIPTS).join(name);
+        wanted += &fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    }
+    let stamp = folder.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    install(folder)?;
+    fs::write(&stamp, wanted).map_err(|error| format!("cannot write {}: {error}", stamp.display()))
+}
