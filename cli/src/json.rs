@@ -22,6 +22,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Context(reply) => context(reply),
         Reply::Notebook(reply) => crate::notebook::json(reply),
         Reply::Entries(reply) => crate::entries::json(reply),
+        Reply::Tool(answer) => crate::tools::json(answer),
         _ => Value::Null,
     }
 }

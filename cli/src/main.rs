@@ -14,6 +14,7 @@ mod location;
 mod notebook;
 mod output;
 mod store;
+mod tools;
 mod trace;
 mod zk;
 

@@ -198,6 +198,16 @@ pub(super) fn shown(text: &str) -> String {
     if text.chars().nth(SHOWN_CHARS).is_some() { format!("{shown}…") } else { shown }
 }
 
+/// A text that names something, whole and on one line.
+pub(super) fn on_one_line(text: &str) -> String {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if breaks(character) { line.extend(character.escape_debug()) } else { line.push(character) }
+    }
+    line
+}
+
 /// The fields of an object as they stand there: a field that is given twice is not silently one.
 struct Pairs(Vec<(String, Value)>);
 
