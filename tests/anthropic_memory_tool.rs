@@ -345,7 +345,7 @@ fn an_entry_is_a_file_of_its_category() {
         let path = "/memories/entries/core/steering:Tone.md";
         done(&mut host, json!({ "command": "create", "path": path, "file_text": "Be brief." }));
         let shown = done(&mut host, json!({ "command": "view", "path": path }));
-        assert!(shown.contains("key: steering:Tone") && shown.ends_with("\tBe brief."), "{shown}");
+        assert!(shown.contains("key: \"steering:Tone\"") && shown.ends_with("\tBe brief."), "{shown}");
         let listing = done(&mut host, json!({ "command": "view", "path": "/memories/entries" }));
         assert!(listing.contains("/memories/entries/core/steering%3A%54one.md"), "{listing}");
         assert!(
@@ -358,7 +358,8 @@ fn an_entry_is_a_file_of_its_category() {
             |old: &str, new: &str| json!({ "command": "str_replace", "path": encoded, "old_str": old, "new_str": new });
         done(&mut host, edit("Be brief.", "Be kind."));
         done(&mut host, edit("tags: []", "tags: [style]"));
-        for (old, new) in [("key: steering", "key: other"), ("created: 2026", "created: 2025"), ("---\nkey", "--\nkey")]
+        for (old, new) in
+            [("key: \"steering", "key: \"other"), ("created: 2026", "created: 2025"), ("---\nkey", "--\nkey")]
         {
             refused(&mut host, edit(old, new));
         }

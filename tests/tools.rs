@@ -73,7 +73,6 @@ fn sent(tool: &Tool) -> Value {
     json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
 }
 
-#[cfg(any())]
 #[test]
 fn the_default_set_costs_at_most_1200_tokens() {
     let tokenizer = tiktoken_rs::o200k_base().unwrap();
