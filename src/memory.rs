@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::RefCell;
 
-use crate::context::{self, ContextReply, ContextRequest};
+use crate::context::{self, ContextReply, ContextRequest, PreambleReply, PreambleRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::journal::{self, JournalCommand, JournalReply};
@@ -60,6 +60,8 @@ pub enum Command {
     Journal(JournalCommand),
     /// Makes the block that is injected into a prompt.
     Context(ContextRequest),
+    /// Makes what a conversation begins with.
+    Preamble(PreambleRequest),
     /// Of the notebook.
     Notebook(NotebookCommand),
     /// Of the entries.
@@ -74,6 +76,8 @@ pub enum Reply {
     Journal(JournalReply),
     /// Of a context command.
     Context(ContextReply),
+    /// Of a preamble command.
+    Preamble(PreambleReply),
     /// Of a notebook command.
     Notebook(NotebookReply),
     /// Of an entries command.
@@ -193,6 +197,7 @@ impl Command {
         match self {
             Self::Journal(command) => command.name(),
             Self::Context(_) => "context",
+            Self::Preamble(_) => "preamble",
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
         }
@@ -223,6 +228,12 @@ impl From<ContextRequest> for Command {
     }
 }
 
+impl From<PreambleRequest> for Command {
+    fn from(request: PreambleRequest) -> Self {
+        Self::Preamble(request)
+    }
+}
+
 async fn run(
     call: Call,
     corpus: Rc<RefCell<Corpus>>,
@@ -235,6 +246,11 @@ async fn run(
         Command::Context(request) => {
             let memories = request.turn.and_then(|turn| notebook.memories(turn, request.max_bytes as usize));
             Reply::Context(context::context(&call, &entries, request, memories).await?)
+        }
+        Command::Preamble(request) => {
+            let ContextRequest { turn, max_bytes, .. } = request.memory;
+            let memories = turn.and_then(|turn| notebook.memories(turn, max_bytes as usize));
+            Reply::Preamble(context::preamble(&call, &entries, request, memories).await?)
         }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),

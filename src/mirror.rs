@@ -189,9 +189,13 @@ macro_rules! mirror_contract {
             }
             journal::Skipped => own_search::Skipped { path, reason }
 
-            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn, entries }
+            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn, entries, form }
             context::ContextEntries => own_context::ContextEntries { request, run }
             context::ContextReply => own_context::ContextReply { block, tokens, left_out }
+            context::PreambleRequest => own_context::PreambleRequest { files, memory, memory_prompt, max_bytes }
+            context::PreambleFile => own_context::PreambleFile { role, path, content, size }
+            context::PreambleReply => own_context::PreambleReply { text, tokens, parts, left_out }
+            context::PreamblePart => own_context::PreamblePart { name, bytes }
             context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
@@ -347,6 +351,8 @@ macro_rules! mirror_contract {
             }
 
             context::Overflow => own_context::Overflow { Documented, Prioritised, Balanced }
+            context::PreambleRole => own_context::PreambleRole { Base, Instructions, Architecture }
+            context::BlockForm => own_context::BlockForm { Claude, Openai, Plain }
             context::LeftOutReason => own_context::LeftOutReason {
                 Budget, TooLarge, NotText, NotADate, Unreadable(error), NotHydrated(text),
             }
@@ -411,8 +417,12 @@ macro_rules! mirror_contract {
                 Stored, Updated, Moved(category), Unchanged, Forgotten, Conflict, Held,
             }
 
-            engine::Command => own::Command { Journal(command), Context(request), Notebook(command), Entries(command) }
-            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply) }
+            engine::Command => own::Command {
+                Journal(command), Context(request), Preamble(request), Notebook(command), Entries(command),
+            }
+            engine::Reply => own::Reply {
+                Journal(reply), Context(reply), Preamble(reply), Notebook(reply), Entries(reply),
+            }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
             }

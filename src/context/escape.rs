@@ -72,7 +72,7 @@ fn fold(c: char) -> char {
 }
 
 /// White space, control characters, and characters that show nothing.
-fn is_ignorable(c: char) -> bool {
+pub(super) fn is_ignorable(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(c,
@@ -84,7 +84,7 @@ fn is_ignorable(c: char) -> bool {
 }
 
 /// What a reader may take for the end of a line.
-fn is_line_break(c: char) -> bool {
+pub(super) fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
