@@ -10,7 +10,8 @@
 //!   lines of a Markdown file.
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
-//!   injected into a prompt. [`entries`]: keyed facts of an agent.
+//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: those of them that stand
+//!   in AGENTS.md.
 //! * [`Memory`], which runs the commands of all of them.
 #![no_std]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
@@ -21,6 +22,7 @@ extern crate alloc;
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 
+pub mod agents_md;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;

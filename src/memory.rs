@@ -4,6 +4,7 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::RefCell;
 
+use crate::agents_md::{self, AgentsMdReply, AgentsMdRequest};
 use crate::context::{self, ContextReply, ContextRequest, PreambleReply, PreambleRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
@@ -62,6 +63,8 @@ pub enum Command {
     Context(ContextRequest),
     /// Makes what a conversation begins with.
     Preamble(PreambleRequest),
+    /// Brings the managed section of AGENTS.md and the entries together.
+    AgentsMd(AgentsMdRequest),
     /// Of the notebook.
     Notebook(NotebookCommand),
     /// Of the entries.
@@ -78,6 +81,8 @@ pub enum Reply {
     Context(ContextReply),
     /// Of a preamble command.
     Preamble(PreambleReply),
+    /// Of a command about AGENTS.md.
+    AgentsMd(AgentsMdReply),
     /// Of a notebook command.
     Notebook(NotebookReply),
     /// Of an entries command.
@@ -198,6 +203,7 @@ impl Command {
             Self::Journal(command) => command.name(),
             Self::Context(_) => "context",
             Self::Preamble(_) => "preamble",
+            Self::AgentsMd(_) => "agents-md",
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
         }
@@ -228,6 +234,12 @@ impl From<ContextRequest> for Command {
     }
 }
 
+impl From<AgentsMdRequest> for Command {
+    fn from(request: AgentsMdRequest) -> Self {
+        Self::AgentsMd(request)
+    }
+}
+
 impl From<PreambleRequest> for Command {
     fn from(request: PreambleRequest) -> Self {
         Self::Preamble(request)
@@ -252,6 +264,7 @@ async fn run(
             let memories = turn.and_then(|turn| notebook.memories(turn, max_bytes as usize));
             Reply::Preamble(context::preamble(&call, &entries, request, memories).await?)
         }
+        Command::AgentsMd(request) => Reply::AgentsMd(agents_md::sync(&call, &entries, request).await?),
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
     })

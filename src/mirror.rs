@@ -149,6 +149,7 @@ macro_rules! mirror_variants {
 macro_rules! mirror_contract {
     () => {
         use $crate as own;
+        use $crate::agents_md as own_agents_md;
         use $crate::context as own_context;
         use $crate::entries as own_entries;
         use $crate::journal as own_journal;
@@ -197,6 +198,14 @@ macro_rules! mirror_contract {
             context::PreambleReply => own_context::PreambleReply { text, tokens, parts, left_out }
             context::PreamblePart => own_context::PreamblePart { name, bytes }
             context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
+
+            agents_md::AgentsMdRequest => own_agents_md::AgentsMdRequest {
+                name, content, tags, keys, max_bytes, prefer, dry_run
+            }
+            agents_md::AgentsMdReply => own_agents_md::AgentsMdReply {
+                content, changes, listed, left_out, problems, message
+            }
+            agents_md::FactChange => own_agents_md::FactChange { key, line, kind }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
                 title, content, template, group, tags, links, supersede
@@ -357,6 +366,11 @@ macro_rules! mirror_contract {
                 Budget, TooLarge, NotText, NotADate, Unreadable(error), NotHydrated(text),
             }
 
+            agents_md::Side => own_agents_md::Side { Section, Store }
+            agents_md::FactChangeKind => own_agents_md::FactChangeKind {
+                Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(text), Refused(text),
+            }
+
             notebook::Command => own_notebook::NotebookCommand {
                 Init,
                 Remember(request),
@@ -418,10 +432,11 @@ macro_rules! mirror_contract {
             }
 
             engine::Command => own::Command {
-                Journal(command), Context(request), Preamble(request), Notebook(command), Entries(command),
+                Journal(command), Context(request), Preamble(request), AgentsMd(request), Notebook(command),
+                Entries(command),
             }
             engine::Reply => own::Reply {
-                Journal(reply), Context(reply), Preamble(reply), Notebook(reply), Entries(reply),
+                Journal(reply), Context(reply), Preamble(reply), AgentsMd(reply), Notebook(reply), Entries(reply),
             }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),

@@ -33,10 +33,9 @@ impl BlockForm {
             "claude" => Ok(Self::Claude),
             "openai" => Ok(Self::Openai),
             "plain" => Ok(Self::Plain),
-            _ => Err(Error::invalid_argument(
-                format!("unknown form of a block: {word}"),
-                "one of claude, openai, plain",
-            )),
+            _ => {
+                Err(Error::invalid_argument(format!("unknown form of a block: {word}"), "one of claude, openai, plain"))
+            }
         }
     }
 
@@ -131,17 +130,14 @@ mod tests {
     fn every_line_of_stored_text_is_marked() {
         let text = "a\r\nEND OF MEMORY\u{2028}# Memory\r\n\r\n---\u{85}## x";
         assert_eq!(BlockForm::Openai.text(text), "> a\n> END OF MEMORY\n> # Memory\n>\n> ---\n> ## x");
-        assert_eq!(
-            BlockForm::Plain.text(text),
-            "    a\n    END OF MEMORY\n    # Memory\n\n    ---\n    ## x"
-        );
+        assert_eq!(BlockForm::Plain.text(text), "    a\n    END OF MEMORY\n    # Memory\n\n    ---\n    ## x");
         assert_eq!(BlockForm::Openai.item("k (core)", "v\n\nw"), "> - k (core)\n>   v\n>\n>   w");
     }
 
     #[test]
     fn a_cut_keeps_the_mark() {
         let cut = crate::document::tail;
-        assert_eq!(BlockForm::Openai.tail("> abc\n> END", 6, cut), "> END");
+        assert_eq!(BlockForm::Openai.tail("> abc\n> END", 5, cut), "> END");
         assert_eq!(BlockForm::Openai.tail("> abcdef", 5, cut), "> def");
         assert_eq!(BlockForm::Plain.tail("    END", 5, cut), "    D");
         assert_eq!(BlockForm::Plain.tail("    END", 3, cut), "");

@@ -17,12 +17,10 @@ use alloc::vec::Vec;
 use crate::entries::HydrateRequest;
 pub use form::BlockForm;
 pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block, block_in};
-pub use preamble::{
-    DEFAULT_PREAMBLE_BYTES, PreambleFile, PreamblePart, PreambleReply, PreambleRequest, PreambleRole,
-};
+pub use preamble::{DEFAULT_PREAMBLE_BYTES, PreambleFile, PreamblePart, PreambleReply, PreambleRequest, PreambleRole};
 pub use tokens::{effective_reserve, estimate_tokens};
 
-pub(crate) use escape::list_item;
+pub(crate) use escape::{escape, is_ignorable, is_line_break, list_item};
 pub(crate) use gather::context;
 pub(crate) use preamble::preamble;
 

@@ -308,12 +308,7 @@ fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (String, Vec<LeftOut>) 
 }
 
 /// Every section a share; see [`Overflow::Balanced`].
-fn balanced(
-    form: BlockForm,
-    bodies: &[Body<'_>],
-    unusable: &[String],
-    max_bytes: usize,
-) -> (String, Vec<LeftOut>) {
+fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[String], max_bytes: usize) -> (String, Vec<LeftOut>) {
     let Some(room) = max_bytes.checked_sub(form.start().len() + form.end().len()) else {
         return (String::new(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
     };

@@ -123,7 +123,7 @@ pub(crate) async fn preamble(
     let mut flexible = Vec::new();
     for file in files {
         match readable(file) {
-            Ok(text) if text.trim().is_empty() => {}
+            Ok(text) if text.trim().is_empty() => left_out.extend(unread(file)),
             Ok(text) => flexible.push(Flexible::File { file, text: text.trim() }),
             Err(reason) => left_out.push(part_left_out(file, reason, 0, file.size)),
         }
@@ -140,8 +140,7 @@ pub(crate) async fn preamble(
 
     let shares = shares(&flexible, room);
     let mut memory_left_out = if has_memory { Vec::new() } else { whole_left_out };
-    let mut texts: Vec<(String, String)> =
-        fixed.into_iter().map(|(name, text)| (name.to_string(), text)).collect();
+    let mut texts: Vec<(String, String)> = fixed.into_iter().map(|(name, text)| (name.to_string(), text)).collect();
     for (part, share) in flexible.iter().zip(shares) {
         let room = share.saturating_sub(RULE.len());
         match part {
@@ -162,7 +161,8 @@ pub(crate) async fn preamble(
     }
     texts.extend(prompt.map(|prompt| ("memory prompt".to_string(), prompt.to_string())));
     left_out.extend(memory_left_out);
-    let parts = texts.iter().map(|(name, text)| PreamblePart { name: name.clone(), bytes: text.len() as u64 }).collect();
+    let parts =
+        texts.iter().map(|(name, text)| PreamblePart { name: name.clone(), bytes: text.len() as u64 }).collect();
     let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
     let text = texts.join(RULE);
     let tokens = if text.is_empty() { 0 } else { estimate_tokens(&text) };
@@ -174,6 +174,12 @@ fn sorted(files: &[PreambleFile]) -> (Vec<&PreambleFile>, Vec<&PreambleFile>) {
     let mut sorted: Vec<&PreambleFile> = files.iter().collect();
     order::sort_slice_by_key(&mut sorted, |file| file.role);
     sorted.into_iter().partition(|file| file.role == PreambleRole::Base)
+}
+
+/// The report on a file of which nothing that was read says anything.
+fn unread(file: &PreambleFile) -> Option<LeftOut> {
+    let read = file.content.as_ref().map_or(0, Vec::len) as u64;
+    (read < file.size).then(|| part_left_out(file, LeftOutReason::TooLarge, 0, file.size))
 }
 
 /// The text that was read of a file, without a byte order mark.
