@@ -170,7 +170,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         commands.push(PreambleRequest { memory, max_bytes: 20_000, ..PreambleRequest::default() }.into());
     }
     for prefer in [None, Some(Side::Section), Some(Side::Store)] {
-        let (key, content) = (name(), "<!-- saddlebag:begin agent=a -->\n- k: mine\n<!-- saddlebag:end -->\n");
+        let (key, content) = (name(), "<!-- saddlebag:begin agent=b -->\n- k: mine\n<!-- saddlebag:end -->\n");
         let content = Some(content.as_bytes().to_vec());
         commands.push(AgentsMdRequest { content, keys: vec![key], prefer, ..AgentsMdRequest::default() }.into());
         commands.push(AgentsMdRequest { tags: vec![SECRET.into()], prefer, ..AgentsMdRequest::default() }.into());
@@ -201,7 +201,12 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command
 /// Neither in operations nor in memory, however many there are.
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {
-    let is_of_others = |command: &Command| !matches!(command, Command::Context(request) if request.entries.is_some());
+    let is_of_others = |command: &Command| match command {
+        Command::Context(request) => request.entries.is_none(),
+        Command::Preamble(request) => request.memory.entries.is_none(),
+        Command::AgentsMd(_) => false,
+        _ => true,
+    };
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {
         let with = config(2, project, "a", "w", &["b"]);
         let without = Config { entries: None, ..with.clone() };

@@ -62,9 +62,9 @@ impl Fingerprint {
         Self { key: bits(key, Self::KEY_BITS), content: bits(content, Self::CONTENT_BITS) }
     }
 
-    /// Whether it is of this key, with any content.
-    pub(super) fn is_of(self, key: &str) -> bool {
-        Self::of(key, "").key == self.key
+    /// Whether both are of the same key, with any content.
+    pub(super) fn has_key_of(self, other: Self) -> bool {
+        self.key == other.key
     }
 
     fn parse(word: &str) -> Option<Self> {

@@ -76,7 +76,7 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdReques
     }
     let (known, problems) = entries::current(call, entries).await?;
     let items = section.as_ref().map(|section| keyed(&section.items, &known)).unwrap_or_default();
-    let base = section.as_ref().map_or(&[][..], |section| &section.base);
+    let base = section.as_ref().map_or(&[][..], |section| section.base.as_slice());
     let (facts, unknown) = facts(&items, base, &known, &problems);
     // A section that was emptied by mistake does not empty the store.
     let is_emptied = items.is_empty() && base.len() > 1 && request.prefer != Some(Side::Section);
@@ -198,11 +198,12 @@ fn facts<'a>(
         }
     }
     let mut facts: Vec<(String, Fact<'a>)> = facts.into_entries().collect();
+    let keys: Vec<Fingerprint> = facts.iter().map(|(key, _)| Fingerprint::of(key, "")).collect();
     let mut unknown = Vec::new();
     for &print in base {
         // Of two keys that look the same here, the one that is in the section.
-        let of_print = facts.iter_mut().filter(|(key, _)| print.is_of(key));
-        match of_print.map(|(_, fact)| fact).max_by_key(|fact| fact.item.is_some()) {
+        let of_print = facts.iter_mut().zip(&keys).filter(|(_, key)| print.has_key_of(**key));
+        match of_print.map(|((_, fact), _)| fact).max_by_key(|fact| fact.item.is_some()) {
             Some(fact) => fact.base = Some(print),
             // A problem without a key may be any entry's.
             None if problems.iter().any(|problem| problem.key.is_none()) => unknown.push(print),
