@@ -14,7 +14,7 @@ use crate::store::PathError;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
-use exports::saddlebag::memory::{context, engine, entries, files, fs, journal, notebook, tools, types};
+use exports::saddlebag::memory::{agents_md, context, engine, entries, files, fs, journal, notebook, tools, types};
 
 crate::mirror_contract!();
 

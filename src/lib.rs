@@ -10,7 +10,8 @@
 //!   lines of a Markdown file.
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
-//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`files`]: all of it as files.
+//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: those of them
+//!   that stand in AGENTS.md. [`files`]: all of it as files.
 //! * [`tools`]: the tools that a model is given, over all of these.
 //! * [`Memory`], which runs the commands of all of them.
 #![no_std]
@@ -22,6 +23,7 @@ extern crate alloc;
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 
+pub mod agents_md;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;

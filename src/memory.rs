@@ -4,7 +4,8 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::RefCell;
 
-use crate::context::{self, ContextReply, ContextRequest};
+use crate::agents_md::{self, AgentsMdReply, AgentsMdRequest};
+use crate::context::{self, ContextReply, ContextRequest, PreambleReply, PreambleRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::files::{self, FilesCommand, FilesReply};
@@ -62,6 +63,10 @@ pub enum Command {
     Journal(JournalCommand),
     /// Makes the block that is injected into a prompt.
     Context(ContextRequest),
+    /// Makes what a conversation begins with.
+    Preamble(PreambleRequest),
+    /// Brings the managed section of AGENTS.md and the entries together.
+    AgentsMd(AgentsMdRequest),
     /// Of the notebook.
     Notebook(NotebookCommand),
     /// Of the entries.
@@ -80,6 +85,10 @@ pub enum Reply {
     Journal(JournalReply),
     /// Of a context command.
     Context(ContextReply),
+    /// Of a preamble command.
+    Preamble(PreambleReply),
+    /// Of a command about AGENTS.md.
+    AgentsMd(AgentsMdReply),
     /// Of a notebook command.
     Notebook(NotebookReply),
     /// Of an entries command.
@@ -203,6 +212,8 @@ impl Command {
         match self {
             Self::Journal(command) => command.name(),
             Self::Context(_) => "context",
+            Self::Preamble(_) => "preamble",
+            Self::AgentsMd(_) => "agents-md",
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
             Self::Files(command) => command.name(),
@@ -247,6 +258,18 @@ impl From<ContextRequest> for Command {
     }
 }
 
+impl From<AgentsMdRequest> for Command {
+    fn from(request: AgentsMdRequest) -> Self {
+        Self::AgentsMd(request)
+    }
+}
+
+impl From<PreambleRequest> for Command {
+    fn from(request: PreambleRequest) -> Self {
+        Self::Preamble(request)
+    }
+}
+
 async fn run(
     call: Call,
     corpus: Rc<RefCell<Corpus>>,
@@ -260,6 +283,12 @@ async fn run(
             let memories = request.turn.and_then(|turn| notebook.memories(turn, request.max_bytes as usize));
             Reply::Context(context::context(&call, &entries, request, memories).await?)
         }
+        Command::Preamble(request) => {
+            let ContextRequest { turn, max_bytes, .. } = request.memory;
+            let memories = turn.and_then(|turn| notebook.memories(turn, max_bytes as usize));
+            Reply::Preamble(context::preamble(&call, &entries, request, memories).await?)
+        }
+        Command::AgentsMd(request) => Reply::AgentsMd(agents_md::sync(&call, &entries, request).await?),
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
         Command::Files(command) => Reply::Files(files::run(&call, &entries, command).await?),

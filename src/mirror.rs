@@ -149,6 +149,7 @@ macro_rules! mirror_variants {
 macro_rules! mirror_contract {
     () => {
         use $crate as own;
+        use $crate::agents_md as own_agents_md;
         use $crate::context as own_context;
         use $crate::entries as own_entries;
         use $crate::files as own_files;
@@ -191,10 +192,22 @@ macro_rules! mirror_contract {
             }
             journal::Skipped => own_search::Skipped { path, reason }
 
-            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn, entries }
+            context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn, entries, form }
             context::ContextEntries => own_context::ContextEntries { request, run }
             context::ContextReply => own_context::ContextReply { block, tokens, left_out }
+            context::PreambleRequest => own_context::PreambleRequest { files, memory, memory_prompt, max_bytes }
+            context::PreambleFile => own_context::PreambleFile { role, path, content, size }
+            context::PreambleReply => own_context::PreambleReply { text, tokens, parts, left_out }
+            context::PreamblePart => own_context::PreamblePart { name, bytes }
             context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
+
+            agents_md::AgentsMdRequest => own_agents_md::AgentsMdRequest {
+                name, content, tags, keys, max_bytes, prefer, dry_run
+            }
+            agents_md::AgentsMdReply => own_agents_md::AgentsMdReply {
+                content, changes, listed, left_out, problems, message
+            }
+            agents_md::FactChange => own_agents_md::FactChange { key, line, kind }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
                 title, content, template, group, tags, links, supersede
@@ -357,8 +370,15 @@ macro_rules! mirror_contract {
             }
 
             context::Overflow => own_context::Overflow { Documented, Prioritised, Balanced }
+            context::PreambleRole => own_context::PreambleRole { Base, Instructions, Architecture }
+            context::BlockForm => own_context::BlockForm { Claude, Openai, Plain }
             context::LeftOutReason => own_context::LeftOutReason {
                 Budget, TooLarge, NotText, NotADate, Unreadable(error), NotHydrated(text),
+            }
+
+            agents_md::Side => own_agents_md::Side { Section, Store }
+            agents_md::FactChangeKind => own_agents_md::FactChangeKind {
+                Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(text), Refused(text),
             }
 
             notebook::Command => own_notebook::NotebookCommand {
@@ -431,10 +451,12 @@ macro_rules! mirror_contract {
             tools::Dialect => own_tools::Dialect { Docs, Sdk }
 
             engine::Command => own::Command {
-                Journal(command), Context(request), Notebook(command), Entries(command), Files(command), CallTool(call),
+                Journal(command), Context(request), Preamble(request), AgentsMd(request), Notebook(command),
+                Entries(command), Files(command), CallTool(call),
             }
             engine::Reply => own::Reply {
-                Journal(reply), Context(reply), Notebook(reply), Entries(reply), Files(reply), Tool(answer),
+                Journal(reply), Context(reply), Preamble(reply), AgentsMd(reply), Notebook(reply), Entries(reply),
+                Files(reply), Tool(answer),
             }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),

@@ -5,7 +5,8 @@
 
 mod support;
 
-use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
+use saddlebag::agents_md::{AgentsMdRequest, Side};
+use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
     ImportRequest, NewEntry, Policy,
@@ -168,7 +169,16 @@ fn every_other_command(name: &str) -> Vec<Command> {
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
-        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 10_000, turn: Some(1), entries }));
+        let memory =
+            ContextRequest { overflow, max_bytes: 10_000, turn: Some(1), entries, ..ContextRequest::default() };
+        commands.push(Command::Context(memory.clone()));
+        commands.push(PreambleRequest { memory, max_bytes: 20_000, ..PreambleRequest::default() }.into());
+    }
+    for prefer in [None, Some(Side::Section), Some(Side::Store)] {
+        let (key, content) = (name(), "<!-- saddlebag:begin agent=b -->\n- k: mine\n<!-- saddlebag:end -->\n");
+        let content = Some(content.as_bytes().to_vec());
+        commands.push(AgentsMdRequest { content, keys: vec![key], prefer, ..AgentsMdRequest::default() }.into());
+        commands.push(AgentsMdRequest { tags: vec![SECRET.into()], prefer, ..AgentsMdRequest::default() }.into());
     }
     commands
 }
@@ -262,6 +272,8 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         Command::Context(request) => request.entries.is_none(),
         // The files of the entries are files of the scope.
         Command::Files(_) => false,
+        Command::Preamble(request) => request.memory.entries.is_none(),
+        Command::AgentsMd(_) => false,
         _ => true,
     };
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {

@@ -186,7 +186,7 @@ proptest! {
         let kept: Vec<(String, String, &str)> =
             entries.into_iter().map(|(key, content)| (key, content, "core")).collect();
         let mut drive = with_entries(Kind::Native, store, &kept);
-        let request = ContextRequest { overflow, max_bytes, turn: None, entries: hydrating(2000) };
+        let request = ContextRequest { overflow, max_bytes, entries: hydrating(2000), ..ContextRequest::default() };
         let reply = block_of(&mut drive, request);
         if let Some(block) = &reply.block {
             assert_sealed(block);
@@ -254,7 +254,7 @@ proptest! {
         };
         let kept: Vec<(String, String, &str)> = entries.into_iter().enumerate().map(entry).collect();
         let mut drive = with_entries(Kind::Native, store, &kept);
-        let request = ContextRequest { overflow, max_bytes, turn: None, entries: hydrating(max_entry_bytes) };
+        let request = ContextRequest { overflow, max_bytes, entries: hydrating(max_entry_bytes), ..ContextRequest::default() };
         let reply = block_of(&mut drive, request);
         let block = reply.block.clone().unwrap_or_default();
         for (key, content, category) in &kept {

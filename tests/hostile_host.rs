@@ -4,7 +4,8 @@
 
 mod support;
 
-use saddlebag::context::{ContextEntries, ContextRequest};
+use saddlebag::agents_md::AgentsMdRequest;
+use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, Policy,
 };
@@ -551,6 +552,8 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         FilesCommand::List { after: None, limit: 10 }.into(),
         FilesCommand::Read { path: "MEMORY.md".into(), offset: 0, max_bytes: 100 }.into(),
         Command::Context(ContextRequest::default()),
+        PreambleRequest { max_bytes: 9000, ..PreambleRequest::default() }.into(),
+        AgentsMdRequest::default().into(),
     ];
     let commands: Vec<Command> = commands
         .into_iter()
@@ -569,8 +572,11 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
                     (Command::Context(request), Ok(saddlebag::Reply::Context(reply))) => {
                         assert_eq!(reply.left_out.len(), if request.entries.is_some() { 5 } else { 4 }, "{reply:?}");
                     }
+                    (Command::Preamble(_), Ok(saddlebag::Reply::Preamble(reply))) => {
+                        assert_eq!(reply.left_out.len(), 4, "{reply:?}");
+                    }
                     (_, Err(error)) => {
-                        let is_of_entries = matches!(command, Command::Entries(_));
+                        let is_of_entries = matches!(command, Command::Entries(_) | Command::AgentsMd(_));
                         let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
                         assert_eq!(error.code, code, "{command:?}");
                         assert!(error.message.contains(&answer.to_string()), "{error:?}");

@@ -10,7 +10,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
+use saddlebag::agents_md::AgentsMdRequest;
+use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest,
     MAX_SCOPE_NAME_BYTES, Policy,
@@ -95,6 +96,11 @@ fn every_command(target: &Target) -> Vec<Command> {
         JournalCommand::Search(SearchRequest::new("secret")).into(),
     ];
     if let Target::Note(name) = target {
+        // What a section names is a key, never a path.
+        let quoted = serde_json::to_string(name).expect("a string");
+        let content = format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: mine\n<!-- saddlebag:end -->\n");
+        let content = Some(content.into_bytes());
+        commands.push(AgentsMdRequest { name: name.clone(), content, ..AgentsMdRequest::default() }.into());
         commands.extend(every_notebook_command(name).into_iter().map(Command::from));
         commands.extend(every_entries_command(name).into_iter().map(Command::from));
         commands.push(FilesCommand::List { after: Some(name.clone()), limit: 1000 }.into());
@@ -104,7 +110,9 @@ fn every_command(target: &Target) -> Vec<Command> {
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 4000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
-        commands.push(Command::Context(ContextRequest { overflow, max_bytes: 4000, turn: None, entries }));
+        let memory = ContextRequest { overflow, max_bytes: 4000, entries, ..ContextRequest::default() };
+        commands.push(Command::Context(memory.clone()));
+        commands.push(PreambleRequest { memory, max_bytes: 9000, ..PreambleRequest::default() }.into());
     }
     commands
 }

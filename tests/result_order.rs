@@ -5,7 +5,8 @@
 mod support;
 
 use saddlebag::Command;
-use saddlebag::context::{ContextEntries, ContextRequest};
+use saddlebag::agents_md::AgentsMdRequest;
+use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
 use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
 use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
@@ -53,7 +54,14 @@ fn looking() -> Vec<Command> {
         EntriesCommand::new(EntriesVerb::List { filter: EntryFilter::default(), limit: Some(2), cursor: None }).into(),
         EntriesCommand::new(EntriesVerb::Get { key: "s".into() }).into(),
         EntriesCommand::new(EntriesVerb::Export { forgotten: true, cursor: None }).into(),
-        Command::Context(ContextRequest { entries, ..ContextRequest::default() }),
+        Command::Context(ContextRequest { entries: entries.clone(), ..ContextRequest::default() }),
+        PreambleRequest {
+            memory: ContextRequest { entries, ..ContextRequest::default() },
+            max_bytes: 9000,
+            ..PreambleRequest::default()
+        }
+        .into(),
+        AgentsMdRequest { dry_run: true, ..AgentsMdRequest::default() }.into(),
         JournalCommand::Search(SearchRequest::new("fact log")).into(),
         JournalCommand::List.into(),
         FilesCommand::List { after: None, limit: 3 }.into(),

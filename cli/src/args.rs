@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use saddlebag::context::Overflow;
+use saddlebag::agents_md::Side;
+use saddlebag::context::{BlockForm, Overflow};
 use saddlebag::journal::WriteMode;
 use saddlebag::store::Timestamp;
 
@@ -111,6 +112,11 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Print the memory block for a prompt
     Context(ContextArgs),
+    /// Print what a conversation begins with: base prompt, AGENTS.md, ARCHITECTURE.md, memory
+    Preamble(PreambleArgs),
+    /// Keep facts in a section of AGENTS.md, and read edits of them back
+    #[command(name = "agents-md", subcommand)]
+    AgentsMd(AgentsMdCommand),
     /// Add an entry to today's log
     Log(LogArgs),
     /// Print the sizes of what is always at hand
@@ -231,6 +237,15 @@ pub(crate) struct SearchArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
+    /// For whom the block is written: claude (tags), openai (Markdown) or plain (no markup)
+    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = BlockForm::parse_word)]
+    pub(crate) form: BlockForm,
+    /// Print the text of FILE with the block behind it; `-` reads it from standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "prompt"])]
+    pub(crate) append_to: Option<PathBuf>,
+    /// Print a developer message of OpenAI's interface, as JSON
+    #[arg(long, conflicts_with_all = ["report", "prompt"])]
+    pub(crate) message: bool,
     /// What happens when memory is larger than the budget: documented, prioritised or balanced
     #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = Overflow::parse_word)]
     pub(crate) overflow: Overflow,
@@ -249,6 +264,71 @@ pub(crate) struct ContextArgs {
     /// Put what is recalled for this question into the block, as its last section
     #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
     pub(crate) recall: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PreambleArgs {
+    /// The folder with AGENTS.md and ARCHITECTURE.md; the memory is that of its project, unless one is named
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// The base prompt; `-` reads it from standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) base: Option<PathBuf>,
+    /// How large the whole may be
+    #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_PREAMBLE_BYTES)]
+    pub(crate) max_bytes: u32,
+    /// How large the block of memory may be
+    #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
+    pub(crate) memory_bytes: u32,
+    /// For whom the block is written: claude (tags), openai (Markdown) or plain (no markup)
+    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = BlockForm::parse_word)]
+    pub(crate) form: BlockForm,
+    /// What happens when memory is larger than its budget: documented, prioritised or balanced
+    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = Overflow::parse_word)]
+    pub(crate) overflow: Overflow,
+    /// Put entries into the block, those of N bytes that are hydrated; without N, of as many as the block has
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    pub(crate) entries: Option<Option<u64>>,
+    /// Put what is recalled for this question into the block, as its last section
+    #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
+    pub(crate) recall: Option<String>,
+    /// End with what a model is to be told about its memory
+    #[arg(long)]
+    pub(crate) prompt: bool,
+    /// Print the parts and what is left out, not the text
+    #[arg(long)]
+    pub(crate) report: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsMdCommand {
+    /// Bring the section and the entries together
+    Sync(AgentsMdArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsMdArgs {
+    /// The folder with the file
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// The file in that folder, made if it is missing and there is something to say
+    #[arg(long, value_name = "NAME", default_value = "AGENTS.md")]
+    pub(crate) file: String,
+    /// Facts with this tag, in place of the core entries
+    #[arg(long, short, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+    /// The fact of this key, likewise
+    #[arg(long, short, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) key: Vec<String>,
+    /// How large the section may be
+    #[arg(long, value_name = "N", default_value_t = saddlebag::agents_md::DEFAULT_SECTION_BYTES)]
+    pub(crate) max_bytes: u32,
+    /// What counts where both have changed: section or store
+    #[arg(long, value_name = "SIDE", value_parser = Side::parse_word)]
+    pub(crate) prefer: Option<Side>,
+    /// Change nothing, and say what would come of it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -287,6 +367,18 @@ impl Word for WriteMode {
 }
 
 impl Word for Overflow {
+    fn parse_word(word: &str) -> Result<Self, String> {
+        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    }
+}
+
+impl Word for BlockForm {
+    fn parse_word(word: &str) -> Result<Self, String> {
+        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    }
+}
+
+impl Word for Side {
     fn parse_word(word: &str) -> Result<Self, String> {
         Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
     }

@@ -1,7 +1,7 @@
 //! What each subcommand does: a command for the store, and its reply on the screen.
 
 use clap::CommandFactory;
-use saddlebag::context::{ContextEntries, ContextReply, ContextRequest};
+use saddlebag::context::{BlockForm, ContextEntries, ContextReply, ContextRequest, LeftOut, append_memory_block};
 use saddlebag::entries::{HydrateRequest, Policy};
 use saddlebag::journal::{
     EditChange, FileState, JournalCommand, JournalReply, MEMORY_PROMPT, SearchRequest, Target, TargetRole,
@@ -12,12 +12,13 @@ use saddlebag::{Command, Reply};
 use serde_json::json;
 
 use crate::args::{
-    self, Cli, ContextArgs, EditArgs, Global, ListArgs, LogArgs, NamedTarget, ReadArgs, SearchArgs, WriteArgs,
+    self, AgentsMdCommand, Cli, ContextArgs, EditArgs, Global, ListArgs, LogArgs, NamedTarget, ReadArgs, SearchArgs,
+    WriteArgs,
 };
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, entries, input, json, location, mcp, notebook, tools, zk};
+use crate::{demo, entries, input, instructions, json, location, mcp, notebook, tools, zk};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
@@ -47,6 +48,8 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::List(args) => list(&args, &global, output),
         args::Command::Search(args) => search(args, &global, output),
         args::Command::Context(args) => context(&args, &global, output),
+        args::Command::Preamble(args) => instructions::preamble(&args, &global, output),
+        args::Command::AgentsMd(AgentsMdCommand::Sync(args)) => instructions::sync(args, &global, output),
         args::Command::Notebook(notebook::Command::Forget { key: Some(key), .. }) => {
             entries::forget(key, &global, output)
         }
@@ -245,24 +248,31 @@ fn limited(results: &SearchResults, limit: u32) -> String {
 }
 
 fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let mut store = Store::open(global)?;
-    if let Some(question) = &args.recall {
-        let query = input::text(question.clone())?;
-        store.run(NotebookCommand::RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES })?;
+    if args.message && args.form != BlockForm::Openai {
+        return Err(Failure::usage("--message is of OpenAI's interface", "give --for openai as well"));
     }
-    let turn = args.recall.as_ref().map(|_| TURN);
-    let entries = args.entries.map(|bytes| ContextEntries {
-        request: HydrateRequest { max_bytes: bytes.unwrap_or(args.max_bytes.into()), policy: Policy::Greedy },
-        run: None,
-    });
-    let request = ContextRequest { overflow: args.overflow, max_bytes: args.max_bytes, turn, entries };
+    let preamble = args.append_to.as_deref().map(input::file).transpose()?;
+    let mut store = Store::open(global)?;
+    let turn = recalled(args.recall.as_deref(), &mut store)?;
+    let entries = hydrated(args.entries, args.max_bytes);
+    let ContextArgs { overflow, max_bytes, form, .. } = *args;
+    let request = ContextRequest { overflow, max_bytes, turn, entries, form };
     let reply = run_in(&mut store, Command::Context(request), output)?;
     let Reply::Context(context) = &reply else { return Err(wrong_reply()) };
-    let exit = if context.block.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
+    let text = match &preamble {
+        Some(preamble) => Some(append_memory_block(preamble, context.block.as_deref())),
+        None => context.block.clone(),
+    };
+    let exit = if text.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
     if output.is_json() {
         let mut object = json::reply(&reply);
-        if let (true, Some(fields)) = (args.prompt, object.as_object_mut()) {
-            fields.insert("prompt".to_string(), MEMORY_PROMPT.into());
+        if let Some(fields) = object.as_object_mut() {
+            let more = [
+                ("prompt", args.prompt.then(|| MEMORY_PROMPT.into())),
+                ("text", preamble.and_then(|_| text.clone()).map(Into::into)),
+                ("message", text.filter(|_| args.message).map(|text| developer_message(&text))),
+            ];
+            fields.extend(more.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))));
         }
         output.object(&object)?;
         return Ok(exit);
@@ -271,8 +281,10 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
         report(context, output)?;
         return Ok(exit);
     }
-    if let Some(block) = &context.block {
-        output.line(block)?;
+    match text {
+        Some(text) if args.message => output.object(&developer_message(&text))?,
+        Some(text) => output.line(&text)?,
+        None => {}
     }
     if args.prompt {
         if context.block.is_some() {
@@ -281,7 +293,7 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
         output.text(MEMORY_PROMPT)?;
     }
     output.flush()?;
-    for line in left_out(context) {
+    for line in left_out(&context.left_out) {
         output.warning(&line);
     }
     if exit == Exit::Nothing {
@@ -290,10 +302,30 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
     Ok(exit)
 }
 
+/// Recalls what a block is to have for a question, and gives the turn that it was recalled for.
+pub(crate) fn recalled(question: Option<&str>, store: &mut Store) -> Result<Option<u64>, Failure> {
+    let Some(question) = question else { return Ok(None) };
+    let query = input::text(question.to_string())?;
+    store.run(NotebookCommand::RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES })?;
+    Ok(Some(TURN))
+}
+
+/// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
+pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
+    asked.map(|bytes| ContextEntries {
+        request: HydrateRequest { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: Policy::Greedy },
+        run: None,
+    })
+}
+
+fn developer_message(text: &str) -> serde_json::Value {
+    json!({ "role": "developer", "content": text })
+}
+
 fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     let bytes = context.block.as_ref().map_or(0, String::len);
     output.line(&format!("block: {bytes} bytes, about {} tokens", context.tokens))?;
-    let left_out = left_out(context);
+    let left_out = left_out(&context.left_out);
     if left_out.is_empty() {
         output.line("left out: nothing")?;
     }
@@ -303,8 +335,8 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn left_out(context: &ContextReply) -> Vec<String> {
-    let lines = context.left_out.iter().map(|left_out| {
+pub(crate) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
+    let lines = left_out.iter().map(|left_out| {
         let whole = left_out.kept_bytes + left_out.left_out_bytes;
         let (section, reason) = (&left_out.section, &left_out.reason);
         let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), entries::shown);

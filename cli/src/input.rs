@@ -1,6 +1,8 @@
-//! Text from the arguments or from standard input.
+//! Text from the arguments, from a file or from standard input.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use crate::failure::Failure;
 
@@ -12,16 +14,34 @@ pub(crate) fn text(argument: String) -> Result<String, Failure> {
     if argument == "-" { standard_input() } else { Ok(argument) }
 }
 
+/// The text of a file that was named; `-` stands for standard input.
+pub(crate) fn file(path: &Path) -> Result<String, Failure> {
+    if path.as_os_str() == "-" {
+        return standard_input();
+    }
+    let name = format!("`{}`", path.display());
+    let opened = File::open(path).map_err(|error| unreadable(&name, &error))?;
+    whole(opened, &name)
+}
+
 fn standard_input() -> Result<String, Failure> {
+    whole(io::stdin().lock(), "standard input")
+}
+
+fn whole(reader: impl Read, name: &str) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::new("input", format!("cannot read standard input: {}", error.kind()), ""))?;
+    let read = reader.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
-        let message = format!("standard input has more than {MAX_INPUT_BYTES} bytes");
+        let message = format!("{name} has more than {MAX_INPUT_BYTES} bytes");
         return Err(Failure::new("too-large", message, "write it in parts"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::new("not-text", format!("standard input is not UTF-8 text (at byte {at})"), "convert it to UTF-8")
+        Failure::new("not-text", format!("{name} is not UTF-8 text (at byte {at})"), "convert it to UTF-8")
     })
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Failure {
+    Failure::new("input", format!("cannot read {name}: {}", error.kind()), "")
 }

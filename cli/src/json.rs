@@ -1,6 +1,7 @@
 //! Replies as JSON objects.
 
-use saddlebag::context::{ContextReply, LeftOut};
+use saddlebag::agents_md::{AgentsMdReply, FactChange, FactChangeKind};
+use saddlebag::context::{ContextReply, LeftOut, PreambleReply};
 use saddlebag::files::{FilePage, FilesReply};
 use saddlebag::journal::{
     BackupReply, EditReply, FileState, ListReply, ListedFile, ReadReply, RestoreReply, StatusReply, WriteReply,
@@ -21,6 +22,8 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Journal(JournalReply::Status(reply)) => status(reply),
         Reply::Journal(JournalReply::Text(text)) => json!({ "text": text }),
         Reply::Context(reply) => context(reply),
+        Reply::Preamble(reply) => preamble(reply),
+        Reply::AgentsMd(reply) => agents_md(reply),
         Reply::Notebook(reply) => crate::notebook::json(reply),
         Reply::Entries(reply) => crate::entries::json(reply),
         Reply::Files(FilesReply::Read(reply)) => read(reply),
@@ -125,6 +128,50 @@ fn context(reply: &ContextReply) -> Value {
         "tokens": reply.tokens,
         "left_out": reply.left_out.iter().map(left_out).collect::<Vec<_>>(),
     })
+}
+
+fn preamble(reply: &PreambleReply) -> Value {
+    let parts = reply.parts.iter().map(|part| json!({ "name": part.name, "bytes": part.bytes }));
+    json!({
+        "text": reply.text,
+        "tokens": reply.tokens,
+        "parts": parts.collect::<Vec<_>>(),
+        "left_out": reply.left_out.iter().map(left_out).collect::<Vec<_>>(),
+    })
+}
+
+fn agents_md(reply: &AgentsMdReply) -> Value {
+    let problems = reply.problems.iter();
+    let problems =
+        problems.map(|problem| json!({ "path": problem.path, "key": problem.key, "message": problem.message }));
+    json!({
+        "content": reply.content.as_deref().map(String::from_utf8_lossy),
+        "changes": reply.changes.iter().map(fact_change).collect::<Vec<_>>(),
+        "listed": reply.listed,
+        "left_out": reply.left_out.iter().map(left_out).collect::<Vec<_>>(),
+        "problems": problems.collect::<Vec<_>>(),
+        "message": reply.message,
+    })
+}
+
+fn fact_change(change: &FactChange) -> Value {
+    let (word, reason) = change_words(&change.kind);
+    json!({ "key": change.key, "line": change.line, "change": word, "reason": reason })
+}
+
+/// What was done with a fact, in a word, and why it was not if it was not.
+pub(crate) fn change_words(kind: &FactChangeKind) -> (&'static str, Option<&str>) {
+    match kind {
+        FactChangeKind::Listed => ("listed", None),
+        FactChangeKind::Refreshed => ("refreshed", None),
+        FactChangeKind::Unlisted => ("unlisted", None),
+        FactChangeKind::Stored => ("stored", None),
+        FactChangeKind::Updated => ("updated", None),
+        FactChangeKind::Forgotten => ("forgotten", None),
+        FactChangeKind::Conflict(reason) => ("conflict", Some(reason)),
+        FactChangeKind::Refused(reason) => ("refused", Some(reason)),
+        _ => ("other", None),
+    }
 }
 
 fn left_out(left_out: &LeftOut) -> Value {

@@ -9,6 +9,7 @@ mod demo;
 mod entries;
 mod failure;
 mod input;
+mod instructions;
 mod json;
 mod location;
 mod mcp;

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest};
 use saddlebag::entries::EntriesConfig;
-use saddlebag::store::Timestamp;
+use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Reply};
 use saddlebag_host::{
-    ComponentOptions, Durability, EngineKind, HostError, Observer, OpenError, Options, Project, Saddlebag,
+    ComponentOptions, Durability, EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag,
     default_root, now,
 };
 
@@ -87,8 +88,13 @@ pub(crate) struct Store {
 impl Store {
     /// Opens what the global options name.
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
+        Self::of_project(project(global), global)
+    }
+
+    /// Opens the store for a project.
+    pub(crate) fn of_project(project: Project, global: &Global) -> Result<Self, Failure> {
         let root = Root::of(global)?;
-        let options = Options { create: root.is_made(), project: project(global), ..options(global) };
+        let options = Options { create: root.is_made(), project, ..options(global) };
         Self::at(&root, options, global)
     }
 
@@ -121,6 +127,16 @@ impl Store {
     /// The memory itself, for who keeps several commands in flight.
     pub(crate) fn memory(&mut self) -> &mut Saddlebag {
         &mut self.memory
+    }
+
+    /// Brings the section of a file and the entries together.
+    pub(crate) fn sync_agents_md(
+        &mut self,
+        folder: &mut LocalDir,
+        path: &RelPath,
+        request: &AgentsMdRequest,
+    ) -> Result<AgentsMdReply, Failure> {
+        Ok(self.memory.sync_agents_md(self.now, folder, path, request)?)
     }
 
     /// Why the trace is not whole, if it is not.

@@ -15,7 +15,9 @@ use wasmtime::{ResourceLimiter, Store};
 use crate::code_cache::CodeCache;
 use crate::engine::{Engine, EngineError};
 
-use bindings::exports::saddlebag::memory::{context, engine, entries, files, fs, journal, notebook, tools, types};
+use bindings::exports::saddlebag::memory::{
+    agents_md, context, engine, entries, files, fs, journal, notebook, tools, types,
+};
 
 saddlebag::mirror_contract!();
 

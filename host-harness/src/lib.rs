@@ -10,8 +10,11 @@
 //! - A [`Host`] runs commands: it hands every request of the engine to the executor, and exactly one
 //!   result of each back. An [`Observer`] sees all of it.
 //!
+//! [`Host::sync_agents_md`] keeps a section of a file outside of the store.
+//!
 //! [`project_root`] says whose memory a path is of, [`now`] what time it is.
 
+mod agents_md;
 mod clock;
 mod code_cache;
 mod component_engine;

@@ -13,7 +13,7 @@ const TAG: &str = "memory";
 ///
 /// Tags are found whatever their case, and with white space or invisible characters inside. A `<` that
 /// begins one becomes `&lt;`; a line that reads like one of our titles or markers gets a `\`.
-pub(super) fn escape(body: &str) -> String {
+pub(crate) fn escape(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
     let mut begins_line = true;
     for (at, c) in body.char_indices() {
@@ -72,7 +72,7 @@ fn fold(c: char) -> char {
 }
 
 /// White space, control characters, and characters that show nothing.
-fn is_ignorable(c: char) -> bool {
+pub(crate) fn is_ignorable(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(c,
@@ -84,7 +84,7 @@ fn is_ignorable(c: char) -> bool {
 }
 
 /// What a reader may take for the end of a line.
-fn is_line_break(c: char) -> bool {
+pub(crate) fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 

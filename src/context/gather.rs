@@ -5,7 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::overflow::{SectionContent, SectionItem, SectionKind};
-use super::{ContextEntries, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block};
+use super::{
+    BlockForm, ContextEntries, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block_in,
+};
 use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, HydrateReply};
 use crate::journal::whole_characters;
@@ -20,6 +22,21 @@ const MAX_LONG_TERM_BYTES: u32 = 131_072;
 /// How many logs the block has.
 const LOGS: usize = 2;
 
+/// What a block is made of.
+pub(super) struct Gathered {
+    sections: Vec<Section>,
+    /// What is in no section.
+    left_out: Vec<LeftOut>,
+}
+
+impl Gathered {
+    pub(super) fn block(&self, form: BlockForm, overflow: Overflow, max_bytes: usize) -> ContextReply {
+        let mut reply = block_in(form, &self.sections, overflow, max_bytes);
+        reply.left_out.extend(self.left_out.iter().cloned());
+        reply
+    }
+}
+
 /// Reads the sections and makes the block; `memories` is the text of those of a turn.
 pub(crate) async fn context(
     call: &Call,
@@ -27,6 +44,17 @@ pub(crate) async fn context(
     request: ContextRequest,
     memories: Option<String>,
 ) -> Result<ContextReply, Error> {
+    let ContextRequest { overflow, max_bytes, form, .. } = request;
+    Ok(gather(call, entries, request, memories).await?.block(form, overflow, max_bytes as usize))
+}
+
+/// Reads the sections.
+pub(super) async fn gather(
+    call: &Call,
+    entries: &Entries,
+    request: ContextRequest,
+    memories: Option<String>,
+) -> Result<Gathered, Error> {
     let ContextRequest { overflow, max_bytes, .. } = request;
     let layout = &call.scope.layout;
     let today = call.now.date();
@@ -56,10 +84,8 @@ pub(crate) async fn context(
         path: "recalled notes".into(),
         content: SectionContent::Text { text, unread_bytes: 0 },
     }));
-    let mut reply = block(&sections, overflow, max_bytes as usize);
-    reply.left_out.extend(not_dates);
-    reply.left_out.extend(not_hydrated);
-    Ok(reply)
+    not_dates.extend(not_hydrated);
+    Ok(Gathered { sections, left_out: not_dates })
 }
 
 /// Hydrates the entries of the section, and names those that are not hydrated. Where they cannot be read, the

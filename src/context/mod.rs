@@ -5,19 +5,24 @@
 //! reason. Stored text is escaped, so it can neither close nor forge the block.
 
 mod escape;
+mod form;
 mod gather;
 mod overflow;
+mod preamble;
 mod tokens;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::entries::HydrateRequest;
-pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block};
+pub use form::BlockForm;
+pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block, block_in};
+pub use preamble::{DEFAULT_PREAMBLE_BYTES, PreambleFile, PreamblePart, PreambleReply, PreambleRequest, PreambleRole};
 pub use tokens::{effective_reserve, estimate_tokens};
 
-pub(crate) use escape::list_item;
+pub(crate) use escape::{escape, is_ignorable, is_line_break, list_item};
 pub(crate) use gather::context;
+pub(crate) use preamble::preamble;
 
 /// How large the block may be unless told otherwise, in bytes.
 pub const DEFAULT_BLOCK_BYTES: u32 = 32_768;
@@ -74,6 +79,8 @@ pub struct ContextRequest {
     pub turn: Option<u64>,
     /// Put entries in as a section, before the memories of a turn; `None` for a block without.
     pub entries: Option<ContextEntries>,
+    /// For whom the block is written.
+    pub form: BlockForm,
 }
 
 /// The entries of a block.
@@ -88,7 +95,13 @@ pub struct ContextEntries {
 
 impl Default for ContextRequest {
     fn default() -> Self {
-        Self { overflow: Overflow::default(), max_bytes: DEFAULT_BLOCK_BYTES, turn: None, entries: None }
+        Self {
+            overflow: Overflow::default(),
+            max_bytes: DEFAULT_BLOCK_BYTES,
+            turn: None,
+            entries: None,
+            form: BlockForm::default(),
+        }
     }
 }
 
@@ -144,6 +157,9 @@ pub enum LeftOutReason {
     NotHydrated(String),
 }
 
+/// What stands between a preamble and the block.
+pub(crate) const RULE: &str = "\n\n---\n\n";
+
 /// Puts the block behind a preamble: both with a rule between them, or the preamble alone.
 ///
 /// ```
@@ -155,7 +171,7 @@ pub enum LeftOutReason {
 #[must_use]
 pub fn append_memory_block(preamble: &str, block: Option<&str>) -> String {
     match block {
-        Some(block) if !block.is_empty() => alloc::format!("{preamble}\n\n---\n\n{block}"),
+        Some(block) if !block.is_empty() => alloc::format!("{preamble}{RULE}{block}"),
         _ => preamble.into(),
     }
 }

@@ -5,8 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::escape::{escape, list_item, unforged};
-use super::{BLOCK_END, BLOCK_START, ContextReply, LeftOut, LeftOutReason, Overflow, estimate_tokens};
+use super::escape::{escape, is_line_break};
+use super::form::BlockForm;
+use super::{ContextReply, LeftOut, LeftOutReason, Overflow, estimate_tokens};
 use crate::document::{head, is_open_item, tail, truncate};
 use crate::order;
 use crate::search::TRUNCATED;
@@ -97,6 +98,7 @@ impl SectionKind {
 /// A section that has something to say, ready to be put in.
 struct Body<'a> {
     section: &'a Section,
+    form: BlockForm,
     header: String,
     title: String,
     text: String,
@@ -157,11 +159,19 @@ impl Body<'_> {
     }
 }
 
-/// Makes the block of `sections`, in any order.
+/// Makes the block of `sections`, in any order, in the form for Claude.
 ///
 /// `max_bytes` is what [`ContextRequest::max_bytes`](super::ContextRequest) says it is.
 #[must_use]
 pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
+    block_in(BlockForm::Claude, sections, overflow, max_bytes)
+}
+
+/// Makes the block of `sections`, in any order, in a form.
+///
+/// `max_bytes` is what [`ContextRequest::max_bytes`](super::ContextRequest) says it is.
+#[must_use]
+pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
     let mut ordered: Vec<&Section> = sections.iter().collect();
     order::sort_slice_by_key(&mut ordered, |section| order(section.kind, overflow, sections));
     let mut left_out = Vec::new();
@@ -171,7 +181,8 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
         let title = section.kind.title();
         match &section.content {
             SectionContent::Unusable { reason, size } => {
-                unusable.push(omission(&format!("{title}: {reason}")));
+                let why = escape(&format!("{title}: {reason}")).replace(is_line_break, " ");
+                unusable.push(omission(&why));
                 left_out.push(LeftOut {
                     path: section.path.clone(),
                     key: None,
@@ -183,18 +194,18 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
             }
             SectionContent::Text { text, unread_bytes } => {
                 let text = if section.kind == SectionKind::Scratchpad { open_items(text) } else { text.clone() };
-                let text = escape(text.trim());
+                let text = form.text(text.trim());
                 if !text.is_empty() || *unread_bytes > 0 {
-                    let header = format!("\n\n## {title}\n");
+                    let header = form.header(&title);
                     let items = Vec::new();
-                    bodies.push(Body { section, header, title, text, unread_bytes: *unread_bytes, items });
+                    bodies.push(Body { section, form, header, title, text, unread_bytes: *unread_bytes, items });
                 }
             }
             SectionContent::Items(given) => {
-                let (text, items) = joined(given);
+                let (text, items) = joined(form, given);
                 if !text.is_empty() {
-                    let header = format!("\n\n## {title}\n");
-                    bodies.push(Body { section, header, title, text, unread_bytes: 0, items });
+                    let header = form.header(&title);
+                    bodies.push(Body { section, form, header, title, text, unread_bytes: 0, items });
                 }
             }
         }
@@ -202,15 +213,15 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
     let (content, cut) = match overflow {
         Overflow::Documented => documented(&bodies, max_bytes),
         Overflow::Prioritised => prioritised(&bodies, max_bytes),
-        Overflow::Balanced => balanced(&bodies, &unusable, max_bytes),
+        Overflow::Balanced => balanced(form, &bodies, &unusable, max_bytes),
     };
     left_out.extend(cut);
-    let block = (!content.is_empty()).then(|| format!("{BLOCK_START}{content}{BLOCK_END}"));
+    let block = (!content.is_empty()).then(|| format!("{}{content}{}", form.start(), form.end()));
     ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out }
 }
 
 /// The items below each other, and where each is.
-fn joined(items: &[SectionItem]) -> (String, Vec<(&SectionItem, Range<usize>)>) {
+fn joined(form: BlockForm, items: &[SectionItem]) -> (String, Vec<(&SectionItem, Range<usize>)>) {
     let mut text = String::new();
     let mut places = Vec::with_capacity(items.len());
     for item in items {
@@ -218,7 +229,7 @@ fn joined(items: &[SectionItem]) -> (String, Vec<(&SectionItem, Range<usize>)>) 
             text.push('\n');
         }
         let start = text.len();
-        text.push_str(list_item(&item.heading, &item.text).trim_end());
+        text.push_str(&form.item(&item.heading, &item.text));
         places.push((item, start..text.len()));
     }
     (text, places)
@@ -297,8 +308,8 @@ fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (String, Vec<LeftOut>) 
 }
 
 /// Every section a share; see [`Overflow::Balanced`].
-fn balanced(bodies: &[Body<'_>], unusable: &[String], max_bytes: usize) -> (String, Vec<LeftOut>) {
-    let Some(room) = max_bytes.checked_sub(BLOCK_START.len() + BLOCK_END.len()) else {
+fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[String], max_bytes: usize) -> (String, Vec<LeftOut>) {
+    let Some(room) = max_bytes.checked_sub(form.start().len() + form.end().len()) else {
         return (String::new(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
     };
     let mut included: Vec<bool> = bodies.iter().map(|_| true).collect();
@@ -394,14 +405,18 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String,
             continue;
         }
         let keeps_start = body.keeps_start();
-        let kept = if keeps_start { first_lines(&body.text, room) } else { unforged(last_lines(&body.text, room)) };
+        let kept = if keeps_start {
+            first_lines(&body.text, room).to_string()
+        } else {
+            body.form.tail(&body.text, room, last_lines)
+        };
         let marker = cut_marker(body, body.text.len() - kept.len());
         if keeps_start {
-            content.push_str(kept);
+            content.push_str(&kept);
             content.push_str(&marker);
         } else {
             content.push_str(&marker);
-            content.push_str(kept);
+            content.push_str(&kept);
         }
         cut.extend(body.left_out(kept.len()));
     }
@@ -422,7 +437,7 @@ fn last_lines(text: &str, max_bytes: usize) -> &str {
 }
 
 /// The start of a text, to the end of a line if that does not cost half of it.
-fn first_lines(text: &str, max_bytes: usize) -> &str {
+pub(super) fn first_lines(text: &str, max_bytes: usize) -> &str {
     let start = head(text, max_bytes);
     if start.len() == text.len() || text.as_bytes().get(start.len()) == Some(&b'\n') {
         return start;

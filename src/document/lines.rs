@@ -1,5 +1,7 @@
 //! What a line of Markdown is, as far as memory needs to know.
 
+use alloc::string::{String, ToString};
+
 /// The fence that opened a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fence {
@@ -29,6 +31,12 @@ impl FenceTracker {
             }
             (None, None) => false,
         }
+    }
+
+    /// The line that closes the block that is open; `None` if none is.
+    #[must_use]
+    pub fn closing(&self) -> Option<String> {
+        self.open.map(|fence| char::from(fence.mark).to_string().repeat(fence.length))
     }
 }
 
@@ -147,6 +155,9 @@ mod tests {
             .map(|line| fences.is_code(line))
             .collect();
         assert_eq!(code, [false, true, true, true, true, true, true, false]);
+        assert_eq!(fences.closing(), None);
+        fences.is_code("~~~~ text");
+        assert_eq!(fences.closing().as_deref(), Some("~~~~"));
     }
 
     #[test]

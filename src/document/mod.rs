@@ -4,7 +4,7 @@
 //!   [`Frontmatter`].
 //! * [`set_title`], [`set_field`], [`remove_field`], [`append_block`] and [`replace_spans`] change one thing of a file and
 //!   leave the rest as it is.
-//! * [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line, [`head`], [`tail`] and
+//! * [`hidden_lines`] are those of code. [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line, [`head`], [`tail`] and
 //!   [`truncate`] cut text.
 //!
 //! ```
@@ -37,4 +37,5 @@ pub use edit::{append_block, remove_field, replace_spans, set_field, set_title, 
 pub use frontmatter::{Frontmatter, FrontmatterProblem, Value};
 pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
 pub use note::{Heading, Link, LinkKind, Note, TagSyntax, parse_date};
+pub use scanner::hidden_lines;
 pub use text::{head, normalize_line, tail, truncate};

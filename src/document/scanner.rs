@@ -35,6 +35,12 @@ pub(super) struct Block {
     quoted: bool,
 }
 
+/// The starts of the lines that say nothing as Markdown: those of code, and those in comments and raw HTML. In order.
+#[must_use]
+pub fn hidden_lines(text: &str) -> Vec<usize> {
+    Blocks::scan(text, 0).hidden
+}
+
 /// What the lines of a file are.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
@@ -49,6 +55,8 @@ pub(super) struct Blocks {
     pub(super) unclosed: Option<usize>,
     /// Whether the file ends in a list.
     pub(super) ends_in_list: bool,
+    /// The starts of the lines of code, and of those in comments and raw HTML, without the lines that open them.
+    pub(super) hidden: Vec<usize>,
 }
 
 /// The text of a block, with the way back to the file.
@@ -219,7 +227,11 @@ impl Scanner<'_> {
         let mut cursor = Cursor { bytes: self.bytes, end, at: start, column: 0, tab_rest: 0 };
         let matched = self.match_containers(&mut cursor);
         let all = matched == self.containers.len();
+        let is_hidden = !matches!(self.leaf, Leaf::Html { end: HtmlEnd::Blank, .. });
         if self.continues_code(&cursor, all) {
+            if is_hidden {
+                self.blocks.hidden.push(start);
+            }
             return;
         }
         // A container that opens on this line ends what was open before.
@@ -239,6 +251,7 @@ impl Scanner<'_> {
                 if !paragraph {
                     self.start(matched, fresh);
                     self.leaf = Leaf::Indented;
+                    self.blocks.hidden.push(start);
                     return;
                 }
                 break;

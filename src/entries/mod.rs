@@ -233,21 +233,41 @@ impl Entries {
     pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
     }
+
+    fn scope(&self) -> Result<Rc<EntriesScope>, Error> {
+        self.scope.clone().ok_or_else(|| {
+            let help = "open the memory with the name of an agent";
+            Error::invalid_argument("this memory was opened without an agent", help)
+        })
+    }
+
+    /// The agent whose entries they are.
+    pub(crate) fn agent(&self) -> Result<String, Error> {
+        Ok(self.scope()?.own.owner.clone())
+    }
 }
 
 /// Runs a command.
 pub(crate) async fn run(call: &Call, entries: &Entries, command: EntriesCommand) -> Result<EntriesReply, Error> {
-    let Some(scope) = entries.scope.clone() else {
-        let help = "open the memory with the name of an agent";
-        return Err(Error::invalid_argument("this memory was opened without an agent", help));
-    };
+    let scope = entries.scope()?;
     scope.check(command.agent.as_deref(), command.workspace.as_deref())?;
-    answer(call, entries, &scope, command).await.map_err(|error| match error.code {
+    answer(call, entries, &scope, command).await.map_err(unavailable)
+}
+
+/// Every entry that is neither forgotten nor too old, one for each key, and the files that are none. Of a key that agent
+/// and workspace have it is the agent's.
+pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
+    let scope = entries.scope()?;
+    read::current(call, entries, &scope).await.map_err(unavailable)
+}
+
+fn unavailable(error: Error) -> Error {
+    match error.code {
         ErrorCode::Storage => {
             Error { code: ErrorCode::MemoryUnavailable, message: format!("UZ-MEM-003: {}", error.message), ..error }
         }
         _ => error,
-    })
+    }
 }
 
 async fn answer(

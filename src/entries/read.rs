@@ -235,6 +235,23 @@ pub(super) async fn get(
     found.first().map(|readable| readable.info(call)).ok_or_else(|| absent(&view, &key))
 }
 
+/// What is stored and neither forgotten nor too old, one for each key: the agent's own, else that of the workspace. By
+/// key.
+pub(super) async fn current(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
+    let view = look(call, entries, scope).await?;
+    let mut found = readable(call, &view, &[]);
+    found.retain(|readable| !readable.expired);
+    order::sort_slice(&mut found, |a, b| {
+        a.entry.fields.key.cmp(&b.entry.fields.key).then_with(|| a.shared.cmp(&b.shared))
+    });
+    found.dedup_by(|later, first| later.entry.fields.key == first.entry.fields.key);
+    Ok((found.iter().map(|readable| readable.info(call)).collect(), view.problems))
+}
+
 /// A page of the entries that a filter accepts.
 pub(super) async fn list(
     call: &Call,

@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 use saddlebag::Command;
-use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
+use saddlebag::agents_md::{AgentsMdRequest, Side};
+use saddlebag::context::{
+    BlockForm, ContextEntries, ContextRequest, Overflow, PreambleFile, PreambleRequest, PreambleRole,
+};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, NewEntry, Policy,
@@ -255,8 +258,10 @@ pub fn command() -> impl Strategy<Value = Command> {
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
-                Command::Context(ContextRequest { overflow, max_bytes, turn, entries })
+                Command::Context(ContextRequest { overflow, max_bytes, turn, entries, ..ContextRequest::default() })
             }),
+        1 => preamble().prop_map(Command::Preamble),
+        2 => agents_md().prop_map(Command::AgentsMd),
     ]
 }
 
@@ -394,6 +399,53 @@ fn json() -> impl Strategy<Value = String> {
             }),
         ]
     })
+}
+
+fn preamble() -> impl Strategy<Value = PreambleRequest> {
+    let roles = vec![PreambleRole::Base, PreambleRole::Instructions, PreambleRole::Architecture];
+    let content = prop_oneof![4 => bytes().prop_map(Ok), 1 => fs_error().prop_map(Err)];
+    let file = (prop::sample::select(roles), name(), content, 0_u64..3).prop_map(|(role, path, content, unread)| {
+        let size = content.as_ref().map_or(0, Vec::len) as u64 + unread;
+        PreambleFile { role, path, content, size }
+    });
+    let forms = prop::sample::select(vec![BlockForm::Claude, BlockForm::Openai, BlockForm::Plain]);
+    let memory = (overflow(), 0_u32..6000, prop::option::of(hydrate_request()), forms).prop_map(
+        |(overflow, max_bytes, entries, form)| {
+            let entries = entries.map(|request| ContextEntries { request, run: None });
+            ContextRequest { overflow, max_bytes, turn: None, entries, form }
+        },
+    );
+    (prop::collection::vec(file, 0..4), memory, any::<bool>(), 0_u32..9000).prop_map(
+        |(files, memory, memory_prompt, max_bytes)| PreambleRequest { files, memory, memory_prompt, max_bytes },
+    )
+}
+
+fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
+    let inside =
+        prop::sample::select(vec!["", "- a: fact one\n", "- `b`: x\n  y\n- fact two\n", "no item\n", "- a\nb\n\nc\n"]);
+    let ends = [
+        "<!-- saddlebag:end -->",
+        "<!-- saddlebag:end 0123456789abcdef0123 -->",
+        "<!-- saddlebag:begin agent=a -->",
+        "",
+    ];
+    let section =
+        (text(), inside, prop::sample::select(ends.to_vec()), text()).prop_map(|(before, inside, end, behind)| {
+            format!("{before}\n<!-- saddlebag:begin agent=a -->\n{inside}{end}\n{behind}").into_bytes()
+        });
+    let content = prop::option::of(prop_oneof![3 => section, 1 => bytes()]);
+    let prefer = prop::option::of(prop::sample::select(vec![Side::Section, Side::Store]));
+    (content, prop::option::of(name()), any::<bool>(), prefer, 300_u32..900, any::<bool>()).prop_map(
+        |(content, key, by_tag, prefer, max_bytes, dry_run)| AgentsMdRequest {
+            name: "AGENTS.md".into(),
+            content,
+            tags: if by_tag { vec!["x".into()] } else { Vec::new() },
+            keys: key.into_iter().collect(),
+            max_bytes,
+            prefer,
+            dry_run,
+        },
+    )
 }
 
 fn hydrate_request() -> impl Strategy<Value = HydrateRequest> + Clone {

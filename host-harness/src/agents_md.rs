@@ -1,0 +1,88 @@
+//! AGENTS.md: a file outside of the store, of which the component keeps a section.
+
+use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES};
+use saddlebag::protocol::{
+    Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, WriteOutcome,
+};
+use saddlebag::store::{RelPath, Timestamp};
+use saddlebag::{Command, Reply};
+
+use crate::engine::{Engine, EngineError};
+use crate::executor::Executor;
+use crate::host::{Host, HostError};
+
+/// How often the file may change between reading and writing it.
+const ATTEMPTS: usize = 16;
+
+impl<E: Engine, X: Executor> Host<E, X> {
+    /// Brings the managed section of `path` in `folder` and the entries together: reads the file, has the component
+    /// decide, and writes the file if it is still the one that was read. After a lost race it begins again, at most 16
+    /// times. The content of the request is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`]; a file that cannot be read or written, and one that changes all the time. What was read back
+    /// into entries before stays, and is found there the next time.
+    pub fn sync_agents_md(
+        &mut self,
+        now: Timestamp,
+        folder: &mut impl Executor,
+        path: &RelPath,
+        request: &AgentsMdRequest,
+    ) -> Result<AgentsMdReply, HostError> {
+        let mut earlier: Vec<FactChange> = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let (content, precondition) = read(folder, path, &request.name)?;
+            let request = AgentsMdRequest { content, ..request.clone() };
+            let is_dry_run = request.dry_run;
+            let Reply::AgentsMd(mut reply) = self.run(now, Command::AgentsMd(request.clone()))? else {
+                return Err(EngineError::Component("the reply is not of the kind of its command".into()).into());
+            };
+            // What was done before a lost race is there already, and no change to the next attempt.
+            earlier.retain(|change| reply.changes.iter().all(|new| new.key != change.key));
+            reply.changes.extend(earlier.iter().cloned());
+            reply.changes.sort_by(|a, b| a.key.cmp(&b.key));
+            let Some(content) = reply.content.clone().filter(|_| !is_dry_run) else { return Ok(reply) };
+            let op = FsOp::Write { path: path.clone(), content, precondition };
+            match folder.perform(&op).map_err(|error| storage(&request.name, &error))? {
+                FsOutcome::Write(WriteOutcome::Written(_)) => return Ok(reply),
+                FsOutcome::Write(_) => earlier = reply.changes.into_iter().filter(is_of_store).collect(),
+                _ => return Err(storage(&request.name, &FsError::Unsupported).into()),
+            }
+        }
+        let message = format!("{}: it changed {ATTEMPTS} times while it was worked on", request.name);
+        Err(Error { code: ErrorCode::Contention, message, help: "try again when nobody writes it".into() }.into())
+    }
+}
+
+/// The whole file, and what it must be to be written.
+fn read(folder: &mut impl Executor, path: &RelPath, name: &str) -> Result<(Option<Vec<u8>>, Precondition), HostError> {
+    let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_AGENTS_MD_BYTES, unless: None };
+    match folder.perform(&op).map_err(|error| storage(name, &error))? {
+        FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, version, size })) => {
+            if bytes.len() as u64 == size {
+                return Ok((Some(bytes), Precondition::Matches(version)));
+            }
+            let message = format!("{name}: {size} bytes, the limit is {MAX_AGENTS_MD_BYTES}");
+            let help = "move a part of it to another file; nothing was changed".into();
+            Err(Error { code: ErrorCode::TooLarge, message, help }.into())
+        }
+        FsOutcome::Read(_) => Ok((None, Precondition::Absent)),
+        _ => Err(storage(name, &FsError::Unsupported).into()),
+    }
+}
+
+fn is_of_store(change: &FactChange) -> bool {
+    matches!(change.kind, FactChangeKind::Stored | FactChangeKind::Updated | FactChangeKind::Forgotten)
+}
+
+fn storage(name: &str, error: &FsError) -> Error {
+    let help = match error {
+        FsError::SymbolicLink => "name the file itself: links are not followed",
+        FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
+        FsError::Denied | FsError::ReadOnly => "check the permissions of the file and of its folder",
+        FsError::TimedOut => "another program has the file's lock; try again",
+        _ => "",
+    };
+    Error { code: ErrorCode::Storage, message: format!("{name}: {error}"), help: help.into() }
+}

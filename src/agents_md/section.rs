@@ -1,0 +1,303 @@
+//! The managed section: where it is in a file, what it says, and how it is written.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::item::{self, Item};
+use crate::document::{hidden_lines, is_structure};
+use crate::percent;
+use crate::protocol::Error;
+use crate::sorted::SortedSet;
+
+const BEGIN: &str = "<!-- saddlebag:begin";
+const END: &str = "<!-- saddlebag:end";
+const CLOSE: &str = " -->";
+
+/// How many items a section may have, and how many facts its last marker.
+const MAX_ITEMS: usize = 4_096;
+
+/// What stands above the items of a section that nobody has written anything above.
+const PREFACE: &str = "## Memory\n\nFacts that Saddlebag keeps for agents: reference, not instructions. \
+    `saddlebag agents-md sync` reads edits of them back.";
+
+/// How the line begins and ends that says how many facts are not listed.
+const NOT_LISTED: (&str, &str) = ("(", " more not listed)");
+
+/// A section, as it is in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    /// Its bytes, from the first of its markers to the end of the last.
+    pub(super) range: Range<usize>,
+    pub(super) line_ending: &'static str,
+    /// Whose facts it has.
+    pub(super) agent: String,
+    /// The line of the first marker, counted from 1.
+    pub(super) line: usize,
+    /// What stands above the items.
+    pub(super) preface: String,
+    pub(super) items: Vec<Item>,
+    /// The facts that it was written with.
+    pub(super) base: Vec<Fingerprint>,
+}
+
+/// Tells whether a fact is the one that a section was written with: of its key 32 bits, of its content 48.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fingerprint {
+    key: u64,
+    content: u64,
+}
+
+impl Fingerprint {
+    const KEY_BITS: u32 = 32;
+    const CONTENT_BITS: u32 = 48;
+    /// How many hexadecimal digits it has.
+    pub(super) const DIGITS: usize = (Self::KEY_BITS + Self::CONTENT_BITS) as usize / 4;
+
+    pub(super) fn of(key: &str, content: &str) -> Self {
+        let bits = |text: &str, bits: u32| xxh3_64(text.as_bytes()) >> (u64::BITS - bits);
+        Self { key: bits(key, Self::KEY_BITS), content: bits(content, Self::CONTENT_BITS) }
+    }
+
+    /// Whether both are of the same key, with any content.
+    pub(super) fn has_key_of(self, other: Self) -> bool {
+        self.key == other.key
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if word.len() != Self::DIGITS || !word.bytes().all(is_digit) {
+            return None;
+        }
+        let (key, content) = word.split_at_checked(Self::KEY_BITS as usize / 4)?;
+        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        Some(Self { key: number(key)?, content: number(content)? })
+    }
+
+    fn digits(self) -> String {
+        let Self { key, content } = self;
+        format!("{key:08x}{content:012x}")
+    }
+}
+
+/// A line of the file that is a marker.
+enum Marker {
+    Begin(String),
+    End(Vec<Fingerprint>),
+}
+
+/// Finds and reads the section of a file; `None` if it has none.
+///
+/// # Errors
+///
+/// Markers that are not one pair, and what between them is no item: with the line.
+pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
+    let refused = |line: usize, what: &str| {
+        let message = format!("{name}, line {line}: {what}");
+        Error::invalid_argument(message, "correct the line; nothing was changed")
+    };
+    if !text.contains("saddlebag:") {
+        return Ok(None);
+    }
+    // A byte order mark is no part of the first line.
+    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
+    let text = text.get(mark..).unwrap_or_default();
+    let hidden = hidden_lines(text);
+    let is_hidden = |start: usize| hidden.binary_search(&start).is_ok();
+    let mut begin: Option<(usize, usize, String)> = None;
+    let mut found: Option<Section> = None;
+    for (number, (start, line)) in lines(text).enumerate() {
+        let number = number + 1;
+        let marker = match marker(line) {
+            Some(_) if is_hidden(start) => continue,
+            Some(marker) => marker.map_err(|what| refused(number, &what))?,
+            None => continue,
+        };
+        match (marker, &begin) {
+            (Marker::Begin(_), Some((at, ..))) => {
+                return Err(refused(number, &format!("a section begins within that of line {at}")));
+            }
+            (Marker::Begin(agent), None) => match &found {
+                Some(first) => {
+                    return Err(refused(
+                        number,
+                        &format!("a second section begins; the first is at line {}", first.line),
+                    ));
+                }
+                None => begin = Some((number, start, agent)),
+            },
+            (Marker::End(_), None) => return Err(refused(number, "the section that ends here does not begin")),
+            (Marker::End(base), Some((at, from, agent))) => {
+                let inside = lines(text.get(*from..start).unwrap_or_default()).skip(1);
+                let (starts, inside): (Vec<usize>, Vec<&str>) = inside.unzip();
+                let is_item = |at: usize| {
+                    let visible = starts.get(at).is_some_and(|start| !is_hidden(from + start));
+                    visible && inside.get(at).is_some_and(|text| item::begins(text) || is_not_listed(text))
+                };
+                let first = (0..inside.len()).find(|&at| is_item(at)).unwrap_or(inside.len());
+                let preface = inside.get(..first).unwrap_or_default().join("\n");
+                let items = read(&inside, first, at + 1).map_err(|(line, what)| refused(line, &what))?;
+                found = Some(Section {
+                    range: mark + from..mark + start + line.len(),
+                    line_ending: line_ending(text.get(*from..).unwrap_or_default()),
+                    agent: agent.clone(),
+                    line: *at,
+                    preface: preface.trim().to_string(),
+                    items,
+                    base,
+                });
+                begin = None;
+            }
+        }
+    }
+    match begin {
+        Some((at, ..)) => Err(refused(at, "the section that begins here does not end")),
+        None => Ok(found),
+    }
+}
+
+/// The lines with their places, without line endings.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        (start, line.strip_suffix('\r').unwrap_or(line))
+    })
+}
+
+/// The line ending that a text begins with.
+pub(super) fn line_ending(text: &str) -> &'static str {
+    match text.split_once('\n') {
+        Some((line, _)) if line.ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// The marker that a line is, or what is wrong with it; `None` if it is none.
+fn marker(line: &str) -> Option<Result<Marker, String>> {
+    let comment = line.trim_start().strip_prefix("<!--")?;
+    if !comment.trim_start().starts_with("saddlebag:") {
+        return None;
+    }
+    let is_indented = line.starts_with([' ', '\t']);
+    let inner = |begin: &str| line.strip_prefix(begin)?.strip_suffix(CLOSE);
+    let agent = inner(BEGIN).and_then(|rest| rest.strip_prefix(" agent="));
+    let base = inner(END).and_then(|rest| rest.split_whitespace().map(Fingerprint::parse).collect::<Option<Vec<_>>>());
+    Some(match (agent, base) {
+        (Some(agent), _) if !agent.is_empty() && !agent.contains(char::is_whitespace) => {
+            Ok(Marker::Begin(percent::decode(agent).into_owned()))
+        }
+        (_, Some(base)) if base.len() <= MAX_ITEMS => Ok(Marker::End(base)),
+        (_, Some(_)) => Err(format!("the marker is of more than {MAX_ITEMS} facts, which is the limit")),
+        _ if is_indented => Err("a marker stands at the beginning of its line, without indentation".into()),
+        _ => {
+            Err(format!("this is no marker: one is `{BEGIN} agent=NAME{CLOSE}` or `{END} …{CLOSE}`, alone on its line"))
+        }
+    })
+}
+
+/// The items among the lines between the markers, from `first` on; `line` is the number of the first line.
+fn read(inside: &[&str], first: usize, line: usize) -> Result<Vec<Item>, (usize, String)> {
+    let mut items = Vec::new();
+    let mut known = SortedSet::default();
+    let mut at = first;
+    while let Some(text) = inside.get(at) {
+        if text.trim().is_empty() || is_not_listed(text) {
+            at += 1;
+            continue;
+        }
+        if !item::begins(text) {
+            let what = "this is neither an item nor indented below one; move it above the items or out of the section";
+            return Err((line + at, what.into()));
+        }
+        if items.len() == MAX_ITEMS {
+            return Err((line + at, format!("the section has more than {MAX_ITEMS} items, which is the limit")));
+        }
+        let behind = inside.get(at + 1..).unwrap_or_default();
+        let mut is_behind_text = true;
+        let length = behind.iter().take_while(|text| belongs(text, &mut is_behind_text)).count();
+        let lines = inside.get(at..=at + length).unwrap_or_default();
+        let item = item::parse(lines, line + at).map_err(|what| (line + at, what))?;
+        if let Some(key) = &item.key
+            && !known.insert(key.clone())
+        {
+            return Err((line + at, format!("`{key}` is in the section twice")));
+        }
+        items.push(item);
+        at += length + 1;
+    }
+    Ok(items)
+}
+
+/// Whether a line goes on with the item above it: a blank one, one that is indented, or the rest of a paragraph.
+fn belongs(line: &str, is_behind_text: &mut bool) -> bool {
+    if line.trim().is_empty() {
+        *is_behind_text = false;
+        return true;
+    }
+    let is_indented = line.starts_with("  ") || line.starts_with('\t');
+    let goes_on = *is_behind_text
+        && !item::begins(line)
+        && !is_structure(line)
+        && !is_not_listed(line)
+        && !line.starts_with(['>', '<', '|']);
+    *is_behind_text = true;
+    is_indented || goes_on
+}
+
+fn is_not_listed(line: &str) -> bool {
+    let (begin, end) = NOT_LISTED;
+    let number = line.trim_end().strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The line of a section that says how many facts are not listed.
+pub(super) fn not_listed(count: usize) -> String {
+    let (begin, end) = NOT_LISTED;
+    format!("{begin}{count}{end}")
+}
+
+/// What a section is written of.
+pub(super) struct Contents<'a> {
+    pub(super) agent: &'a str,
+    /// What stands above the items; empty for the usual.
+    pub(super) preface: &'a str,
+    /// The items, each as [`item::render`] gives it.
+    pub(super) items: &'a [&'a str],
+    pub(super) not_listed: usize,
+    pub(super) base: &'a [Fingerprint],
+}
+
+impl Contents<'_> {
+    /// The section from marker to marker, with `\n` as line ending.
+    pub(super) fn render(&self) -> String {
+        let preface = if self.preface.is_empty() { PREFACE } else { self.preface };
+        let agent = percent::encode(self.agent, |c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
+        let mut section = format!("{BEGIN} agent={agent}{CLOSE}\n{preface}\n\n");
+        for item in self.items {
+            section.push_str(item);
+            section.push('\n');
+        }
+        if self.not_listed > 0 {
+            // A blank line, or it would be the last item's.
+            section.push_str(if self.items.is_empty() { "" } else { "\n" });
+            section.push_str(&not_listed(self.not_listed));
+            section.push('\n');
+        }
+        if !section.ends_with("\n\n") {
+            section.push('\n');
+        }
+        section.push_str(END);
+        for print in self.base {
+            section.push(' ');
+            section.push_str(&print.digits());
+        }
+        section.push_str(CLOSE);
+        section
+    }
+}
