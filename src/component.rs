@@ -14,7 +14,7 @@ use crate::store::PathError;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
-use exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, types};
+use exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, trust, types};
 
 crate::mirror_contract!();
 
@@ -164,6 +164,13 @@ impl notebook::Guest for Component {
     fn parse_note_path(stdout: String, extension: String, root: Option<String>) -> Result<String, types::Error> {
         let path = crate::notebook::parse_note_path(&stdout, &extension, root.as_deref());
         path.map_err(|error| given(crate::protocol::Error::from(error)))
+    }
+}
+
+impl trust::Guest for Component {
+    fn for_model(text: String) -> trust::SafeText {
+        let (text, flags) = crate::trust::for_model(&text);
+        trust::SafeText { text, flags: given(flags) }
     }
 }
 

@@ -11,6 +11,8 @@
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
 //!   injected into a prompt. [`entries`]: keyed facts of an agent.
+//! * [`trust`]: where text comes from and what is done to it before a model reads it. [`approval`]: what a
+//!   person lets into prompts.
 //! * [`Memory`], which runs the commands of all of them.
 #![no_std]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
@@ -21,6 +23,7 @@ extern crate alloc;
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 
+pub mod approval;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
@@ -38,6 +41,7 @@ pub mod protocol;
 pub mod search;
 mod sorted;
 pub mod store;
+pub mod trust;
 
 pub use engine::Limits;
 pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};

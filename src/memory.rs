@@ -4,6 +4,7 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::RefCell;
 
+use crate::approval::{self, TrustCommand, TrustReply};
 use crate::context::{self, ContextReply, ContextRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
@@ -12,6 +13,7 @@ use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
+use crate::trust::TrustConfig;
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -31,6 +33,8 @@ pub struct Config {
     pub index_file: bool,
     /// Whose entries are kept; `None` refuses every command of theirs.
     pub entries: Option<EntriesConfig>,
+    /// Whose text it takes, and what of it.
+    pub trust: TrustConfig,
 }
 
 /// Why a memory cannot be opened.
@@ -64,6 +68,8 @@ pub enum Command {
     Notebook(NotebookCommand),
     /// Of the entries.
     Entries(EntriesCommand),
+    /// What a person decides about text.
+    Trust(TrustCommand),
 }
 
 /// What came of a [`Command`].
@@ -78,6 +84,8 @@ pub enum Reply {
     Notebook(NotebookReply),
     /// Of an entries command.
     Entries(EntriesReply),
+    /// Of a decision about text.
+    Trust(TrustReply),
 }
 
 /// Everything that one call caused.
@@ -130,7 +138,7 @@ impl Memory {
     ///
     /// A field of the configuration that breaks its rule.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
-        let Config { epoch, project, path_prefix, limits, index_file, entries } = config;
+        let Config { epoch, project, path_prefix, limits, index_file, entries, trust } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
@@ -146,7 +154,7 @@ impl Memory {
         let corpus = Rc::new(RefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
-            scope: Rc::new(Scope { layout, path_prefix, limits, index_file }),
+            scope: Rc::new(Scope { layout, path_prefix, limits, index_file, trust }),
             notebook: Rc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Rc::new(entries),
@@ -195,6 +203,7 @@ impl Command {
             Self::Context(_) => "context",
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
+            Self::Trust(command) => command.name(),
         }
     }
 }
@@ -217,6 +226,12 @@ impl From<EntriesCommand> for Command {
     }
 }
 
+impl From<TrustCommand> for Command {
+    fn from(command: TrustCommand) -> Self {
+        Self::Trust(command)
+    }
+}
+
 impl From<ContextRequest> for Command {
     fn from(request: ContextRequest) -> Self {
         Self::Context(request)
@@ -233,11 +248,12 @@ async fn run(
     Ok(match command {
         Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
         Command::Context(request) => {
-            let memories = request.turn.and_then(|turn| notebook.memories(turn, request.max_bytes as usize));
+            let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));
             Reply::Context(context::context(&call, &entries, request, memories).await?)
         }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
+        Command::Trust(command) => Reply::Trust(approval::run(&call, &notebook, &entries, command).await?),
     })
 }
 

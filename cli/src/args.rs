@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use saddlebag::context::Overflow;
 use saddlebag::journal::WriteMode;
 use saddlebag::store::Timestamp;
+use saddlebag::trust::{Provenance, SecretPolicy};
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -46,6 +47,14 @@ pub(crate) struct Global {
     /// The workspace that the agent shares entries with
     #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
     pub(crate) workspace: Option<String>,
+    /// Where the text that is stored comes from: user, agent, tool or import; that of tools and imports goes into
+    /// no prompt until it is approved, which only the user does
+    #[arg(long, global = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE", default_value = "user",
+        value_parser = Provenance::parse_word)]
+    pub(crate) provenance: Provenance,
+    /// What becomes of secrets in text that is stored
+    #[arg(long, global = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", value_enum, default_value_t)]
+    pub(crate) secrets: Secrets,
     /// The time to go by, so that a run can be repeated
     #[arg(long, global = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     pub(crate) now: Option<Timestamp>,
@@ -77,6 +86,24 @@ pub(crate) enum Engine {
     #[default]
     Component,
     Native,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Secrets {
+    #[default]
+    Refuse,
+    Redact,
+    Allow,
+}
+
+impl From<Secrets> for SecretPolicy {
+    fn from(secrets: Secrets) -> Self {
+        match secrets {
+            Secrets::Refuse => Self::Refuse,
+            Secrets::Redact => Self::Redact,
+            Secrets::Allow => Self::Allow,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -127,6 +154,8 @@ pub(crate) enum Command {
     Notebook(crate::notebook::Command),
     #[command(flatten)]
     Entries(crate::entries::Command),
+    #[command(flatten)]
+    Trust(crate::trust::Command),
     /// Run a command line of zk: list, new, tag list, graph, init
     #[command(disable_help_flag = true)]
     Zk {
@@ -281,6 +310,12 @@ impl Word for WriteMode {
 }
 
 impl Word for Overflow {
+    fn parse_word(word: &str) -> Result<Self, String> {
+        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    }
+}
+
+impl Word for Provenance {
     fn parse_word(word: &str) -> Result<Self, String> {
         Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
     }

@@ -5,6 +5,7 @@ use saddlebag::journal::{
     BackupReply, EditReply, FileState, ListReply, ReadReply, RestoreReply, StatusReply, WriteReply,
 };
 use saddlebag::search::{SearchHit, SearchResults, Skipped};
+use saddlebag::trust::Provenance;
 use saddlebag::{Reply, journal::JournalReply};
 use serde_json::{Value, json};
 
@@ -22,6 +23,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Context(reply) => context(reply),
         Reply::Notebook(reply) => crate::notebook::json(reply),
         Reply::Entries(reply) => crate::entries::json(reply),
+        Reply::Trust(reply) => crate::trust::json(reply),
         _ => Value::Null,
     }
 }
@@ -96,6 +98,7 @@ fn hit(hit: &SearchHit) -> Value {
         "date": hit.date,
         "long_term": hit.long_term,
         "body": hit.body,
+        "unapproved": hit.unapproved.map(Provenance::as_str),
     })
 }
 
@@ -113,6 +116,12 @@ fn context(reply: &ContextReply) -> Value {
         "block": reply.block,
         "tokens": reply.tokens,
         "left_out": reply.left_out.iter().map(left_out).collect::<Vec<_>>(),
+        "flags": reply.flags.iter().map(|flagged| json!({
+            "path": flagged.path,
+            "key": flagged.key,
+            "section": flagged.section,
+            "flags": crate::trust::json_flags(&flagged.flags),
+        })).collect::<Vec<_>>(),
     })
 }
 

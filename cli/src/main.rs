@@ -15,6 +15,7 @@ mod notebook;
 mod output;
 mod store;
 mod trace;
+mod trust;
 mod zk;
 
 use std::process::ExitCode;

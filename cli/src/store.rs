@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::entries::EntriesConfig;
 use saddlebag::store::Timestamp;
+use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Reply};
 use saddlebag_host::{
     ComponentOptions, Durability, EngineKind, HostError, Observer, OpenError, Options, Project, Saddlebag,
@@ -149,6 +150,7 @@ pub(crate) fn options(global: &Global) -> Options {
             workspace: global.workspace.clone(),
             ..EntriesConfig::of_agent(global.agent.as_str())
         }),
+        trust: TrustConfig { provenance: global.provenance, secrets: global.secrets.into() },
         ..Options::default()
     }
 }

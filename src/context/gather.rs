@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::overflow::{SectionContent, SectionItem, SectionKind};
-use super::{ContextEntries, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block};
+use super::{ContextEntries, ContextReply, ContextRequest, Flagged, LeftOut, LeftOutReason, Overflow, Section, block};
 use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, HydrateReply};
 use crate::journal::whole_characters;
@@ -13,6 +13,7 @@ use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
+use crate::trust::Flag;
 
 /// Above this size zerostack leaves long-term memory out.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
@@ -20,12 +21,26 @@ const MAX_LONG_TERM_BYTES: u32 = 131_072;
 /// How many logs the block has.
 const LOGS: usize = 2;
 
-/// Reads the sections and makes the block; `memories` is the text of those of a turn.
+/// What a turn has recalled.
+#[derive(Debug, Default)]
+pub(crate) struct TurnMemories {
+    /// The items of the section, escaped; empty where there are none.
+    pub(crate) text: String,
+    /// The notes that nobody has approved.
+    pub(crate) unapproved: Vec<String>,
+    /// What the texts hide or pose as.
+    pub(crate) flags: Vec<Flag>,
+}
+
+/// Where the memories of a turn are from, as a report says it.
+const RECALLED: &str = "recalled notes";
+
+/// Reads the sections and makes the block.
 pub(crate) async fn context(
     call: &Call,
     entries: &Entries,
     request: ContextRequest,
-    memories: Option<String>,
+    memories: Option<TurnMemories>,
 ) -> Result<ContextReply, Error> {
     let ContextRequest { overflow, max_bytes, .. } = request;
     let layout = &call.scope.layout;
@@ -51,12 +66,24 @@ pub(crate) async fn context(
         sections.push(section);
         not_hydrated = left_out;
     }
-    sections.extend(memories.map(|text| Section {
-        kind: SectionKind::Memories,
-        path: "recalled notes".into(),
-        content: SectionContent::Text { text, unread_bytes: 0 },
-    }));
+    let TurnMemories { text, unapproved, flags } = memories.unwrap_or_default();
+    if !text.is_empty() {
+        let content = SectionContent::Text { text, unread_bytes: 0 };
+        sections.push(Section { kind: SectionKind::Memories, path: RECALLED.into(), content });
+    }
     let mut reply = block(&sections, overflow, max_bytes as usize);
+    let section = SectionKind::Memories.title();
+    reply.left_out.extend(unapproved.into_iter().map(|path| LeftOut {
+        path,
+        key: None,
+        section: section.clone(),
+        reason: LeftOutReason::Unapproved,
+        kept_bytes: 0,
+        left_out_bytes: 0,
+    }));
+    if !flags.is_empty() {
+        reply.flags.push(Flagged { path: RECALLED.into(), key: None, section, flags });
+    }
     reply.left_out.extend(not_dates);
     reply.left_out.extend(not_hydrated);
     Ok(reply)

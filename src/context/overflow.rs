@@ -5,12 +5,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::escape::{escape, list_item, unforged};
-use super::{BLOCK_END, BLOCK_START, ContextReply, LeftOut, LeftOutReason, Overflow, estimate_tokens};
+use super::{BLOCK_END, BLOCK_START, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, estimate_tokens};
 use crate::document::{head, is_open_item, tail, truncate};
 use crate::order;
 use crate::search::TRUNCATED;
 use crate::store::Date;
+use crate::trust::{Flag, for_model, list_item, unforged};
 
 /// The least text that is worth a section of its own, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
@@ -165,6 +165,7 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
     let mut ordered: Vec<&Section> = sections.iter().collect();
     order::sort_slice_by_key(&mut ordered, |section| order(section.kind, overflow, sections));
     let mut left_out = Vec::new();
+    let mut flags = Vec::new();
     let mut bodies = Vec::new();
     let mut unusable = Vec::new();
     for section in ordered {
@@ -183,7 +184,8 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
             }
             SectionContent::Text { text, unread_bytes } => {
                 let text = if section.kind == SectionKind::Scratchpad { open_items(text) } else { text.clone() };
-                let text = escape(text.trim());
+                let (text, found) = for_model(text.trim());
+                flags.extend(flagged(&section.path, None, &title, found));
                 if !text.is_empty() || *unread_bytes > 0 {
                     let header = format!("\n\n## {title}\n");
                     let items = Vec::new();
@@ -191,7 +193,7 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
                 }
             }
             SectionContent::Items(given) => {
-                let (text, items) = joined(given);
+                let (text, items) = joined(given, &title, &mut flags);
                 if !text.is_empty() {
                     let header = format!("\n\n## {title}\n");
                     bodies.push(Body { section, header, title, text, unread_bytes: 0, items });
@@ -206,11 +208,20 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
     };
     left_out.extend(cut);
     let block = (!content.is_empty()).then(|| format!("{BLOCK_START}{content}{BLOCK_END}"));
-    ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out }
+    ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out, flags }
+}
+
+fn flagged(path: &str, key: Option<&String>, section: &str, flags: Vec<Flag>) -> Option<Flagged> {
+    let flagged = Flagged { path: path.into(), key: key.cloned(), section: section.into(), flags };
+    (!flagged.flags.is_empty()).then_some(flagged)
 }
 
 /// The items below each other, and where each is.
-fn joined(items: &[SectionItem]) -> (String, Vec<(&SectionItem, Range<usize>)>) {
+fn joined<'a>(
+    items: &'a [SectionItem],
+    section: &str,
+    flags: &mut Vec<Flagged>,
+) -> (String, Vec<(&'a SectionItem, Range<usize>)>) {
     let mut text = String::new();
     let mut places = Vec::with_capacity(items.len());
     for item in items {
@@ -218,7 +229,9 @@ fn joined(items: &[SectionItem]) -> (String, Vec<(&SectionItem, Range<usize>)>) 
             text.push('\n');
         }
         let start = text.len();
-        text.push_str(list_item(&item.heading, &item.text).trim_end());
+        let mut found = Vec::new();
+        text.push_str(list_item(&item.heading, &item.text, &mut found).trim_end());
+        flags.extend(flagged(&item.path, Some(&item.key), section, found));
         places.push((item, start..text.len()));
     }
     (text, places)

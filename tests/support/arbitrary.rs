@@ -248,6 +248,7 @@ pub fn command() -> impl Strategy<Value = Command> {
         6 => journal.prop_map(Command::Journal),
         5 => notebook().prop_map(Command::Notebook),
         5 => entries().prop_map(Command::Entries),
+        2 => trust().prop_map(Command::Trust),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
@@ -340,13 +341,27 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
     })
 }
 
+fn provenance() -> impl Strategy<Value = Option<Provenance>> {
+    prop::option::weighted(0.3, prop::sample::select(Provenance::ALL.to_vec()))
+}
+
+fn trust() -> impl Strategy<Value = TrustCommand> {
+    let names = prop::collection::vec(prop_oneof![name(), Just("a".to_string())], 0..3);
+    let from = prop::option::of(prop::sample::select(vec!["tool", "import", "x"]).prop_map(str::to_string));
+    let base = prop::option::weighted(0.2, Just("0123456789abcdef".to_string()));
+    prop_oneof![
+        1 => (0_u32..3, prop::option::weighted(0.3, name()))
+            .prop_map(|(limit, cursor)| TrustCommand::Pending { limit, cursor }),
+        2 => (names, from, base, any::<bool>()).prop_map(|(names, from, base, dry_run)| {
+            TrustCommand::Approve(ApproveRequest { names, from, base, dry_run })
+        }),
+    ]
+}
+
 fn entries() -> impl Strategy<Value = EntriesCommand> {
     let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
-    (scope(), scope(), run(), verb()).prop_map(|(agent, workspace, run, verb)| EntriesCommand {
-        agent,
-        workspace,
-        run,
-        verb,
+    (scope(), scope(), run(), provenance(), verb()).prop_map(|(agent, workspace, run, provenance, verb)| {
+        EntriesCommand { agent, workspace, run, provenance, verb }
     })
 }
 
