@@ -5,6 +5,7 @@
 
 mod support;
 
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
@@ -160,6 +161,12 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::RememberError { tool: name(), error: name() }.into(),
         NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() }.into(),
     ];
+    let from = Some("import".to_string());
+    commands.extend([
+        TrustCommand::Pending { limit: 50, cursor: None }.into(),
+        TrustCommand::Pending { limit: 50, cursor: Some(name()) }.into(),
+        TrustCommand::Approve(ApproveRequest { names: vec![name()], from, ..ApproveRequest::default() }).into(),
+    ]);
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });

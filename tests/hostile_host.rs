@@ -4,6 +4,7 @@
 
 mod support;
 
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest};
 use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
@@ -532,6 +533,8 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         JournalCommand::FlushSummary { summary: "s".into(), messages: None }.into(),
         JournalCommand::Slash { line: "/memory clear daily".into() }.into(),
         Command::Context(ContextRequest::default()),
+        TrustCommand::Pending { limit: 9, cursor: None }.into(),
+        TrustCommand::Approve(ApproveRequest { from: Some("import".into()), ..ApproveRequest::default() }).into(),
     ];
     let commands: Vec<Command> = commands
         .into_iter()

@@ -10,6 +10,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, MAX_SCOPE_NAME_BYTES, Policy,
@@ -92,6 +93,12 @@ fn every_command(target: &Target) -> Vec<Command> {
     if let Target::Note(name) = target {
         commands.extend(every_notebook_command(name).into_iter().map(Command::from));
         commands.extend(every_entries_command(name).into_iter().map(Command::from));
+    }
+    commands.push(TrustCommand::Pending { limit: 9, cursor: None }.into());
+    if let Target::Note(name) = target {
+        let names = vec![name.clone(), format!("{name}.md")];
+        let from = Some("import".to_string());
+        commands.push(TrustCommand::Approve(ApproveRequest { names, from, ..ApproveRequest::default() }).into());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 4000, policy: Policy::Greedy };

@@ -75,6 +75,7 @@ fn commands() -> [(&'static str, Command); 6] {
         tags: vec!["infra".into()],
         links: vec!["deploy".into()],
         supersede: false,
+        provenance: None,
     };
     let question = RecallRequest {
         query: "which port is staging listening on?".into(),

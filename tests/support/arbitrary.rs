@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::Command;
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
@@ -12,6 +13,7 @@ use saddlebag::notebook::{
     ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
 };
 use saddlebag::protocol::FsError;
+use saddlebag::trust::Provenance;
 
 /// Text that commands and stores have in common, so that searches hit, edits match and lines repeat.
 pub fn text() -> impl Strategy<Value = String> {
@@ -173,11 +175,20 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
     let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
     let names = || prop::collection::vec(note(), 0..2);
     let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
-    let remember = (title(), text(), template, group, names(), names(), any::<bool>()).prop_map(
-        |(title, content, template, group, tags, links, supersede)| {
+    let remember = (title(), text(), template, group, names(), names(), any::<bool>(), provenance()).prop_map(
+        |(title, content, template, group, tags, links, supersede, provenance)| {
             let template = template.to_string();
             let group = group.map(str::to_string);
-            NotebookCommand::Remember(RememberRequest { title, content, template, group, tags, links, supersede })
+            NotebookCommand::Remember(RememberRequest {
+                title,
+                content,
+                template,
+                group,
+                tags,
+                links,
+                supersede,
+                provenance,
+            })
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(

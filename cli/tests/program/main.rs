@@ -8,3 +8,4 @@ mod entries;
 mod journal;
 mod notebook;
 mod support;
+mod trust;
