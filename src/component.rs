@@ -14,7 +14,9 @@ use crate::store::PathError;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
-use exports::saddlebag::memory::{agents_md, context, engine, entries, files, fs, journal, notebook, tools, types};
+use exports::saddlebag::memory::{
+    agents_md, context, engine, entries, files, fs, journal, notebook, tools, trust, types,
+};
 
 crate::mirror_contract!();
 
@@ -164,6 +166,13 @@ impl notebook::Guest for Component {
     fn parse_note_path(stdout: String, extension: String, root: Option<String>) -> Result<String, types::Error> {
         let path = crate::notebook::parse_note_path(&stdout, &extension, root.as_deref());
         path.map_err(|error| given(crate::protocol::Error::from(error)))
+    }
+}
+
+impl trust::Guest for Component {
+    fn for_model(text: String) -> trust::SafeText {
+        let (text, flags) = crate::trust::for_model(&text);
+        trust::SafeText { text, flags: given(flags) }
     }
 }
 

@@ -13,6 +13,8 @@
 //!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: those of them
 //!   that stand in AGENTS.md. [`files`]: all of it as files.
 //! * [`tools`]: the tools that a model is given, over all of these.
+//! * [`trust`]: where text comes from and what is done to it before a model reads it. [`approval`]: what a
+//!   person lets into prompts.
 //! * [`Memory`], which runs the commands of all of them.
 #![no_std]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
@@ -24,6 +26,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod agents_md;
+pub mod approval;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
@@ -43,6 +46,7 @@ pub mod search;
 mod sorted;
 pub mod store;
 pub mod tools;
+pub mod trust;
 
 pub use engine::Limits;
 pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use core::cell::RefCell;
 
 use crate::agents_md::{self, AgentsMdReply, AgentsMdRequest};
+use crate::approval::{self, TrustCommand, TrustReply};
 use crate::context::{self, ContextReply, ContextRequest, PreambleReply, PreambleRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
@@ -15,6 +16,7 @@ use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
 use crate::tools::{self, Families, ToolAnswer, ToolCall};
+use crate::trust::TrustConfig;
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -34,6 +36,8 @@ pub struct Config {
     pub index_file: bool,
     /// Whose entries are kept; `None` refuses every command of theirs.
     pub entries: Option<EntriesConfig>,
+    /// Whose text it takes, and what of it.
+    pub trust: TrustConfig,
 }
 
 /// Why a memory cannot be opened.
@@ -75,6 +79,8 @@ pub enum Command {
     Files(FilesCommand),
     /// Runs a tool for a model.
     CallTool(ToolCall),
+    /// What a person decides about text.
+    Trust(TrustCommand),
 }
 
 /// What came of a [`Command`].
@@ -97,6 +103,8 @@ pub enum Reply {
     Files(FilesReply),
     /// Of a tool.
     Tool(ToolAnswer),
+    /// Of a decision about text.
+    Trust(TrustReply),
 }
 
 /// Everything that one call caused.
@@ -149,7 +157,7 @@ impl Memory {
     ///
     /// A field of the configuration that breaks its rule.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
-        let Config { epoch, project, path_prefix, limits, index_file, entries } = config;
+        let Config { epoch, project, path_prefix, limits, index_file, entries, trust } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
@@ -165,7 +173,7 @@ impl Memory {
         let corpus = Rc::new(RefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
-            scope: Rc::new(Scope { layout, path_prefix, limits, index_file }),
+            scope: Rc::new(Scope { layout, path_prefix, limits, index_file, trust }),
             notebook: Rc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Rc::new(entries),
@@ -218,6 +226,7 @@ impl Command {
             Self::Entries(command) => command.name(),
             Self::Files(command) => command.name(),
             Self::CallTool(_) => "call-tool",
+            Self::Trust(command) => command.name(),
         }
     }
 }
@@ -252,6 +261,12 @@ impl From<ToolCall> for Command {
     }
 }
 
+impl From<TrustCommand> for Command {
+    fn from(command: TrustCommand) -> Self {
+        Self::Trust(command)
+    }
+}
+
 impl From<ContextRequest> for Command {
     fn from(request: ContextRequest) -> Self {
         Self::Context(request)
@@ -280,12 +295,12 @@ async fn run(
     Ok(match command {
         Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
         Command::Context(request) => {
-            let memories = request.turn.and_then(|turn| notebook.memories(turn, request.max_bytes as usize));
+            let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));
             Reply::Context(context::context(&call, &entries, request, memories).await?)
         }
         Command::Preamble(request) => {
             let ContextRequest { turn, max_bytes, .. } = request.memory;
-            let memories = turn.and_then(|turn| notebook.memories(turn, max_bytes as usize));
+            let memories = turn.map(|turn| notebook.memories(turn, max_bytes as usize));
             Reply::Preamble(context::preamble(&call, &entries, request, memories).await?)
         }
         Command::AgentsMd(request) => Reply::AgentsMd(agents_md::sync(&call, &entries, request).await?),
@@ -296,6 +311,7 @@ async fn run(
             let families = Families { corpus: &corpus, notebook: &notebook, entries: &entries };
             Reply::Tool(tools::run(&call, families, &tool_call).await)
         }
+        Command::Trust(command) => Reply::Trust(approval::run(&call, &notebook, &entries, command).await?),
     })
 }
 

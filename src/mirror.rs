@@ -150,6 +150,7 @@ macro_rules! mirror_contract {
     () => {
         use $crate as own;
         use $crate::agents_md as own_agents_md;
+        use $crate::approval as own_approval;
         use $crate::context as own_context;
         use $crate::entries as own_entries;
         use $crate::files as own_files;
@@ -159,6 +160,7 @@ macro_rules! mirror_contract {
         use $crate::search as own_search;
         use $crate::store as own_store;
         use $crate::tools as own_tools;
+        use $crate::trust as own_trust;
 
         $crate::mirror_records! {
             types::Timestamp => own_store::Timestamp { seconds, nanoseconds, utc_offset_seconds }
@@ -188,17 +190,18 @@ macro_rules! mirror_contract {
             }
             journal::TermCount => own_search::TermCount { term, lines }
             journal::SearchHit => own_search::SearchHit {
-                path, terms, lines, total_lines, filename_only, date, long_term, body
+                path, terms, lines, total_lines, filename_only, date, long_term, body, unapproved
             }
             journal::Skipped => own_search::Skipped { path, reason }
 
             context::ContextRequest => own_context::ContextRequest { overflow, max_bytes, turn, entries, form }
             context::ContextEntries => own_context::ContextEntries { request, run }
-            context::ContextReply => own_context::ContextReply { block, tokens, left_out }
             context::PreambleRequest => own_context::PreambleRequest { files, memory, memory_prompt, max_bytes }
             context::PreambleFile => own_context::PreambleFile { role, path, content, size }
             context::PreambleReply => own_context::PreambleReply { text, tokens, parts, left_out }
             context::PreamblePart => own_context::PreamblePart { name, bytes }
+            context::ContextReply => own_context::ContextReply { block, tokens, left_out, flags }
+            context::Flagged => own_context::Flagged { path, key, section, flags }
             context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
 
             agents_md::AgentsMdRequest => own_agents_md::AgentsMdRequest {
@@ -210,7 +213,7 @@ macro_rules! mirror_contract {
             agents_md::FactChange => own_agents_md::FactChange { key, line, kind }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
-                title, content, template, group, tags, links, supersede
+                title, content, template, group, tags, links, supersede, provenance
             }
             notebook::RecallRequest => own_notebook::RecallRequest {
                 query, limit, offset, filter, sort, explain, vouched_unchanged
@@ -233,7 +236,7 @@ macro_rules! mirror_contract {
             }
             notebook::RecallReply => own_notebook::RecallReply { hits, total, rendered, warnings, skipped }
             notebook::RecallHit => own_notebook::RecallHit {
-                path, title, score, terms, fields, lines, passage, superseded_by, parts
+                path, title, score, terms, fields, lines, passage, superseded_by, parts, unapproved
             }
             notebook::ScorePart => own_notebook::ScorePart { reason, field, amount }
             notebook::TodayReply => own_notebook::TodayReply { path, text, created, warnings }
@@ -253,12 +256,12 @@ macro_rules! mirror_contract {
             notebook::RenameReply => own_notebook::RenameReply { old_path, path, title, links, files, message }
             notebook::ForgetReply => own_notebook::ForgetReply { path, backup, message }
             notebook::ErrorReply => own_notebook::ErrorReply { path, title, count, state, message }
-            notebook::MemoryContext => own_notebook::MemoryContext { text, included, left_out }
+            notebook::MemoryContext => own_notebook::MemoryContext { text, included, left_out, unapproved, flags }
 
             entries::EntriesConfig => own_entries::EntriesConfig {
                 agent, workspace, peers, max_entries, max_workspace_entries
             }
-            entries::Command => own_entries::EntriesCommand { agent, workspace, run, verb }
+            entries::Command => own_entries::EntriesCommand { agent, workspace, run, provenance, verb }
             entries::NewEntry => own_entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::EntryFilter => own_entries::EntryFilter { category, all_tags, any_tags, since, until }
             entries::HydrateRequest => own_entries::HydrateRequest { max_bytes, policy }
@@ -266,7 +269,8 @@ macro_rules! mirror_contract {
                 key, category, state, version, path, swept, evicted, message
             }
             entries::EntryInfo => own_entries::EntryInfo {
-                key, category, content, tags, created, updated, source, supersedes, version, path, size
+                key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance,
+                approved
             }
             entries::EntryProblem => own_entries::EntryProblem { path, key, message }
             entries::FindEntriesReply => own_entries::FindEntriesReply { hits, total, problems }
@@ -303,7 +307,17 @@ macro_rules! mirror_contract {
             tools::ToolCall => own_tools::ToolCall { name, arguments, sets, dialect }
             tools::ToolAnswer => own_tools::ToolAnswer { text, structured, is_error }
 
-            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries }
+            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries, trust }
+            trust::TrustConfig => own_trust::TrustConfig { provenance, secrets }
+            trust::Flag => own_trust::Flag { kind, what, count }
+            trust::ApproveRequest => own_approval::ApproveRequest { names, from, base, dry_run }
+            trust::PendingItem => own_approval::PendingItem {
+                name, path, is_entry, provenance, source, version, size, preview, flags
+            }
+            trust::PendingReply => own_approval::PendingReply { items, next, total }
+            trust::ApproveReply => own_approval::ApproveReply { approved, skipped, message }
+            trust::SkippedItem => own_approval::SkippedItem { name, reason }
+
             engine::Limits => own::Limits {
                 max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes
             }
@@ -314,7 +328,8 @@ macro_rules! mirror_contract {
         $crate::mirror_variants! {
             types::ErrorCode => own_protocol::ErrorCode {
                 InvalidName, InvalidDate, InvalidArgument, TooLarge, NotFound, NoUniqueMatch, NotText, Contention,
-                Storage, ScopeDenied, ScopeNotFound, MemoryUnavailable, EntryNotFound, StaleFence, Cancelled, Internal,
+                Storage, ScopeDenied, ScopeNotFound, MemoryUnavailable, EntryNotFound, StaleFence, Secret, NotPermitted,
+                Cancelled, Internal,
             }
 
             fs::Precondition => own_protocol::Precondition { Any, Absent, Matches(version) }
@@ -373,7 +388,7 @@ macro_rules! mirror_contract {
             context::PreambleRole => own_context::PreambleRole { Base, Instructions, Architecture }
             context::BlockForm => own_context::BlockForm { Claude, Openai, Plain }
             context::LeftOutReason => own_context::LeftOutReason {
-                Budget, TooLarge, NotText, NotADate, Unreadable(error), NotHydrated(text),
+                Budget, TooLarge, NotText, NotADate, Unreadable(error), NotHydrated(text), Unapproved,
             }
 
             agents_md::Side => own_agents_md::Side { Section, Store }
@@ -452,12 +467,23 @@ macro_rules! mirror_contract {
 
             engine::Command => own::Command {
                 Journal(command), Context(request), Preamble(request), AgentsMd(request), Notebook(command),
-                Entries(command), Files(command), CallTool(call),
+                Entries(command), Files(command), CallTool(call), Trust(command),
             }
             engine::Reply => own::Reply {
                 Journal(reply), Context(reply), Preamble(reply), AgentsMd(reply), Notebook(reply), Entries(reply),
-                Files(reply), Tool(answer),
+                Files(reply), Tool(answer), Trust(reply),
             }
+            trust::Provenance => own_trust::Provenance { User, Agent, Tool, Import }
+            trust::SecretPolicy => own_trust::SecretPolicy { Refuse, Redact, Allow }
+            trust::FlagKind => own_trust::FlagKind {
+                Invisible, Bidirectional, UnicodeTag, VariationSelector, Control, Markup,
+            }
+            trust::Command => own_approval::TrustCommand {
+                Pending { limit, cursor } = trust::PendingArgs,
+                Approve(request),
+            }
+            trust::Reply => own_approval::TrustReply { Pending(reply), Approved(reply) }
+
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
             }

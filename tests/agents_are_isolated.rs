@@ -6,6 +6,7 @@
 mod support;
 
 use saddlebag::agents_md::{AgentsMdRequest, Side};
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
@@ -166,6 +167,12 @@ fn every_other_command(name: &str) -> Vec<Command> {
     ];
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
+    let from = Some("import".to_string());
+    commands.extend([
+        TrustCommand::Pending { limit: 50, cursor: None }.into(),
+        TrustCommand::Pending { limit: 50, cursor: Some(name()) }.into(),
+        TrustCommand::Approve(ApproveRequest { names: vec![name()], from, ..ApproveRequest::default() }).into(),
+    ]);
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });

@@ -152,7 +152,7 @@ mod bindings {
 
 #[test]
 fn a_path_that_is_none_is_refused_by_the_component_itself() {
-    use bindings::exports::saddlebag::memory::{engine, fs, journal, types};
+    use bindings::exports::saddlebag::memory::{engine, fs, journal, trust, types};
     let wasm = wasmtime::Engine::default();
     let component = wasmtime::component::Component::new(&wasm, EMBEDDED_COMPONENT).unwrap();
     let mut store = wasmtime::Store::new(&wasm, ());
@@ -173,6 +173,7 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
         limits,
         index_file: false,
         entries: None,
+        trust: trust::TrustConfig { provenance: trust::Provenance::User, secrets: trust::SecretPolicy::Refuse },
     };
     let opened = memory.call_open(&mut store, &config).unwrap().unwrap();
     let now = types::Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 };

@@ -8,6 +8,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, NewEntry,
 };
+use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::Drive;
@@ -41,11 +42,17 @@ fn export(drive: &mut Drive<Simulator>) -> Vec<ImportFile> {
     }
 }
 
-/// Replaces all entries by those of the files; `None` if it was cut short.
+/// Replaces all entries by those of the files, which are believed; `None` if it was cut short.
 fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<ImportedFile>> {
     let mode = ImportMode::Replace;
     let request = ImportRequest { files: files.to_vec(), mode, dry_run: false, earlier: Vec::new() };
-    let EntriesReply::Imported(imported) = reply(drive, EntriesVerb::Import(request))? else { panic!("no import") };
+    let verb = EntriesVerb::Import(request);
+    let command = EntriesCommand { provenance: Some(Provenance::User), ..EntriesCommand::new(verb) };
+    let imported = match drive.run(command) {
+        Ok(Reply::Entries(EntriesReply::Imported(imported))) => imported,
+        Ok(other) => panic!("{other:?}"),
+        Err(_) => return None,
+    };
     reply(drive, EntriesVerb::Retain { imported: imported.files.clone(), dry_run: false })?;
     Some(imported.files)
 }
@@ -74,6 +81,17 @@ fn an_export_comes_back_in_both_engines() {
         replace(&mut fresh, &files).unwrap();
         assert_eq!(fresh.executor.files(), drive.executor.files(), "{kind:?}");
         assert_eq!(export(&mut fresh), files, "{kind:?}");
+        // What is not believed is an import, and taken in once.
+        let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
+        let request =
+            ImportRequest { files: files.clone(), mode: ImportMode::Replace, dry_run: false, earlier: Vec::new() };
+        reply(&mut fresh, EntriesVerb::Import(request.clone())).unwrap();
+        let marked = export(&mut fresh);
+        assert!(marked.iter().zip(&files).all(|(marked, file)| marked != file), "{kind:?}");
+        let before = fresh.executor.files();
+        reply(&mut fresh, EntriesVerb::Import(request)).unwrap();
+        replace(&mut fresh, &marked).unwrap();
+        assert_eq!(fresh.executor.files(), before, "{kind:?}");
     }
 }
 

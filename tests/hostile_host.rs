@@ -5,6 +5,7 @@
 mod support;
 
 use saddlebag::agents_md::AgentsMdRequest;
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, Policy,
@@ -554,6 +555,8 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         Command::Context(ContextRequest::default()),
         PreambleRequest { max_bytes: 9000, ..PreambleRequest::default() }.into(),
         AgentsMdRequest::default().into(),
+        TrustCommand::Pending { limit: 9, cursor: None }.into(),
+        TrustCommand::Approve(ApproveRequest { from: Some("import".into()), ..ApproveRequest::default() }).into(),
     ];
     let commands: Vec<Command> = commands
         .into_iter()

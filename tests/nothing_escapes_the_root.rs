@@ -11,6 +11,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::AgentsMdRequest;
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest,
@@ -106,6 +107,12 @@ fn every_command(target: &Target) -> Vec<Command> {
         commands.push(FilesCommand::List { after: Some(name.clone()), limit: 1000 }.into());
         commands.push(FilesCommand::Read { path: name.clone(), offset: 0, max_bytes: 4000 }.into());
         commands.push(FilesCommand::Read { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }.into());
+    }
+    commands.push(TrustCommand::Pending { limit: 9, cursor: None }.into());
+    if let Target::Note(name) = target {
+        let names = vec![name.clone(), format!("{name}.md")];
+        let from = Some("import".to_string());
+        commands.push(TrustCommand::Approve(ApproveRequest { names, from, ..ApproveRequest::default() }).into());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 4000, policy: Policy::Greedy };

@@ -4,6 +4,7 @@
 
 mod support;
 
+use saddlebag::approval::{ApproveRequest, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
@@ -438,6 +439,23 @@ fn a_version_that_is_not_the_current_one_changes_nothing() {
     let base = || Some("0123456789abcdef".to_string());
     let forget = EntriesCommand::new(EntriesVerb::Forget { key: "k".into(), base: base() });
     assert_entries_refused(ErrorCode::Contention, vec![forget]);
+}
+
+#[test]
+fn an_approval_of_nothing_or_of_too_much_is_refused() {
+    let approve = |names: Vec<String>, from: Option<&str>, base: Option<&str>| {
+        let (from, base) = (from.map(String::from), base.map(String::from));
+        TrustCommand::Approve(ApproveRequest { names, from, base, dry_run: false })
+    };
+    let k = || "k".to_string();
+    let commands = vec![
+        approve(Vec::new(), None, None),
+        approve(vec![k(), k()], None, Some("0123456789abcdef")),
+        approve(vec![k()], Some("import"), Some("0123456789abcdef")),
+    ];
+    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
+    let commands = vec![approve(vec![k(); MAX_NAMES + 1], None, None)];
+    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::TooLarge, commands);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use saddlebag::agents_md::Side;
 use saddlebag::context::{BlockForm, Overflow};
 use saddlebag::journal::WriteMode;
 use saddlebag::store::Timestamp;
+use saddlebag::trust::{Provenance, SecretPolicy};
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -28,7 +29,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The folder of the store, which must exist [default: $SADDLEBAG_ROOT, else `saddlebag` in the
@@ -47,6 +48,14 @@ pub(crate) struct Global {
     /// The workspace that the agent shares entries with
     #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
     pub(crate) workspace: Option<String>,
+    /// Where the text that is stored comes from: user (the default), agent (that of `mcp` and `call`), tool or
+    /// import; that of tools and imports goes into no prompt until it is approved, which only the user does
+    #[arg(long, global = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
+        value_parser = Provenance::parse_word)]
+    pub(crate) provenance: Option<Provenance>,
+    /// What becomes of secrets in text that is stored
+    #[arg(long, global = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", value_enum, default_value_t)]
+    pub(crate) secrets: Secrets,
     /// The time to go by, so that a run can be repeated
     #[arg(long, global = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     pub(crate) now: Option<Timestamp>,
@@ -73,11 +82,36 @@ pub(crate) struct Global {
     pub(crate) color: Shown,
 }
 
+impl Global {
+    /// The options where a model gives the commands: unless told otherwise, text is the agent's.
+    pub(crate) fn of_agent(&self) -> Self {
+        Self { provenance: Some(self.provenance.unwrap_or(Provenance::Agent)), ..self.clone() }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
     #[default]
     Component,
     Native,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Secrets {
+    #[default]
+    Refuse,
+    Redact,
+    Allow,
+}
+
+impl From<Secrets> for SecretPolicy {
+    fn from(secrets: Secrets) -> Self {
+        match secrets {
+            Secrets::Refuse => Self::Refuse,
+            Secrets::Redact => Self::Redact,
+            Secrets::Allow => Self::Allow,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -137,6 +171,8 @@ pub(crate) enum Command {
     Tools(crate::tools::ToolsArgs),
     /// Run a tool as a model would
     Call(crate::tools::CallArgs),
+    #[command(flatten)]
+    Trust(crate::trust::Command),
     /// Run a command line of zk: list, new, tag list, graph, init
     #[command(disable_help_flag = true)]
     Zk {
@@ -379,6 +415,12 @@ impl Word for BlockForm {
 }
 
 impl Word for Side {
+    fn parse_word(word: &str) -> Result<Self, String> {
+        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    }
+}
+
+impl Word for Provenance {
     fn parse_word(word: &str) -> Result<Self, String> {
         Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
     }

@@ -7,7 +7,7 @@ use saddlebag::journal::{
     EditChange, FileState, JournalCommand, JournalReply, MEMORY_PROMPT, SearchRequest, Target, TargetRole,
 };
 use saddlebag::notebook::NotebookCommand;
-use saddlebag::search::{SearchResults, Skipped};
+use saddlebag::search::{SearchHit, SearchResults, Skipped};
 use saddlebag::{Command, Reply};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::args::{
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, entries, input, instructions, json, location, mcp, notebook, tools, zk};
+use crate::{demo, entries, input, instructions, json, location, mcp, notebook, tools, trust, zk};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
@@ -57,6 +57,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::Entries(command) => entries::run(command, &global, output),
         args::Command::Tools(args) => tools::list(&args, output),
         args::Command::Call(args) => tools::call(args, &global, output),
+        args::Command::Trust(command) => trust::run(command, &global, output),
         args::Command::Zk { arguments } => Ok(Exit::OfZk(zk::run(arguments, &global))),
     }
 }
@@ -224,8 +225,7 @@ fn search(args: SearchArgs, global: &Global, output: &mut Output) -> Result<Exit
 /// The rendering, with the names of the files set off.
 fn print_results(results: &SearchResults, limit: Option<u32>, output: &mut Output) -> Result<(), Failure> {
     let limited = limit.filter(|&limit| limit < results.rendered_hits).map(|limit| limited(results, limit));
-    let headings: Vec<String> =
-        results.hits.iter().map(|hit| format!("{}  [matched: {}]", hit.path, hit.terms.join(", "))).collect();
+    let headings: Vec<String> = results.hits.iter().map(heading).collect();
     for line in limited.as_deref().unwrap_or(&results.rendered).lines() {
         if headings.iter().any(|heading| heading == line) {
             output.styled(STRONG, line)?;
@@ -236,14 +236,18 @@ fn print_results(results: &SearchResults, limit: Option<u32>, output: &mut Outpu
     Ok(())
 }
 
+/// The line above a hit, as the rendering has it.
+fn heading(hit: &SearchHit) -> String {
+    let mark = hit.unapproved.map(|from| format!(" (unapproved: {from})")).unwrap_or_default();
+    format!("{}{mark}  [matched: {}]", hit.path, hit.terms.join(", "))
+}
+
 /// The rendering of the first hits alone: its own limit is in bytes.
 fn limited(results: &SearchResults, limit: u32) -> String {
     let headline = results.rendered.lines().next().unwrap_or_default();
     let shown = format!("Showing top {}", results.rendered_hits);
     let mut blocks = vec![headline.replacen(&shown, &format!("Showing top {limit}"), 1)];
-    blocks.extend(
-        results.hits.iter().map(|hit| format!("{}  [matched: {}]\n{}", hit.path, hit.terms.join(", "), hit.body)),
-    );
+    blocks.extend(results.hits.iter().map(|hit| format!("{}\n{}", heading(hit), hit.body)));
     blocks.join("\n\n")
 }
 
@@ -293,8 +297,8 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
         output.text(MEMORY_PROMPT)?;
     }
     output.flush()?;
-    for line in left_out(&context.left_out) {
-        output.warning(&line);
+    for line in left_out(&context.left_out).iter().chain(&flagged(context)) {
+        output.warning(line);
     }
     if exit == Exit::Nothing {
         return Err(Failure::nothing("memory has nothing to say: no block"));
@@ -329,10 +333,19 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     if left_out.is_empty() {
         output.line("left out: nothing")?;
     }
-    for line in left_out {
+    for line in left_out.into_iter().chain(flagged(context)) {
         output.line(&line)?;
     }
     Ok(())
+}
+
+/// What the texts of the block hide or pose as.
+fn flagged(context: &ContextReply) -> Vec<String> {
+    let lines = context.flags.iter().map(|flagged| {
+        let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), entries::shown);
+        format!("flagged: {what} ({}): {}", flagged.section, trust::flags(&flagged.flags))
+    });
+    lines.collect()
 }
 
 pub(crate) fn left_out(left_out: &[LeftOut]) -> Vec<String> {

@@ -78,6 +78,7 @@ fn commands() -> [(&'static str, Command); 7] {
         tags: vec!["infra".into()],
         links: vec!["deploy".into()],
         supersede: false,
+        provenance: None,
     };
     let entry = NewEntry {
         tags: vec!["ops".into()],

@@ -124,6 +124,8 @@ fn code(code: ErrorCode) -> &'static str {
         ErrorCode::MemoryUnavailable => "memory-unavailable",
         ErrorCode::EntryNotFound => "entry-not-found",
         ErrorCode::StaleFence => "stale-fence",
+        ErrorCode::Secret => "secret",
+        ErrorCode::NotPermitted => "not-permitted",
         ErrorCode::Cancelled => "cancelled",
         ErrorCode::Internal => "internal",
         _ => "other",

@@ -7,6 +7,7 @@ use saddlebag::journal::{
     BackupReply, EditReply, FileState, ListReply, ListedFile, ReadReply, RestoreReply, StatusReply, WriteReply,
 };
 use saddlebag::search::{SearchHit, SearchResults, Skipped};
+use saddlebag::trust::Provenance;
 use saddlebag::{Reply, journal::JournalReply};
 use serde_json::{Value, json};
 
@@ -29,6 +30,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Files(FilesReply::Read(reply)) => read(reply),
         Reply::Files(FilesReply::Listed(page)) => file_page(page),
         Reply::Tool(answer) => crate::tools::json(answer),
+        Reply::Trust(reply) => crate::trust::json(reply),
         _ => Value::Null,
     }
 }
@@ -110,6 +112,7 @@ fn hit(hit: &SearchHit) -> Value {
         "date": hit.date,
         "long_term": hit.long_term,
         "body": hit.body,
+        "unapproved": hit.unapproved.map(Provenance::as_str),
     })
 }
 
@@ -127,6 +130,12 @@ fn context(reply: &ContextReply) -> Value {
         "block": reply.block,
         "tokens": reply.tokens,
         "left_out": reply.left_out.iter().map(left_out).collect::<Vec<_>>(),
+        "flags": reply.flags.iter().map(|flagged| json!({
+            "path": flagged.path,
+            "key": flagged.key,
+            "section": flagged.section,
+            "flags": crate::trust::json_flags(&flagged.flags),
+        })).collect::<Vec<_>>(),
     })
 }
 

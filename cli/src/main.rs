@@ -18,6 +18,7 @@ mod output;
 mod store;
 mod tools;
 mod trace;
+mod trust;
 mod zk;
 
 use std::process::ExitCode;

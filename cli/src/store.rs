@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::store::{RelPath, Timestamp};
+use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Reply};
 use saddlebag_host::{
     ComponentOptions, Durability, EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag,
@@ -170,6 +171,7 @@ pub(crate) fn options(global: &Global) -> Options {
             workspace: global.workspace.clone(),
             ..EntriesConfig::of_agent(global.agent.as_str())
         }),
+        trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets.into() },
         ..Options::default()
     }
 }

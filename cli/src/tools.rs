@@ -97,7 +97,7 @@ pub(crate) fn call(args: CallArgs, global: &Global, output: &mut Output) -> Resu
         Words::Sdk => Dialect::Sdk,
     };
     let call = ToolCall { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect };
-    let mut store = Store::open(global)?;
+    let mut store = Store::open(&global.of_agent())?;
     let Reply::Tool(answer) = store.run(call)? else { return Err(wrong_reply()) };
     if output.is_json() {
         output.object(&json(&answer))?;

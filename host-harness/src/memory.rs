@@ -9,6 +9,7 @@ use saddlebag::context::{ContextReply, ContextRequest};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode, WriteReply};
 use saddlebag::search::SearchResults;
+use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Config, Limits, Reply};
 
 use crate::clock;
@@ -42,6 +43,8 @@ pub struct Options {
     pub no_index_file: bool,
     /// Whose entries it keeps; `None` refuses every command of theirs.
     pub entries: Option<EntriesConfig>,
+    /// Whose text it takes, and what of it.
+    pub trust: TrustConfig,
 }
 
 /// Whose memory a store is opened for.
@@ -107,6 +110,7 @@ impl Saddlebag {
             limits: options.limits,
             index_file: !options.no_index_file,
             entries: options.entries,
+            trust: options.trust,
         };
         Ok(Self(Host::new(open_engine(options.engine, config, options.component)?, store)))
     }

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::context::{escape, is_ignorable, is_line_break};
 use crate::document::FenceTracker;
+use crate::trust::{for_model, is_ignorable, is_line_break};
 
 /// A fact, as the section has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ fn is_plain_key(key: &str) -> bool {
         && key.trim() == key
         && !key.contains(['`', '\n', '\t', '<', '>', '\\'])
         && !key.starts_with('"')
-        && escape(key) == key
+        && for_model(key).0 == key
 }
 
 /// Whether a content can stand in the section as it is.
@@ -125,7 +125,7 @@ fn is_plain(content: &str) -> bool {
         && !content.starts_with('"')
         && !is_comment
         && fences.closing().is_none()
-        && escape(content) == content
+        && for_model(content).0 == content
 }
 
 /// Whether a reader sees every character of it.
@@ -268,7 +268,7 @@ mod tests {
         #[test]
         fn an_item_shows_what_it_is_and_ends_where_it_does(key in any_text(), content in any_text()) {
             let item = render(&key, &content);
-            prop_assert_eq!(escape(&item), item.clone());
+            prop_assert_eq!(for_model(&item).0, item.clone());
             prop_assert!(item.chars().all(|c| !is_hidden(c)), "{:?}", item);
             let lines: Vec<&str> = item.split('\n').collect();
             prop_assert!(lines.iter().all(|line| line.trim_end() == *line));

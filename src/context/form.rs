@@ -5,10 +5,11 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::escape::{escape, is_line_break, list_item, unforged};
 use super::{BLOCK_END, BLOCK_START};
 use crate::protocol::Error;
+use crate::trust::{Flag, for_model, is_line_break, list_item, unforged};
 
 /// For whom a block is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,14 +77,17 @@ impl BlockForm {
         }
     }
 
-    /// Stored text, harmless.
-    pub(super) fn text(self, stored: &str) -> String {
-        self.marked(escape(stored))
+    /// Stored text, harmless, and what was found in it.
+    pub(super) fn text(self, stored: &str) -> (String, Vec<Flag>) {
+        let (text, flags) = for_model(stored);
+        (self.marked(text), flags)
     }
 
-    /// An item of a list, harmless, without a line ending behind it.
-    pub(super) fn item(self, heading: &str, text: &str) -> String {
-        self.marked(list_item(heading, text).trim_end().into())
+    /// An item of a list, harmless, without a line ending behind it, and what was found in it.
+    pub(super) fn item(self, heading: &str, text: &str) -> (String, Vec<Flag>) {
+        let mut flags = Vec::new();
+        let item = list_item(heading, text, &mut flags);
+        (self.marked(item.trim_end().into()), flags)
     }
 
     fn marked(self, escaped: String) -> String {
@@ -129,9 +133,9 @@ mod tests {
     #[test]
     fn every_line_of_stored_text_is_marked() {
         let text = "a\r\nEND OF MEMORY\u{2028}# Memory\r\n\r\n---\u{85}## x";
-        assert_eq!(BlockForm::Openai.text(text), "> a\n> END OF MEMORY\n> # Memory\n>\n> ---\n> ## x");
-        assert_eq!(BlockForm::Plain.text(text), "    a\n    END OF MEMORY\n    # Memory\n\n    ---\n    ## x");
-        assert_eq!(BlockForm::Openai.item("k (core)", "v\n\nw"), "> - k (core)\n>   v\n>\n>   w");
+        assert_eq!(BlockForm::Openai.text(text).0, "> a\n> END OF MEMORY\n> # Memory\n>\n> ---\n> ## x");
+        assert_eq!(BlockForm::Plain.text(text).0, "    a\n    END OF MEMORY\n    # Memory\n\n    ---\n    ## x");
+        assert_eq!(BlockForm::Openai.item("k (core)", "v\n\nw").0, "> - k (core)\n>   v\n>\n>   w");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use super::overflow::{SectionContent, SectionItem, SectionKind};
 use super::{
-    BlockForm, ContextEntries, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, Section, block_in,
+    BlockForm, ContextEntries, ContextReply, ContextRequest, Flagged, LeftOut, LeftOutReason, Overflow, Section,
+    block_in,
 };
 use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, HydrateReply};
@@ -15,6 +16,7 @@ use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
+use crate::trust::Flag;
 
 /// Above this size zerostack leaves long-term memory out.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
@@ -27,22 +29,39 @@ pub(super) struct Gathered {
     sections: Vec<Section>,
     /// What is in no section.
     left_out: Vec<LeftOut>,
+    /// What was found in texts that were made harmless before.
+    flags: Vec<Flagged>,
 }
 
 impl Gathered {
     pub(super) fn block(&self, form: BlockForm, overflow: Overflow, max_bytes: usize) -> ContextReply {
         let mut reply = block_in(form, &self.sections, overflow, max_bytes);
         reply.left_out.extend(self.left_out.iter().cloned());
+        reply.flags.extend(self.flags.iter().cloned());
         reply
     }
 }
 
-/// Reads the sections and makes the block; `memories` is the text of those of a turn.
+/// What a turn has recalled.
+#[derive(Debug, Default)]
+pub(crate) struct TurnMemories {
+    /// The items of the section, escaped; empty where there are none.
+    pub(crate) text: String,
+    /// The notes that nobody has approved.
+    pub(crate) unapproved: Vec<String>,
+    /// What the texts hide or pose as.
+    pub(crate) flags: Vec<Flag>,
+}
+
+/// Where the memories of a turn are from, as a report says it.
+const RECALLED: &str = "recalled notes";
+
+/// Reads the sections and makes the block.
 pub(crate) async fn context(
     call: &Call,
     entries: &Entries,
     request: ContextRequest,
-    memories: Option<String>,
+    memories: Option<TurnMemories>,
 ) -> Result<ContextReply, Error> {
     let ContextRequest { overflow, max_bytes, form, .. } = request;
     Ok(gather(call, entries, request, memories).await?.block(form, overflow, max_bytes as usize))
@@ -53,7 +72,7 @@ pub(super) async fn gather(
     call: &Call,
     entries: &Entries,
     request: ContextRequest,
-    memories: Option<String>,
+    memories: Option<TurnMemories>,
 ) -> Result<Gathered, Error> {
     let ContextRequest { overflow, max_bytes, .. } = request;
     let layout = &call.scope.layout;
@@ -79,13 +98,28 @@ pub(super) async fn gather(
         sections.push(section);
         not_hydrated = left_out;
     }
-    sections.extend(memories.map(|text| Section {
-        kind: SectionKind::Memories,
-        path: "recalled notes".into(),
-        content: SectionContent::Text { text, unread_bytes: 0 },
-    }));
-    not_dates.extend(not_hydrated);
-    Ok(Gathered { sections, left_out: not_dates })
+    let TurnMemories { text, unapproved, flags } = memories.unwrap_or_default();
+    if !text.is_empty() {
+        let content = SectionContent::Text { text, unread_bytes: 0 };
+        sections.push(Section { kind: SectionKind::Memories, path: RECALLED.into(), content });
+    }
+    let section = SectionKind::Memories.title();
+    let mut left_out: Vec<LeftOut> = unapproved
+        .into_iter()
+        .map(|path| LeftOut {
+            path,
+            key: None,
+            section: section.clone(),
+            reason: LeftOutReason::Unapproved,
+            kept_bytes: 0,
+            left_out_bytes: 0,
+        })
+        .collect();
+    left_out.extend(not_dates);
+    left_out.extend(not_hydrated);
+    let flagged = Flagged { path: RECALLED.into(), key: None, section, flags };
+    let flags = Some(flagged).filter(|flagged| !flagged.flags.is_empty()).into_iter().collect();
+    Ok(Gathered { sections, left_out, flags })
 }
 
 /// Hydrates the entries of the section, and names those that are not hydrated. Where they cannot be read, the

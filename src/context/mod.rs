@@ -2,9 +2,9 @@
 //!
 //! `gather` reads the sections and asks for the entries, `block` makes the block of them under an [`Overflow`] policy: a
 //! pure function of sections, policy and budget. Whatever is left out is in the report, with the
-//! reason. Stored text is escaped, so it can neither close nor forge the block.
+//! reason. Stored text is escaped by [`for_model`](crate::trust::for_model), so it can neither close nor forge
+//! the block.
 
-mod escape;
 mod form;
 mod gather;
 mod overflow;
@@ -15,13 +15,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::entries::HydrateRequest;
+use crate::trust::Flag;
 pub use form::BlockForm;
 pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block, block_in};
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, PreambleFile, PreamblePart, PreambleReply, PreambleRequest, PreambleRole};
 pub use tokens::{effective_reserve, estimate_tokens};
 
-pub(crate) use escape::{escape, is_ignorable, is_line_break, list_item};
-pub(crate) use gather::context;
+pub(crate) use gather::{TurnMemories, context};
 pub(crate) use preamble::preamble;
 
 /// How large the block may be unless told otherwise, in bytes.
@@ -114,6 +114,21 @@ pub struct ContextReply {
     pub tokens: u64,
     /// What was left out, in the order of the sections.
     pub left_out: Vec<LeftOut>,
+    /// What the texts hide or pose as, in the order of the sections; of what is cut, too.
+    pub flags: Vec<Flagged>,
+}
+
+/// Text in which there is more than a reader sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flagged {
+    /// The file; empty for an entry that a run holds.
+    pub path: String,
+    /// The key, for an entry.
+    pub key: Option<String>,
+    /// The title of its section.
+    pub section: String,
+    /// What is in it. In the block it is escaped or shown.
+    pub flags: Vec<Flag>,
 }
 
 /// Something that the block does not say.
@@ -155,6 +170,9 @@ pub enum LeftOutReason {
     /// The entry is left out by hydration, or its file is none, or the entries could not be read.
     #[error("not hydrated: {0}")]
     NotHydrated(String),
+    /// The note is of a tool or an import, and nobody has approved it.
+    #[error("unapproved")]
+    Unapproved,
 }
 
 /// What stands between a preamble and the block.

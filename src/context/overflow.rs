@@ -5,13 +5,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::escape::{escape, is_line_break};
 use super::form::BlockForm;
-use super::{ContextReply, LeftOut, LeftOutReason, Overflow, estimate_tokens};
+use super::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, estimate_tokens};
 use crate::document::{head, is_open_item, tail, truncate};
 use crate::order;
 use crate::search::TRUNCATED;
 use crate::store::Date;
+use crate::trust::{Flag, for_model, is_line_break};
 
 /// The least text that is worth a section of its own, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
@@ -175,13 +175,14 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
     let mut ordered: Vec<&Section> = sections.iter().collect();
     order::sort_slice_by_key(&mut ordered, |section| order(section.kind, overflow, sections));
     let mut left_out = Vec::new();
+    let mut flags = Vec::new();
     let mut bodies = Vec::new();
     let mut unusable = Vec::new();
     for section in ordered {
         let title = section.kind.title();
         match &section.content {
             SectionContent::Unusable { reason, size } => {
-                let why = escape(&format!("{title}: {reason}")).replace(is_line_break, " ");
+                let why = for_model(&format!("{title}: {reason}")).0.replace(is_line_break, " ");
                 unusable.push(omission(&why));
                 left_out.push(LeftOut {
                     path: section.path.clone(),
@@ -194,7 +195,8 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
             }
             SectionContent::Text { text, unread_bytes } => {
                 let text = if section.kind == SectionKind::Scratchpad { open_items(text) } else { text.clone() };
-                let text = form.text(text.trim());
+                let (text, found) = form.text(text.trim());
+                flags.extend(flagged(&section.path, None, &title, found));
                 if !text.is_empty() || *unread_bytes > 0 {
                     let header = form.header(&title);
                     let items = Vec::new();
@@ -202,7 +204,7 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
                 }
             }
             SectionContent::Items(given) => {
-                let (text, items) = joined(form, given);
+                let (text, items) = joined(form, given, &title, &mut flags);
                 if !text.is_empty() {
                     let header = form.header(&title);
                     bodies.push(Body { section, form, header, title, text, unread_bytes: 0, items });
@@ -217,11 +219,21 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
     };
     left_out.extend(cut);
     let block = (!content.is_empty()).then(|| format!("{}{content}{}", form.start(), form.end()));
-    ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out }
+    ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out, flags }
+}
+
+fn flagged(path: &str, key: Option<&String>, section: &str, flags: Vec<Flag>) -> Option<Flagged> {
+    let flagged = Flagged { path: path.into(), key: key.cloned(), section: section.into(), flags };
+    (!flagged.flags.is_empty()).then_some(flagged)
 }
 
 /// The items below each other, and where each is.
-fn joined(form: BlockForm, items: &[SectionItem]) -> (String, Vec<(&SectionItem, Range<usize>)>) {
+fn joined<'a>(
+    form: BlockForm,
+    items: &'a [SectionItem],
+    section: &str,
+    flags: &mut Vec<Flagged>,
+) -> (String, Vec<(&'a SectionItem, Range<usize>)>) {
     let mut text = String::new();
     let mut places = Vec::with_capacity(items.len());
     for item in items {
@@ -229,7 +241,9 @@ fn joined(form: BlockForm, items: &[SectionItem]) -> (String, Vec<(&SectionItem,
             text.push('\n');
         }
         let start = text.len();
-        text.push_str(&form.item(&item.heading, &item.text));
+        let (item_text, found) = form.item(&item.heading, &item.text);
+        text.push_str(&item_text);
+        flags.extend(flagged(&item.path, Some(&item.key), section, found));
         places.push((item, start..text.len()));
     }
     (text, places)

@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 
 use super::gather::{Gathered, gather};
 use super::overflow::first_lines;
-use super::{BlockForm, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, RULE, estimate_tokens};
+use super::{
+    BlockForm, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, RULE, TurnMemories, estimate_tokens,
+};
 use crate::document::FenceTracker;
 use crate::engine::Call;
 use crate::entries::Entries;
@@ -94,7 +96,7 @@ pub(crate) async fn preamble(
     call: &Call,
     entries: &Entries,
     request: PreambleRequest,
-    memories: Option<String>,
+    memories: Option<TurnMemories>,
 ) -> Result<PreambleReply, Error> {
     let (bases, files) = sorted(&request.files);
     let mut fixed = Vec::new();

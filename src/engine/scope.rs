@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use super::{Fs, Limits};
 use crate::store::{Layout, LocalTime, RelPath};
+use crate::trust::TrustConfig;
 
 /// The scope that an engine was opened for.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Scope {
     pub(crate) limits: Limits,
     /// Whether a copy of the index is kept in the store.
     pub(crate) index_file: bool,
+    /// Whose text is taken, and what of it.
+    pub(crate) trust: TrustConfig,
 }
 
 impl Scope {

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::category::Category;
 use super::document::Fields;
 use crate::protocol::{Error, ErrorCode};
+use crate::trust::Standing;
 
 /// How long a key may be, in bytes.
 pub const MAX_KEY_BYTES: usize = 255;
@@ -74,7 +75,8 @@ impl NewEntry {
         over("bytes", "source", source.as_ref().map_or(0, String::len), MAX_SOURCE_BYTES)?;
         let supersedes = self.supersedes.as_deref().filter(|key| !key.is_empty());
         let supersedes = supersedes.map(|key| checked_key("superseded key", key)).transpose()?;
-        Ok(Fields { key, category, tags: checked_tags(&self.tags)?, content: self.content.clone(), source, supersedes })
+        let (tags, content) = (checked_tags(&self.tags)?, self.content.clone());
+        Ok(Fields { key, category, tags, content, source, supersedes, standing: Standing::default() })
     }
 }
 

@@ -21,11 +21,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::category::Category;
 use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field, yaml_scalar};
 use crate::store::{EntryFolder, RelPath, utc_text};
+pub(crate) use crate::trust::version_of;
+use crate::trust::{Provenance, Standing, mark};
 
 /// What is said of an entry, without when it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) struct Fields {
     pub(crate) content: String,
     pub(crate) source: Option<String>,
     pub(crate) supersedes: Option<String>,
+    /// Where its text comes from, and whether that was approved.
+    pub(crate) standing: Standing,
 }
 
 /// An entry, as its file has it.
@@ -120,6 +122,7 @@ impl Entry {
                 content: content_of(text, &frontmatter).into(),
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
+                standing: Standing::of(&frontmatter),
             },
             owner: owner(&frontmatter),
             created: value(["created", "created_at"]).and_then(moment).unwrap_or(updated),
@@ -131,7 +134,7 @@ impl Entry {
 
     /// The file of a new entry.
     pub(crate) fn render(&self) -> String {
-        let Fields { key, category, tags, content, source, supersedes } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, standing } = &self.fields;
         let mut text = format!("---\nkey: {}\ncategory: {}\n", yaml_scalar(key), yaml_scalar(category.as_str()));
         let mut add = |name: &str, value: &str| {
             // Writing to a string cannot fail.
@@ -148,6 +151,12 @@ impl Entry {
                 add(name, &yaml_scalar(value));
             }
         }
+        if standing.provenance != Provenance::User {
+            add("provenance", standing.provenance.as_str());
+        }
+        if let Some(approved) = standing.approved {
+            add("approved", &utc_text(approved));
+        }
         if let Some(forgotten) = self.forgotten {
             add("forgotten", &utc_text(forgotten));
         }
@@ -158,7 +167,7 @@ impl Entry {
 
     /// A file that said `before`, with what has changed since. Other keys, their order and comments stay.
     pub(crate) fn rewrite(&self, text: &str, before: &Self) -> String {
-        let Fields { key, category, tags, content, source, supersedes } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, standing } = &self.fields;
         let frontmatter = Frontmatter::parse(text);
         if frontmatter.span.is_empty() {
             return self.render();
@@ -204,7 +213,11 @@ impl Entry {
             None if before.forgotten.is_some() => text = remove_field(&text, &head_of(&text), "forgotten"),
             _ => {}
         }
-        text
+        if *standing == before.fields.standing {
+            return text;
+        }
+        // What cannot be edited so that it says this is written anew.
+        mark(&text, standing.provenance).unwrap_or_else(|| self.render())
     }
 
     fn owner_field(&self) -> &'static str {
@@ -213,11 +226,6 @@ impl Entry {
             _ => "agent",
         }
     }
-}
-
-/// Tells one text of a file from another.
-pub(crate) fn version_of(text: &str) -> String {
-    format!("{:016x}", xxh3_64(text.as_bytes()))
 }
 
 /// The keys that name the agent: those of zombie's own exports count as well.

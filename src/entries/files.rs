@@ -12,12 +12,14 @@ use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::export::path_of;
 use super::scope::{EntriesScope, Pool};
+use super::screen;
 use super::view::{Stored, View, look};
 use super::write::{self, Base, StoreState, internal};
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, portable_path, text_of_name};
+use crate::trust::Provenance;
 
 /// The file of an entry that is shown.
 #[derive(Clone, Debug)]
@@ -60,7 +62,7 @@ pub(crate) async fn create_file(
     let scope = opened(entries)?;
     let (category, key, path) = place(folder, name)?;
     let pool = scope.pool(&super::Category::parse(&category)?)?;
-    let fields = read(call, pool, &category, &key, text)?.fields;
+    let fields = screened(call, &read(call, pool, &category, &key, text)?)?;
     let view = look(call, entries, scope).await?;
     let known = view.of_key(pool.shared, &key);
     if at(call, &view, &path)?.is_some() {
@@ -89,15 +91,23 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     let old = read(call, pool, category, key, &before.text)?;
     let new = read(call, pool, category, key, text)?;
     let stays = new.created == old.created && new.updated == old.updated && new.forgotten == old.forgotten;
-    if !stays || new.owner != old.owner {
+    if !stays || new.owner != old.owner || new.fields.standing != old.fields.standing {
         let help = "change its content, tags, source or supersedes; nothing was changed";
-        return Err(Error::invalid_argument("whose an entry is and when it changed is not to be edited", help));
+        return Err(Error::invalid_argument(
+            "whose an entry is, where it is from and when it changed is not to be edited",
+            help,
+        ));
     }
     if new.fields == old.fields {
         let help = "change its content, tags, source or supersedes; nothing was changed";
         return Err(Error::invalid_argument("the edit changes nothing that an entry says", help));
     }
-    let applied = write::store(call, entries, scope, &new.fields, &Base::Version(old.version)).await?;
+    let mut fields = screened(call, &new)?;
+    // To edit what nobody has approved does not approve it, unless a person does.
+    if old.fields.standing.unapproved().is_some() && fields.standing.provenance != Provenance::User {
+        fields.standing = old.fields.standing;
+    }
+    let applied = write::store(call, entries, scope, &fields, &Base::Version(old.version)).await?;
     match applied.state {
         StoreState::Conflict | StoreState::Forgotten => Err(lost(&before.path)),
         _ => Ok(()),
@@ -136,8 +146,9 @@ pub(crate) async fn rename_file(
     if !is_itself && known.is_some_and(|stored| stored.is_live(call.now.epoch_nanoseconds())) {
         return Ok(false);
     }
-    let Fields { tags, content, source, supersedes, .. } = old;
+    let Fields { tags, content, source, supersedes, standing, .. } = old;
     let fields = NewEntry { key, content, category, tags, source, supersedes }.checked()?;
+    let fields = Fields { standing, ..fields };
     let version = |stored: &Stored| Base::Version(stored.entry.version.clone());
     let base = if is_move { version(&stored) } else { known.map_or(Base::Absent, version) };
     let applied = write::store(call, entries, scope, &fields, &base).await?;
@@ -185,10 +196,20 @@ fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Resu
         let message = format!("it says that it is `{named}` ({said}), its path that it is `{key}` ({category})");
         return Err(Error::invalid_argument(message, "rename the file instead; nothing was changed"));
     }
-    let Fields { key, category, tags, content, source, supersedes } = entry.fields.clone();
-    let checked = NewEntry { key, content, category: category.as_str().into(), tags, source, supersedes }.checked()?;
-    entry.fields = checked;
+    let checked = as_new(&entry.fields).checked()?;
+    entry.fields = Fields { standing: entry.fields.standing, ..checked };
     Ok(entry)
+}
+
+fn as_new(fields: &Fields) -> NewEntry {
+    let Fields { key, category, tags, content, source, supersedes, .. } = fields.clone();
+    NewEntry { key, content, category: category.as_str().into(), tags, source, supersedes }
+}
+
+/// An entry that was read of a text, held against the policy of the memory.
+fn screened(call: &Call, entry: &Entry) -> Result<Fields, Error> {
+    let said = entry.fields.standing.provenance.max(call.scope.trust.provenance);
+    screen::screened(call, &as_new(&entry.fields), Some(said)).map(|(fields, _)| fields)
 }
 
 fn lost(path: &RelPath) -> Error {

@@ -38,6 +38,8 @@ pub struct Candidate {
     pub shared: bool,
     /// Whether it is older than its category allows: it is never taken.
     pub expired: bool,
+    /// Whether it waits to be approved: it is never taken.
+    pub unapproved: bool,
 }
 
 /// How much may be taken, in bytes.
@@ -84,6 +86,9 @@ pub enum OutReason {
     /// It is older than its category allows.
     #[error("expired")]
     Expired,
+    /// Its text is of a tool or an import, and nobody has approved it.
+    #[error("unapproved")]
+    Unapproved,
 }
 
 /// Decides on every candidate: the pinned ones first, then the others, each newest first.
@@ -98,10 +103,12 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: Policy) -> Vec<Pla
         let starved = tier == Tier::Windowed && has_pinned && left.bytes == 0;
         let of_tier = candidates.iter().enumerate().filter(|(_, candidate)| candidate.tier == tier);
         for (rank, (index, candidate)) in (1..).zip(of_tier) {
-            let Candidate { size, shared, expired, .. } = *candidate;
+            let Candidate { size, shared, expired, unapproved, .. } = *candidate;
             let is_head = policy == Policy::Prefix && total == 0 && !has_pinned && !is_closed;
             let left_out = if expired {
                 Some(OutReason::Expired)
+            } else if unapproved {
+                Some(OutReason::Unapproved)
             } else if is_head {
                 None
             } else if is_closed {
@@ -117,7 +124,7 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: Policy) -> Vec<Pla
             } else {
                 Some(OutReason::LargerThanRemaining)
             };
-            has_pinned |= tier == Tier::Pinned;
+            has_pinned |= tier == Tier::Pinned && !unapproved;
             if left_out.is_none() {
                 total = total.saturating_add(size);
                 left.bytes = left.bytes.saturating_sub(size);
@@ -125,7 +132,10 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: Policy) -> Vec<Pla
                     left.shared_bytes = left.shared_bytes.saturating_sub(size);
                 }
             }
-            let is_full = !matches!(left_out, None | Some(OutReason::Expired | OutReason::WorkspaceShare));
+            let is_full = !matches!(
+                left_out,
+                None | Some(OutReason::Expired | OutReason::Unapproved | OutReason::WorkspaceShare)
+            );
             is_closed |= policy == Policy::Prefix && is_full;
             placements.push(Placement { index, rank, total, left_out });
         }
@@ -151,12 +161,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn candidate() -> impl Strategy<Value = Candidate> {
-        (any::<bool>(), 1_u64..40, any::<bool>(), proptest::bool::weighted(0.1)).prop_map(
-            |(pinned, size, shared, expired)| Candidate {
+        let rarely = || proptest::bool::weighted(0.1);
+        (any::<bool>(), 1_u64..40, any::<bool>(), rarely(), rarely()).prop_map(
+            |(pinned, size, shared, expired, unapproved)| Candidate {
                 tier: if pinned { Tier::Pinned } else { Tier::Windowed },
                 size,
                 shared: shared && !pinned,
                 expired: expired && !pinned,
+                unapproved,
             },
         )
     }
@@ -193,6 +205,7 @@ mod tests {
                 .iter()
                 .filter(|placement| placement.left_out.is_none() == is_in)
                 .map(|placement| candidates[placement.index])
+                .filter(|candidate| !candidate.unapproved)
                 .filter(|candidate| candidate.tier == tier)
                 .map(|candidate| candidate.size)
                 .collect::<Vec<_>>();
@@ -202,7 +215,7 @@ mod tests {
         }
 
         #[test]
-        fn every_entry_is_placed_once_and_expired_ones_are_out(
+        fn every_entry_is_placed_once_and_expired_and_unapproved_ones_are_out(
             candidates in proptest::collection::vec(candidate(), 0..30),
             bytes in 0_u64..300,
             policy in policy(),
@@ -212,8 +225,9 @@ mod tests {
             indexes.sort_unstable();
             prop_assert_eq!(indexes, (0..candidates.len()).collect::<Vec<_>>());
             for placement in &placements {
-                let is_expired = placement.left_out == Some(OutReason::Expired);
-                prop_assert_eq!(candidates[placement.index].expired, is_expired);
+                let Candidate { expired, unapproved, .. } = candidates[placement.index];
+                prop_assert_eq!(expired, placement.left_out == Some(OutReason::Expired));
+                prop_assert_eq!(unapproved && !expired, placement.left_out == Some(OutReason::Unapproved));
             }
         }
 
@@ -226,7 +240,9 @@ mod tests {
             for tier in [Tier::Pinned, Tier::Windowed] {
                 let of_tier = placements.iter().filter(|placement| candidates[placement.index].tier == tier);
                 let outs: Vec<bool> = of_tier
-                    .filter(|placement| placement.left_out != Some(OutReason::Expired))
+                    .filter(|placement| {
+                        !matches!(placement.left_out, Some(OutReason::Expired | OutReason::Unapproved))
+                    })
                     .map(|placement| placement.left_out.is_some())
                     .collect();
                 prop_assert!(outs.is_sorted(), "{outs:?}");

@@ -3,6 +3,7 @@
 //! A file is read as if it stood in the store: what can be an entry there can be imported. It replaces what its
 //! key said by one write, so an import that is cut short has left each entry old or new.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,12 +16,14 @@ use super::export::path_of;
 use super::retention::is_expired;
 use super::runs::SkippedEntry;
 use super::scope::{EntriesScope, Pool};
+use super::screen;
 use super::view::{Stored, View, look};
 use super::write::{Base, bury, read_entry};
 use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{RelPath, utc_text};
+use crate::trust::{Provenance, Standing, approve, mark};
 
 /// How many files one command imports at most.
 pub const MAX_IMPORT_FILES: usize = 1_024;
@@ -121,16 +124,18 @@ pub struct DeletedEntry {
     pub path: String,
 }
 
-/// Takes files in, or says what would come of it.
+/// Takes files in, or says what would come of it. `provenance` is what they are marked as; `None` where what they
+/// say of themselves is believed.
 pub(super) async fn import(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
     request: &ImportRequest,
+    provenance: Option<Provenance>,
 ) -> Result<ImportReply, Error> {
     check_sizes(request)?;
     let view = look(call, entries, scope).await?;
-    let mut import = Import::new(call, scope, &view, request);
+    let mut import = Import::new(call, scope, &view, request, provenance);
     for file in &request.files {
         let imported = import.take(file).await?;
         import.done.push(imported);
@@ -186,6 +191,7 @@ struct Import<'a> {
     call: &'a Call,
     scope: &'a EntriesScope,
     view: &'a View,
+    provenance: Option<Provenance>,
     mode: ImportMode,
     dry_run: bool,
     /// The places of the entries in the view, by [`name`].
@@ -200,8 +206,10 @@ struct Import<'a> {
 /// A file that can be an entry.
 struct Given<'a> {
     pool: &'a Pool,
-    text: &'a str,
+    text: Cow<'a, str>,
     entry: Entry,
+    /// Where it would stand by its own path.
+    place: RelPath,
     /// Its file, unless the key has another one already.
     target: RelPath,
 }
@@ -214,11 +222,18 @@ struct Rejection {
 }
 
 impl<'a> Import<'a> {
-    fn new(call: &'a Call, scope: &'a EntriesScope, view: &'a View, request: &ImportRequest) -> Self {
+    fn new(
+        call: &'a Call,
+        scope: &'a EntriesScope,
+        view: &'a View,
+        request: &ImportRequest,
+        provenance: Option<Provenance>,
+    ) -> Self {
         let mut import = Self {
             call,
             scope,
             view,
+            provenance,
             mode: request.mode,
             dry_run: request.dry_run,
             known: SortedMap::default(),
@@ -274,7 +289,12 @@ impl<'a> Import<'a> {
             }
         };
         let (shared, key) = (given.pool.shared, given.entry.fields.key.clone());
-        let state = match self.store(&given).await {
+        let is_tombstone = given.entry.forgotten.is_some();
+        let stored = match self.screened(given) {
+            Ok(given) => self.store(&given).await,
+            Err(error) => Err(error),
+        };
+        let state = match stored {
             Ok(state) => state,
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
             Err(error) => ImportState::Rejected(error.message),
@@ -282,7 +302,7 @@ impl<'a> Import<'a> {
         if !matches!(state, ImportState::Rejected(_)) {
             self.claimed.insert(name(shared, &key), path.clone());
             let is_new = self.mode == ImportMode::Replace || self.live(shared, &key).is_none();
-            if given.entry.forgotten.is_none() && is_new {
+            if !is_tombstone && is_new {
                 self.count(shared);
             }
         }
@@ -320,17 +340,41 @@ impl<'a> Import<'a> {
         };
         self.check_owner(&claims).map_err(reject)?;
         let now = self.call.now.epoch_nanoseconds();
-        let entry = pool.folder.place_of(path).map_err(|error| reject(error.to_string())).and_then(|place| {
-            Entry::parse(&pool.folder, &place, text, now, shared).map_err(|problem| Rejection {
-                key: problem.key.or(key.clone()),
-                shared,
-                reason: problem.message,
-            })
+        let place = pool.folder.place_of(path).map_err(|error| reject(error.to_string()))?;
+        let entry = Entry::parse(&pool.folder, &place, text, now, shared).map_err(|problem| Rejection {
+            key: problem.key.or(key.clone()),
+            shared,
+            reason: problem.message,
         })?;
         let fields = &entry.fields;
         let target = pool.folder.file(fields.category.as_str(), &fields.key);
         let target = target.map_err(|error| reject(error.to_string()))?;
-        Ok(Given { pool, text, entry, target })
+        Ok(Given { pool, text: Cow::Borrowed(text), entry, place, target })
+    }
+
+    /// The file as it may be stored: without secrets, and with its provenance.
+    fn screened<'f>(&self, given: Given<'f>) -> Result<Given<'f>, Error> {
+        let Given { pool, text, entry, place, target } = given;
+        let known = self.known(pool.shared, &entry.fields.key).map(|stored| &*stored.entry);
+        if known.is_some_and(|known| known.version == entry.version) {
+            return Ok(Given { pool, text, entry, place, target });
+        }
+        let given_text = text.into_owned();
+        let mut text = screen::imported(self.call, &entry.fields, given_text)?;
+        if let Some(provenance) = self.provenance {
+            // What is known to say the same stays as trusted as it is.
+            let same = known.filter(|known| known.forgotten.is_none() && entry.fields.is_same(&known.fields));
+            let standing = same.map_or(Standing::new(provenance), |known| known.fields.standing);
+            let marked = mark(&text, standing.provenance).and_then(|text| match standing.approved {
+                Some(approved) => approve(&text, approved),
+                None => Some(text),
+            });
+            text = marked.ok_or_else(|| refused("its frontmatter cannot say where it comes from".into()))?;
+        }
+        let now = self.call.now.epoch_nanoseconds();
+        let entry =
+            Entry::parse(&pool.folder, &place, &text, now, pool.shared).map_err(|problem| refused(problem.message))?;
+        Ok(Given { pool, text: Cow::Owned(text), entry, place, target })
     }
 
     /// The key whose file has a name that was cut, so that the name alone does not tell.
@@ -521,7 +565,7 @@ impl Given<'_> {
     /// Whether the file would say the same at another path: what it does not say is taken from there.
     fn reads_at(&self, path: &RelPath, call: &Call) -> bool {
         let now = call.now.epoch_nanoseconds();
-        let read = Entry::parse(&self.pool.folder, path, self.text, now, self.pool.shared);
+        let read = Entry::parse(&self.pool.folder, path, &self.text, now, self.pool.shared);
         read.is_ok_and(|read| read.fields == self.entry.fields)
     }
 }

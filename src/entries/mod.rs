@@ -15,6 +15,7 @@ mod read;
 mod retention;
 mod runs;
 mod scope;
+mod screen;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,8 @@ use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
 use crate::store::{EntryFolder, PathError};
+use crate::trust::{Provenance, Waiting};
+use document::Fields;
 use runs::{Dropped, Run};
 use scope::EntriesScope;
 use view::Parsed;
@@ -69,6 +72,11 @@ pub struct EntriesCommand {
     pub workspace: Option<String>,
     /// The run that the command is a part of: what it holds is seen, and what is stored is held by it.
     pub run: Option<String>,
+    /// Where the text of a `Store` or an `Import` comes from; `None` for that of the configuration, and for
+    /// [`Provenance::Import`] where files are taken in. It can only be trusted less than the configuration. With
+    /// [`Provenance::User`], what imported files say of their provenance is believed: for that the memory must be
+    /// opened for a person.
+    pub provenance: Option<Provenance>,
     /// What to do.
     pub verb: EntriesVerb,
 }
@@ -189,7 +197,7 @@ impl EntriesCommand {
     /// A command outside of any run, in the scope of the configuration.
     #[must_use]
     pub fn new(verb: EntriesVerb) -> Self {
-        Self { agent: None, workspace: None, run: None, verb }
+        Self { agent: None, workspace: None, run: None, provenance: None, verb }
     }
 
     /// The name of the command, as its context keys begin.
@@ -247,6 +255,29 @@ impl Entries {
     }
 }
 
+/// The entries that wait to be approved; none where there is no agent.
+pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waiting>, Error> {
+    let Some(scope) = entries.scope.clone() else { return Ok(Vec::new()) };
+    let view = view::look(call, entries, &scope).await?;
+    let now = call.now.epoch_nanoseconds();
+    let corpus = entries.corpus.borrow();
+    let waiting = view.entries.iter().filter(|stored| stored.is_live(now)).filter_map(|stored| {
+        let fields = &stored.entry.fields;
+        let provenance = fields.standing.unapproved()?;
+        Some(Waiting {
+            names: alloc::vec![fields.key.clone()],
+            path: stored.path.clone(),
+            is_entry: true,
+            provenance,
+            source: fields.source.clone(),
+            version: stored.entry.version.clone(),
+            size: corpus.files.doc(stored.doc).map_or(0, |doc| doc.text().len() as u64),
+            text: fields.content.clone(),
+        })
+    });
+    Ok(waiting.collect())
+}
+
 /// Runs a command.
 pub(crate) async fn run(call: &Call, entries: &Entries, command: EntriesCommand) -> Result<EntriesReply, Error> {
     let scope = entries.scope()?;
@@ -276,11 +307,14 @@ async fn answer(
     scope: &EntriesScope,
     command: EntriesCommand,
 ) -> Result<EntriesReply, Error> {
-    let EntriesCommand { run, verb, .. } = command;
+    let EntriesCommand { run, provenance, verb, .. } = command;
     let run = run.as_deref();
     Ok(match verb {
         EntriesVerb::Store { entry, base } => {
-            EntriesReply::Stored(store(call, entries, scope, &entry, Base::of(base), run).await?)
+            let (fields, screen) = screen::screened(call, &entry, provenance)?;
+            let mut reply = store(call, entries, scope, &fields, Base::of(base), run).await?;
+            screen.tell(&mut reply.message);
+            EntriesReply::Stored(reply)
         }
         EntriesVerb::Get { key } => EntriesReply::Entry(read::get(call, entries, scope, &key, run).await?),
         EntriesVerb::Find { query, limit } => {
@@ -296,7 +330,10 @@ async fn answer(
         EntriesVerb::Export { forgotten, cursor } => {
             EntriesReply::Exported(export::export(call, entries, scope, forgotten, cursor.as_deref()).await?)
         }
-        EntriesVerb::Import(request) => EntriesReply::Imported(import::import(call, entries, scope, &request).await?),
+        EntriesVerb::Import(request) => {
+            let provenance = screen::of_files(call, provenance)?;
+            EntriesReply::Imported(import::import(call, entries, scope, &request, provenance).await?)
+        }
         EntriesVerb::Retain { imported, dry_run } => {
             EntriesReply::Retained(import::retain(call, entries, scope, &imported, dry_run).await?)
         }
@@ -318,22 +355,21 @@ async fn store(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
-    entry: &NewEntry,
+    fields: &Fields,
     base: Base,
     run: Option<&str>,
 ) -> Result<StoreReply, Error> {
-    let fields = entry.checked()?;
     scope.pool(&fields.category)?;
     let Some(run) = run else {
         if fields.category == Category::Conversation {
             let help = "name a run that is open, or choose another category";
             return Err(Error::invalid_argument("entries of a conversation live in a run alone", help));
         }
-        let applied = write::store(call, entries, scope, &fields, &base).await?;
-        return Ok(write::reply(call, &fields, applied));
+        let applied = write::store(call, entries, scope, fields, &base).await?;
+        return Ok(write::reply(call, fields, applied));
     };
     runs::hold(call, entries, scope, run, fields.clone(), base).await?;
-    Ok(write::held(&fields))
+    Ok(write::held(fields))
 }
 
 async fn forget(

@@ -23,6 +23,7 @@ use crate::search::ranked::{Joining, Passages, Query};
 use crate::search::{DocId, MAX_QUESTION_BYTES};
 use crate::sorted::SortedMap;
 use crate::store::RelPath;
+use crate::trust::Provenance;
 
 /// How much of an entry a hit shows, in bytes.
 const PASSAGE_BYTES: usize = 800;
@@ -52,6 +53,10 @@ pub struct EntryInfo {
     pub path: String,
     /// What budgets count it as: key, content and category, in bytes.
     pub size: u64,
+    /// Where its text comes from.
+    pub provenance: Provenance,
+    /// When a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub approved: Option<u64>,
 }
 
 /// A page of entries.
@@ -177,6 +182,8 @@ impl Readable {
             version: version.clone(),
             path: self.shown_path(call),
             size: fields.size(),
+            provenance: fields.standing.provenance,
+            approved: fields.standing.approved,
         }
     }
 }
@@ -343,6 +350,7 @@ async fn decide(
         size: readable.entry.fields.size(),
         shared: readable.shared,
         expired: readable.expired,
+        unapproved: readable.entry.fields.standing.unapproved().is_some(),
     });
     let candidates: Vec<Candidate> = candidates.collect();
     let budget = Budget { bytes: request.max_bytes, shared_bytes: request.max_bytes / WORKSPACE_SHARE };

@@ -15,7 +15,7 @@ use super::document::{Entry, Fields};
 use super::retention::stamp;
 use super::scope::EntriesScope;
 use super::view::look;
-use super::write::{Applied, Base, Removed, StoreState, store};
+use super::write::{Applied, Base, Removed, StoreState, approves, check_standing, store};
 use crate::engine::{Backups, Call, Change, Loaded, load, update};
 use crate::protocol::{Error, ErrorCode};
 
@@ -164,8 +164,12 @@ pub(super) async fn hold(
         }
         match known.and_then(|place| run.held.get_mut(place)) {
             Some(held) => {
+                let mut fields = fields;
+                check_standing(&held.entry.fields, &fields)?;
                 if !fields.is_same(&held.entry.fields) {
                     held.entry.updated = updated;
+                } else if !approves(&held.entry.fields, &fields) {
+                    fields.standing = held.entry.fields.standing;
                 }
                 held.entry.fields = fields;
             }

@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// So many files with each command.
+    /// So many files with each command; what they say of their provenance is believed.
     fn try_import(
         &mut self,
         files: &[(String, Vec<u8>)],
@@ -165,7 +165,8 @@ impl World {
         for files in files.chunks(part) {
             let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
             let request = ImportRequest { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
-            match self.run(EntriesVerb::Import(request))? {
+            let command = EntriesCommand::new(EntriesVerb::Import(request));
+            match self.run_command(EntriesCommand { provenance: Some(Provenance::User), ..command })? {
                 EntriesReply::Imported(reply) => earlier.extend(reply.files),
                 other => panic!("{other:?}"),
             }

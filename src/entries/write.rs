@@ -17,6 +17,7 @@ use super::view::{Stored, View, look};
 use crate::engine::{Backups, Call, Change, Loaded, load, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, utc_text};
+use crate::trust::Provenance;
 
 /// What storing came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,6 +181,9 @@ async fn put(
             return Ok(Change::Write(text.into_bytes(), (StoreState::Stored, version)));
         };
         let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
+        if !is_gone(call, &before) {
+            check_standing(&before.fields, fields)?;
+        }
         if let Some(state) = refusal(call, &before, fields, base) {
             return Ok(Change::Keep((state, before.version)));
         }
@@ -216,6 +220,9 @@ async fn relocate(
         Loaded::TooLarge(size) => return Err(Error::file_too_large(&stored.path, size, u64::from(limit))),
     };
     let (text, before) = read_entry(call, from, &stored.path, &bytes, &fields.key)?;
+    if !is_gone(call, &before) {
+        check_standing(&before.fields, fields)?;
+    }
     if let Some(state) = refusal(call, &before, fields, base) {
         return Ok((state, stored.path.clone(), before.version));
     }
@@ -261,6 +268,22 @@ fn is_gone(call: &Call, entry: &Entry) -> bool {
     is_old || entry.forgotten.is_some()
 }
 
+/// Refuses text of a tool or an import in the place of text that goes into prompts: it would take it out of them.
+pub(super) fn check_standing(before: &Fields, fields: &Fields) -> Result<(), Error> {
+    if fields.standing.unapproved().is_none() || before.standing.unapproved().is_some() || fields.is_same(before) {
+        return Ok(());
+    }
+    let provenance = fields.standing.provenance;
+    let message = format!("text of `{provenance}` cannot replace what `{}` says", fields.key);
+    let help = "store it under a key of its own; nothing was changed";
+    Err(Error::new(ErrorCode::NotPermitted, message, help))
+}
+
+/// Whether a person says what nobody has approved yet.
+pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
+    fields.standing.provenance == Provenance::User && before.standing.unapproved().is_some()
+}
+
 /// Why nothing is to be written, if nothing is.
 fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Option<StoreState> {
     let is_same = fields.is_same(&before.fields);
@@ -270,7 +293,9 @@ fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Option<
         // What knows of the tombstone may bring the same back.
         Some(_) if !is_current || (is_same && *base == Base::Any) => Some(StoreState::Forgotten),
         Some(_) => None,
-        None if is_same && !has_more && !is_gone(call, before) => Some(StoreState::Unchanged),
+        None if is_same && !has_more && !is_gone(call, before) && !approves(&before.fields, fields) => {
+            Some(StoreState::Unchanged)
+        }
         None => (!is_current).then_some(StoreState::Conflict),
     }
 }
@@ -290,12 +315,17 @@ fn new_entry(pool: &Pool, fields: &Fields, now: u64) -> Entry {
 fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) -> Entry {
     let mut entry = before.clone();
     let is_gone = is_gone(call, before);
+    let is_same = fields.is_same(&before.fields);
+    // To repeat what nobody has approved does not approve it, unless a person does.
+    let is_kept = before.fields.standing.unapproved().is_some() || !is_gone;
+    let keeps = is_same && is_kept && !approves(&before.fields, fields);
     entry.fields = Fields {
+        standing: if keeps { before.fields.standing } else { fields.standing },
         source: fields.source.clone().or_else(|| before.fields.source.clone()),
         supersedes: fields.supersedes.clone().or_else(|| before.fields.supersedes.clone()),
         ..fields.clone()
     };
-    if is_gone || !fields.is_same(&before.fields) {
+    if is_gone || !is_same {
         entry.updated = now.max(before.updated.saturating_add(1));
     }
     if is_gone {

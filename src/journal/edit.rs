@@ -8,6 +8,7 @@ use super::{EditChange, EditReply, MAX_WRITE_BYTES, Target};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
+use crate::trust::Screen;
 
 /// Applies a change to a target.
 ///
@@ -50,7 +51,11 @@ async fn replace_once(
         let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
         let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
         match occurrences(text, old) {
-            1 => Ok(Change::Write(text.replacen(old, new, 1).into_bytes(), ())),
+            1 => {
+                let edited = text.replacen(old, new, 1);
+                Screen::new(call.scope.trust).edit(text, &edited)?;
+                Ok(Change::Write(edited.into_bytes(), ()))
+            }
             count => {
                 let shown = call.scope.shown(path);
                 let message = format!("old_str matched {count} time(s) in {shown}; it must match exactly once");

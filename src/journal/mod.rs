@@ -12,6 +12,7 @@ mod edit;
 mod find;
 mod prompt;
 mod read;
+mod screen;
 mod slash;
 mod target;
 mod write;
@@ -316,7 +317,8 @@ pub(crate) async fn run(
     corpus: &Rc<RefCell<Corpus>>,
     command: JournalCommand,
 ) -> Result<JournalReply, Error> {
-    Ok(match command {
+    let (command, mut screen) = screen::screened(call, command)?;
+    let mut reply = match command {
         JournalCommand::Write { target, mode, content } => {
             JournalReply::Written(write::write(call, &target, mode, &content, Backups::Try).await?)
         }
@@ -337,7 +339,11 @@ pub(crate) async fn run(
             JournalReply::Written(compaction::flush_summary(call, &summary, messages).await?)
         }
         JournalCommand::Slash { line } => {
-            JournalReply::Text(slash::run(call, corpus, SlashCommand::parse(&line)?).await?)
+            let (command, of_line) = screen::screened_line(call, SlashCommand::parse(&line)?)?;
+            screen = of_line;
+            JournalReply::Text(slash::run(call, corpus, command).await?)
         }
-    })
+    };
+    screen::tell(&screen, &mut reply);
+    Ok(reply)
 }

@@ -13,7 +13,7 @@ use super::select::{Graph, LinkTable, Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::{
     ErrorReply, ForgetReply, InitReply, JournalEntryReply, LinkReply, NoteView, RememberReply, RememberRequest,
-    RenameReply, TodayReply, create, daily, init, lifecycle, link, rename, tool_summary_note,
+    RenameReply, TodayReply, create, daily, init, lifecycle, link, rename, screen, tool_summary_note,
 };
 use crate::document::{Link, Note};
 use crate::engine::Call;
@@ -150,7 +150,8 @@ pub(super) async fn remember_summary(
     tool: &str,
     summary: &str,
 ) -> Result<RememberReply, Error> {
-    remember(call, notebook, &tool_summary_note(tool, summary)).await
+    let request = RememberRequest { provenance: Some(screen::of_tool(call)), ..tool_summary_note(tool, summary) };
+    remember(call, notebook, &request).await
 }
 
 /// The notes that link to a note.

@@ -73,7 +73,18 @@ pub(crate) async fn remember(
     let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
     let built_in = built_in_template();
     let mut template = found.as_ref().unwrap_or(&built_in);
-    let draft = |template| Draft { call, config, title, content: &content, tags: &tags, links, kind: &kind, template };
+    let provenance = request.provenance.unwrap_or_default();
+    let draft = |template| Draft {
+        call,
+        config,
+        title,
+        content: &content,
+        tags: &tags,
+        links,
+        kind: &kind,
+        template,
+        provenance,
+    };
     if let Some(problem) = draft(template).problem()? {
         let message = format!(
             "gives metadata that is no YAML (line {}: {}); the built-in one is used",

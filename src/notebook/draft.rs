@@ -18,6 +18,7 @@ use crate::protocol::{EntryKind, Error};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,
 };
+use crate::trust::{Provenance, mark};
 
 /// How many folders the template of a file name may go down.
 const MAX_NAME_FOLDERS: usize = 8;
@@ -180,6 +181,7 @@ pub(super) struct Draft<'a> {
     pub(super) links: &'a [LinkTarget<'a>],
     pub(super) kind: &'a Kind,
     pub(super) template: &'a FoundTemplate,
+    pub(super) provenance: Provenance,
 }
 
 impl Draft<'_> {
@@ -276,7 +278,13 @@ impl Draft<'_> {
         if let Some(old) = supersedes {
             text = set_field(&text, &note, SUPERSEDES, &yaml_string(old));
         }
-        Ok(text)
+        if self.provenance == Provenance::User {
+            return Ok(text);
+        }
+        mark(&text, self.provenance).ok_or_else(|| {
+            let problem = format!("its metadata cannot say that the text is of `{}`", self.provenance);
+            self.template.error(&problem)
+        })
     }
 }
 

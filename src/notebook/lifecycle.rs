@@ -12,13 +12,14 @@ use super::RememberRequest;
 use super::config::NotebookConfig;
 use super::draft::DATE_PATTERN;
 use super::files::{list_folder, notebook_file, one_line, text_of};
+use super::screen;
 use super::slug::slug;
 use super::template::json_string;
-use crate::context::list_item;
 use crate::document::{Note, Value, head, set_field, yaml_string};
 use crate::engine::{Backups, Call, Change, create, update};
 use crate::protocol::Error;
 use crate::store::{FACTS_FOLDER, LocalTime};
+use crate::trust::{Flag, add_flags, list_item};
 
 /// How many of the newest facts a session begins with.
 pub const INITIAL_MEMORIES: u32 = 10;
@@ -63,6 +64,10 @@ pub struct MemoryContext {
     pub included: u32,
     /// The notes that the budget had no room for.
     pub left_out: Vec<String>,
+    /// The notes that are left out as nobody has approved them.
+    pub unapproved: Vec<String>,
+    /// What the texts hide or pose as.
+    pub flags: Vec<Flag>,
 }
 
 /// The title of the section.
@@ -75,13 +80,14 @@ const TITLE: &str = "## Relevant Memories\n";
 /// section of the prompt, or close the block around it.
 #[must_use]
 pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContext {
-    let entries: Vec<String> = memories.iter().map(entry).collect();
-    let all = TITLE.len() + entries.iter().map(String::len).sum::<usize>();
+    let entries: Vec<(String, Vec<Flag>)> = memories.iter().map(entry).collect();
+    let all = TITLE.len() + entries.iter().map(|(entry, _)| entry.len()).sum::<usize>();
     let reserved = if all <= max_bytes { 0 } else { left_out_line(memories.len(), max_bytes).len() };
     let mut context = MemoryContext { text: TITLE.to_string(), ..MemoryContext::default() };
-    for (memory, entry) in memories.iter().zip(&entries) {
+    for (memory, (entry, flags)) in memories.iter().zip(entries) {
         if context.text.len() + entry.len() + reserved <= max_bytes {
-            context.text.push_str(entry);
+            context.text.push_str(&entry);
+            add_flags(&mut context.flags, flags);
             context.included += 1;
         } else {
             context.left_out.push(memory.path.clone());
@@ -99,18 +105,19 @@ fn left_out_line(count: usize, max_bytes: usize) -> String {
     format!("\n({count} more left out: over the budget of {max_bytes} bytes)\n")
 }
 
-fn entry(memory: &RecalledMemory) -> String {
+fn entry(memory: &RecalledMemory) -> (String, Vec<Flag>) {
     let title = one_line(&memory.title);
     let title = head(&title, MAX_ERROR_TITLE_BYTES);
     let path = one_line(&memory.path);
     let heading = if title.is_empty() { format!("({path})") } else { format!("{title} ({path})") };
     let text = memory.text.trim();
     let shown = head(text, MAX_MEMORY_BYTES);
-    let mut out = format!("\n{}", list_item(&heading, shown));
+    let mut flags = Vec::new();
+    let mut out = format!("\n{}", list_item(&heading, shown, &mut flags));
     if shown.len() < text.len() {
         out.push_str("  (cut; the whole note is in its file)\n");
     }
-    out
+    (out, flags)
 }
 
 /// An error in the words that a note about it has.
@@ -291,7 +298,7 @@ pub(crate) async fn remember_error(
                 message,
             });
         }
-        if create(&call.fs, &file, error_text(&note, tool, call.now).as_bytes()).await? {
+        if create(&call.fs, &file, error_text(call, &note, tool).as_bytes()).await? {
             (count, state) = (1, ErrorState::Created);
         } else {
             count = count_it().await?.0;
@@ -304,11 +311,12 @@ pub(crate) async fn remember_error(
     Ok(ErrorReply { path, title: note.title, count, state, message })
 }
 
-fn error_text(note: &ErrorNote, tool: &str, now: LocalTime) -> String {
-    let now = moment(now);
+fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> String {
+    let now = moment(call.now);
+    let provenance = screen::of_tool(call);
     // Indented, it is what the tool printed and nothing else: no tag, no link, no heading.
     format!(
-        "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\n---\n\n    {}\n",
+        "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\nprovenance: {provenance}\n---\n\n    {}\n",
         yaml_string(&note.title),
         json_string(&one_line(head(tool, MAX_TOOL_BYTES))),
         note.summary,

@@ -20,6 +20,7 @@ mod recall;
 mod rename;
 mod reply;
 mod run;
+mod screen;
 mod select;
 mod session;
 mod slug;
@@ -54,9 +55,10 @@ pub use slug::{MAX_SLUG_BYTES, slug};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
-pub(crate) use run::{Notebook, run};
+pub(crate) use run::{Notebook, run, waiting};
 
 use crate::document::Note;
+use crate::trust::Provenance;
 
 /// What can be done with a notebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,6 +245,8 @@ pub struct RememberRequest {
     pub links: Vec<String>,
     /// Instead of a second note beside one of the same title: a new one that supersedes it.
     pub supersede: bool,
+    /// Where the text comes from; `None` for that of the configuration, than which it can only be trusted less.
+    pub provenance: Option<Provenance>,
 }
 
 /// What to recall, and how much to show.

@@ -15,6 +15,7 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, Document, load_texts};
+use crate::trust::{Provenance, Standing};
 
 /// How long a query may be, in bytes.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
@@ -34,6 +35,24 @@ pub(super) async fn recall(
     notebook: &Rc<Notebook>,
     request: &RecallRequest,
 ) -> Result<RecallReply, Error> {
+    recall_of(call, notebook, request, false).await
+}
+
+/// Finds notes that may go into a prompt.
+pub(super) async fn recall_approved(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    request: &RecallRequest,
+) -> Result<RecallReply, Error> {
+    recall_of(call, notebook, request, true).await
+}
+
+async fn recall_of(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    request: &RecallRequest,
+    only_approved: bool,
+) -> Result<RecallReply, Error> {
     if request.query.len() > MAX_RECALL_BYTES {
         let message = format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "ask a shorter question"));
@@ -47,7 +66,7 @@ pub(super) async fn recall(
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let accepted = accepted(call, notebook, &request.filter).await?;
+        let accepted = accepted(call, notebook, &request.filter, only_approved).await?;
         let mut ranking = rank(call, notebook, &query, request, accepted.as_deref());
         if !request.sort.is_empty() {
             ranking.hits = sorted(&notebook.corpus.borrow(), ranking.hits, &request.sort);
@@ -68,17 +87,40 @@ pub(super) async fn recall(
 }
 
 /// The numbers of the notes that a filter lets through, ascending; `None` for all.
-async fn accepted(call: &Call, notebook: &Rc<Notebook>, filter: &NoteFilter) -> Result<Option<Vec<DocId>>, Error> {
+async fn accepted(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    filter: &NoteFilter,
+    only_approved: bool,
+) -> Result<Option<Vec<DocId>>, Error> {
     if *filter == NoteFilter::default() {
-        return Ok(None);
+        return Ok(only_approved.then(|| approved(&notebook.corpus.borrow())));
     }
     if queries::needs_text(filter) {
         read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
     }
     let request = ListRequest { filter: filter.clone(), ..ListRequest::default() };
     let mut ids = look(notebook, call, |snapshot| queries::selected(call, snapshot, &request))?;
+    if only_approved {
+        let corpus = notebook.corpus.borrow();
+        ids.retain(|&id| corpus.files.doc(id).is_some_and(|document| unapproved(&corpus, document).is_none()));
+    }
     order::sort_slice(&mut ids, Ord::cmp);
     Ok(Some(ids))
+}
+
+/// The numbers of the notes that may go into a prompt, ascending.
+fn approved(corpus: &Corpus) -> Vec<DocId> {
+    let documents = corpus.files.by_path().filter_map(|(_, id)| Some((id, corpus.files.doc(id)?)));
+    let approved = documents.filter(|(_, document)| unapproved(corpus, document).is_none());
+    let mut ids: Vec<DocId> = approved.map(|(id, _)| id).collect();
+    order::sort_slice(&mut ids, Ord::cmp);
+    ids
+}
+
+/// Where the text of a note comes from, if that keeps it out of prompts.
+fn unapproved(corpus: &Corpus, document: &Document) -> Option<Provenance> {
+    Standing::of(&corpus.files.note(document)?.frontmatter).unapproved()
 }
 
 fn rank(
@@ -135,10 +177,10 @@ fn compare(keys: &[SortKey], (one, a): &(&Document, Note), (other, b): &(&Docume
     by_key.fold(Ordering::Equal, Ordering::then)
 }
 
-/// The note that supersedes a note.
+/// The note that supersedes a note. One that nobody has approved supersedes nothing.
 fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, document: &Document) -> Option<&'a Document> {
     let below = call.scope.layout.below_notebook(&document.path)?;
-    corpus.newer(below).filter(|newer| newer.path != document.path)
+    corpus.newer(below, |newer| newer.path != document.path && unapproved(corpus, newer).is_none())
 }
 
 fn reply(
@@ -192,6 +234,7 @@ fn hit(
         passage: text.unwrap_or_default().to_string(),
         superseded_by: superseded_by(call, corpus, document).map(|newer| call.scope.shown(&newer.path)),
         parts: if explain { parts(ranked) } else { Vec::new() },
+        unapproved: note.as_ref().and_then(|note| Standing::of(&note.frontmatter).unapproved()),
     }
 }
 
@@ -221,7 +264,8 @@ fn render(hits: &[RecallHit]) -> String {
             [] => String::new(),
         };
         let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
-        format!("{}{lines}  {}{newer}\n{}", hit.path, hit.title, hit.passage.trim_end())
+        let mark = hit.unapproved.map(|from| format!(" (unapproved: {from})")).unwrap_or_default();
+        format!("{}{lines}  {}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end())
     });
     blocks.collect::<Vec<_>>().join("\n\n")
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Warning;
 use crate::search::Skipped;
+use crate::trust::Provenance;
 
 /// What a recall found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +44,8 @@ pub struct RecallHit {
     pub superseded_by: Option<String>,
     /// The parts of the score, where they were asked for.
     pub parts: Vec<ScorePart>,
+    /// Where its text comes from, if that keeps it out of prompts until it is approved.
+    pub unapproved: Option<Provenance>,
 }
 
 /// A part of a score.

@@ -2,19 +2,23 @@
 
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::config::{FoundConfig, NotebookConfig, Warning, load_config};
+use super::files::notebook_file;
 use super::recall::recall;
 use super::session::Session;
 use super::snapshot::{ParsedNotes, Snapshot};
-use super::{NotebookCommand, NotebookReply, change, queries};
+use super::{NoteView, NotebookCommand, NotebookReply, change, queries, screen};
+use crate::context::TurnMemories;
+use crate::document::Value;
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
+use crate::trust::{Standing, Waiting, version_of};
 
 /// How often texts that change while they are read are read again.
 const MAX_ATTEMPTS: u32 = 8;
@@ -40,11 +44,11 @@ impl Notebook {
         Self { corpus, ..Self::default() }
     }
 
-    /// The memories of a turn as the text of a section, without its title; `None` where there are none.
-    pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> Option<String> {
-        let text = self.session.borrow().section(turn, max_bytes).text;
-        let (_, entries) = text.split_once('\n')?;
-        Some(entries.to_string())
+    /// The memories of a turn as the text of a section, without its title.
+    pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> TurnMemories {
+        let section = self.session.borrow().section(turn, max_bytes);
+        let text = section.text.split_once('\n').map(|(_, entries)| entries.to_string()).unwrap_or_default();
+        TurnMemories { text, unapproved: section.unapproved, flags: section.flags }
     }
 }
 
@@ -54,6 +58,13 @@ pub(crate) async fn run(
     notebook: &Rc<Notebook>,
     command: NotebookCommand,
 ) -> Result<NotebookReply, Error> {
+    let (command, screen) = screen::screened(call, command)?;
+    let mut reply = run_screened(call, notebook, command).await?;
+    screen::tell(&screen, &mut reply);
+    Ok(reply)
+}
+
+async fn run_screened(call: &Call, notebook: &Rc<Notebook>, command: NotebookCommand) -> Result<NotebookReply, Error> {
     Ok(match command {
         NotebookCommand::Init => NotebookReply::Initialised(change::init(call).await?),
         NotebookCommand::Remember(request) => {
@@ -134,6 +145,37 @@ pub(crate) async fn run(
         NotebookCommand::RememberSummary { tool, summary } => {
             NotebookReply::Remembered(change::remember_summary(call, notebook, &tool, &summary).await?)
         }
+    })
+}
+
+/// The notes that wait to be approved.
+pub(crate) async fn waiting(call: &Call, notebook: &Rc<Notebook>) -> Result<Vec<Waiting>, Error> {
+    catch_up(call, notebook).await?;
+    let standing = |view: &NoteView<'_>| Standing::of(&view.note.frontmatter).unapproved();
+    let ids = |snapshot: &Snapshot<'_>| {
+        let views = snapshot.views.iter().zip(&snapshot.ids);
+        Ok(views.filter(|(view, _)| standing(view).is_some()).map(|(_, id)| *id).collect())
+    };
+    read_texts(call, notebook, ids).await?;
+    look(notebook, call, |snapshot| {
+        let views = snapshot.views.iter().enumerate();
+        let waiting = views.filter_map(|(place, view)| Some((place, view, standing(view)?)));
+        let waiting = waiting.map(|(place, view, provenance)| {
+            let path = notebook_file(call, view.path)?;
+            let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
+            let names = [&snapshot.shown(place, &call.scope), view.path, stem, file_stem, &view.note.title];
+            Ok(Waiting {
+                names: names.into_iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
+                is_entry: false,
+                provenance,
+                source: view.note.frontmatter.value("source").and_then(Value::text),
+                version: version_of(view.text),
+                size: view.text.len() as u64,
+                text: view.text.get(view.note.body.clone()).unwrap_or_default().to_string(),
+                path,
+            })
+        });
+        waiting.collect()
     })
 }
 

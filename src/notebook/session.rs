@@ -5,25 +5,30 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::recall::recall;
+use super::recall::{recall, recall_approved};
 use super::run::{Notebook, catch_up, look, read_texts};
 use super::snapshot::{Snapshot, title_or_stem};
-use super::{MemoryContext, NoteFilter, RecallRequest, RecalledMemory, format_memory_context};
+use super::{MemoryContext, NoteFilter, RecallHit, RecallRequest, RecalledMemory, format_memory_context};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::store::FACTS_FOLDER;
+use crate::trust::Standing;
 
 /// What a prompt may show of memory.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     /// The newest facts, as they were when the session began.
     first: Vec<RecalledMemory>,
+    /// Of the newest facts, those that nobody has approved.
+    first_unapproved: Vec<String>,
     /// The last turn that asked.
     turn: u64,
     /// How often a turn has asked.
     asked: u64,
     /// What was found for that turn when it last asked; nothing until it was.
     recalled: Vec<RecalledMemory>,
+    /// What was found for that turn and nobody has approved.
+    recalled_unapproved: Vec<String>,
 }
 
 impl Session {
@@ -32,7 +37,11 @@ impl Session {
         let recalled: &[RecalledMemory] = if turn == self.turn { &self.recalled } else { &[] };
         let others = self.first.iter().filter(|memory| recalled.iter().all(|recalled| recalled.path != memory.path));
         let memories: Vec<RecalledMemory> = recalled.iter().chain(others).cloned().collect();
-        format_memory_context(&memories, max_bytes)
+        let mut section = format_memory_context(&memories, max_bytes);
+        let of_turn: &[String] = if turn == self.turn { &self.recalled_unapproved } else { &[] };
+        section.unapproved = of_turn.to_vec();
+        section.unapproved.extend(self.first_unapproved.iter().filter(|path| !of_turn.contains(path)).cloned());
+        section
     }
 }
 
@@ -41,12 +50,13 @@ pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Re
     catch_up(call, notebook).await?;
     let limit = limit as usize;
     let newest = |snapshot: &Snapshot<'_>| {
-        let places = newest_facts(snapshot, limit).into_iter();
+        let places = newest_facts(snapshot, limit).0.into_iter();
         Ok(places.filter_map(|place| snapshot.ids.get(place).copied()).collect())
     };
     read_texts(call, notebook, newest).await?;
-    let memories = look(notebook, call, |snapshot: &Snapshot<'_>| {
-        let memories = newest_facts(snapshot, limit).into_iter().filter_map(|place| {
+    let (memories, unapproved) = look(notebook, call, |snapshot: &Snapshot<'_>| {
+        let (facts, unapproved) = newest_facts(snapshot, limit);
+        let memories = facts.into_iter().filter_map(|place| {
             let view = snapshot.views.get(place)?;
             Some(RecalledMemory {
                 path: snapshot.shown(place, &call.scope),
@@ -54,21 +64,35 @@ pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Re
                 text: view.text.get(view.note.body.clone())?.to_string(),
             })
         });
-        Ok(memories.collect::<Vec<_>>())
+        let unapproved = unapproved.into_iter().map(|place| snapshot.shown(place, &call.scope));
+        Ok((memories.collect::<Vec<_>>(), unapproved.collect::<Vec<_>>()))
     })?;
     let count = u32::try_from(memories.len()).unwrap_or(u32::MAX);
-    notebook.session.borrow_mut().first = memories;
+    let mut session = notebook.session.borrow_mut();
+    session.first = memories;
+    session.first_unapproved = unapproved;
     Ok(count)
 }
 
-/// The places of the facts that were changed last, the newest first.
-fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
+/// The places of the facts that were changed last, the newest first; and of those that are as new and that
+/// nobody has approved.
+fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> (Vec<usize>, Vec<usize>) {
     let facts = snapshot.views.iter().enumerate();
     let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
     let facts = facts.filter(|(_, view)| is_fact(view.path));
     let mut facts: Vec<(Reverse<u64>, usize)> = facts.map(|(place, view)| (Reverse(view.modified), place)).collect();
     facts.sort_unstable();
-    facts.into_iter().take(limit).map(|(_, place)| place).collect()
+    let (mut approved, mut unapproved) = (Vec::new(), Vec::new());
+    for (_, place) in facts {
+        let standing = snapshot.views.get(place).map(|view| Standing::of(&view.note.frontmatter)).unwrap_or_default();
+        if approved.len() == limit {
+            break;
+        }
+        let places = if standing.unapproved().is_some() { &mut unapproved } else { &mut approved };
+        places.push(place);
+    }
+    unapproved.truncate(limit);
+    (approved, unapproved)
 }
 
 /// Recalls for a turn. What is found after a later turn has asked, or the same turn again, is dropped.
@@ -87,6 +111,7 @@ pub(super) async fn recall_for_turn(
         }
         session.turn = turn;
         session.recalled.clear();
+        session.recalled_unapproved.clear();
         session.asked += 1;
         session.asked
     };
@@ -99,11 +124,19 @@ pub(super) async fn recall_for_turn(
         explain: false,
         vouched_unchanged: false,
     };
-    let found = recall(call, notebook, &request).await?;
+    let mut found = recall(call, notebook, &request).await?;
+    let is_unapproved = |hit: &RecallHit| hit.unapproved.is_some();
+    let unapproved: Vec<String> =
+        found.hits.iter().filter(|hit| is_unapproved(hit)).map(|hit| hit.path.clone()).collect();
+    if !unapproved.is_empty() {
+        // What nobody has approved takes the place of nothing.
+        found = recall_approved(call, notebook, &RecallRequest { vouched_unchanged: true, ..request }).await?;
+    }
     let mut session = notebook.session.borrow_mut();
     if session.asked != number {
         return Ok(0);
     }
+    session.recalled_unapproved = unapproved;
     let memories = found.hits.into_iter();
     session.recalled =
         memories.map(|hit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage }).collect();

@@ -14,6 +14,7 @@ use crate::protocol::{
     Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
 };
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
+use crate::trust::TrustConfig;
 
 /// 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {
@@ -31,7 +32,13 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let layout = Layout::new(slug.as_ref()).expect("a layout");
     Call {
         fs,
-        scope: Rc::new(Scope { layout, path_prefix: String::new(), limits: Limits::default(), index_file: false }),
+        scope: Rc::new(Scope {
+            layout,
+            path_prefix: String::new(),
+            limits: Limits::default(),
+            index_file: false,
+            trust: TrustConfig::default(),
+        }),
         now,
     }
 }

@@ -52,6 +52,10 @@ pub enum ErrorCode {
     EntryNotFound,
     /// `UZ-RUN-005`: a newer run has begun.
     StaleFence,
+    /// A text has a secret in it.
+    Secret,
+    /// What only a memory of a person may do, or what text of this provenance may not.
+    NotPermitted,
     /// The command was cancelled.
     Cancelled,
     /// A fault of the component itself.

@@ -18,6 +18,7 @@ use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
+use crate::trust::Standing;
 
 /// How many files are read together.
 const READ_BATCH: usize = 256;
@@ -428,11 +429,11 @@ impl Corpus {
         &self.ranked
     }
 
-    /// The note that supersedes the one at a path, given below the notebook.
-    pub(crate) fn newer(&self, path: &str) -> Option<&Document> {
+    /// The note that supersedes the one at a path, given below the notebook, of those that may.
+    pub(crate) fn newer(&self, path: &str, may: impl Fn(&Document) -> bool) -> Option<&Document> {
         let stem = path.strip_suffix(NOTE_SUFFIX).unwrap_or(path);
         let newer = [path, stem].into_iter().filter_map(|path| self.supersedes.get(path)).flatten();
-        newer.rev().find_map(|&id| self.files.doc(id))
+        newer.rev().filter_map(|&id| self.files.doc(id)).find(|document| may(document))
     }
 
     /// Whether any note supersedes another.
@@ -762,6 +763,7 @@ fn hit(doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -
         date: doc.rank.date.map(|date| date.to_string()),
         long_term: doc.rank.is_long_term,
         body: if filename_only { render::name_match(doc.text()) } else { render::windows(doc.text(), &found.lines) },
+        unapproved: Standing::of_text(doc.text()).unapproved(),
     }
 }
 

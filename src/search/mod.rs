@@ -24,6 +24,7 @@ pub(crate) use files::{DocId, Document, Files};
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
 
 use crate::protocol::FsError;
+use crate::trust::Provenance;
 
 /// How many line numbers a hit carries at most; `total_lines` counts all.
 pub const MAX_HIT_LINES: usize = 1000;
@@ -76,13 +77,20 @@ pub struct SearchHit {
     pub long_term: bool,
     /// The windows of lines around the first matches.
     pub body: String,
+    /// Where its text comes from, if that keeps it out of prompts until it is approved.
+    pub unapproved: Option<Provenance>,
 }
 
 impl SearchHit {
     /// The hit as it stands in a rendering.
     fn block(&self) -> String {
         let terms: Vec<&str> = self.terms.iter().map(String::as_str).collect();
-        render::block(&self.path, &terms, &self.body)
+        match self.unapproved {
+            Some(provenance) => {
+                render::block(&alloc::format!("{} (unapproved: {provenance})", self.path), &terms, &self.body)
+            }
+            None => render::block(&self.path, &terms, &self.body),
+        }
     }
 }
 

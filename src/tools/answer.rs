@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::json::Object;
+use super::json::{Object, cursor_text};
 use crate::document::head;
 
 /// How long the text of an answer may be, in bytes, without the line that says how to get more.
@@ -72,13 +72,13 @@ impl Page {
         if let Some(total) = total {
             object.count("total", total);
         }
-        object.text_if_any("next", next);
+        object.next(next);
         Answer::new(text, object)
     }
 }
 
 /// How to get what comes next.
 pub(super) fn more(next: &str) -> String {
-    let next = serde_json::to_string(next).unwrap_or_default();
+    let next = cursor_text(next);
     format!("\n(more: call again with the same arguments and cursor {next})")
 }

@@ -136,7 +136,7 @@ fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     let mut object = Object::new();
     object.objects("entries", &[fields(entry, part)]);
     object.count("total", 1);
-    object.text_if_any("next", next.as_deref());
+    object.next(next.as_deref());
     Ok(Answer::new(text, object))
 }
 

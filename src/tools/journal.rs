@@ -116,7 +116,7 @@ fn read(reply: &ReadReply) -> Answer {
     object.flag("exists", reply.state != FileState::Missing);
     object.text("text", &reply.text);
     object.count("total", reply.size);
-    object.text_if_any("next", next.as_deref());
+    object.next(next.as_deref());
     Answer::new(text, object)
 }
 
@@ -173,6 +173,6 @@ fn found(query: &str, results: SearchResults, start: u32) -> Answer {
     let mut object = Object::new();
     object.objects("hits", &objects);
     object.count("total", total_files.into());
-    object.text_if_any("next", next.as_deref());
+    object.next(next.as_deref());
     Answer::new(text, object)
 }

@@ -1,6 +1,9 @@
 //! Writing JSON, with the fields in the order in which they are added.
 
+use alloc::format;
 use alloc::string::String;
+
+use crate::trust::for_model;
 
 /// An object.
 #[derive(Clone, Debug)]
@@ -16,10 +19,11 @@ impl Object {
         push_text(&mut self.0, value);
     }
 
-    /// Leaves the field out where there is nothing.
-    pub(super) fn text_if_any(&mut self, name: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.text(name, value);
+    /// Where the next page begins, if there is one: as it is, since it comes back.
+    pub(super) fn next(&mut self, cursor: Option<&str>) {
+        if let Some(cursor) = cursor {
+            self.name("next");
+            self.0.push_str(&cursor_text(cursor));
         }
     }
 
@@ -88,5 +92,23 @@ impl Object {
 
 fn push_text(out: &mut String, text: &str) {
     // A text is always JSON.
-    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    out.push_str(&serde_json::to_string(&for_model(text).0).unwrap_or_default());
+}
+
+/// A cursor as JSON. Whoever reads it as JSON has it as it is; to a reader of text, what it may hide or pose as is
+/// written in ASCII.
+pub(super) fn cursor_text(cursor: &str) -> String {
+    let json = serde_json::to_string(cursor).unwrap_or_default();
+    let mut text = String::with_capacity(json.len());
+    let mut units = [0; 2];
+    for character in json.chars() {
+        if matches!(character, ' '..='~') && character != '<' {
+            text.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut units) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
 }

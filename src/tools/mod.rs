@@ -35,6 +35,7 @@ use crate::entries::Entries;
 use crate::notebook::Notebook;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
+use crate::trust::for_model;
 use answer::Answer;
 use arguments::Arguments;
 use table::{Spec, TABLE};
@@ -156,8 +157,15 @@ pub(crate) struct Families<'a> {
 /// Runs a tool.
 pub(crate) async fn run(call: &Call, families: Families<'_>, given: &ToolCall) -> ToolAnswer {
     match answer(call, families, given).await {
-        Ok(Answer { text, structured }) => ToolAnswer { text, structured, is_error: false },
-        Err(error) => ToolAnswer { text: told(&error), structured: None, is_error: true },
+        Ok(Answer { text, structured }) => {
+            let (mut text, flags) = for_model(&text);
+            if !flags.is_empty() {
+                let flags: Vec<String> = flags.iter().map(|flag| for_model(&flag.to_string()).0).collect();
+                text.push_str(&format!("\n(made harmless above: {})", flags.join(", ")));
+            }
+            ToolAnswer { text, structured, is_error: false }
+        }
+        Err(error) => ToolAnswer { text: for_model(&told(&error)).0, structured: None, is_error: true },
     }
 }
 

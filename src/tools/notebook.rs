@@ -30,6 +30,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             tags: arguments.texts("tags"),
             links: arguments.texts("links"),
             supersede: arguments.flag("supersede"),
+            provenance: None,
         }),
         Id::RecallNotes => NotebookCommand::Recall(RecallRequest {
             query: arguments.needed("query"),
@@ -107,7 +108,9 @@ fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         object.text("title", &hit.title);
         object.text("passage", &hit.passage);
         object.texts("terms", &hit.terms);
-        object.text_if_any("superseded_by", hit.superseded_by.as_deref());
+        if let Some(newer) = &hit.superseded_by {
+            object.text("superseded_by", newer);
+        }
         Item { text, object }
     });
     let page = Page::of(items);

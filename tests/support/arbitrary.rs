@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::Command;
 use saddlebag::agents_md::{AgentsMdRequest, Side};
+use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{
     BlockForm, ContextEntries, ContextRequest, Overflow, PreambleFile, PreambleRequest, PreambleRole,
 };
@@ -17,6 +18,7 @@ use saddlebag::notebook::{
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{Dialect, ToolCall, ToolSet, tools};
+use saddlebag::trust::Provenance;
 
 /// Text that commands and stores have in common, so that searches hit, edits match and lines repeat.
 pub fn text() -> impl Strategy<Value = String> {
@@ -178,11 +180,20 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
     let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
     let names = || prop::collection::vec(note(), 0..2);
     let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
-    let remember = (title(), text(), template, group, names(), names(), any::<bool>()).prop_map(
-        |(title, content, template, group, tags, links, supersede)| {
+    let remember = (title(), text(), template, group, names(), names(), any::<bool>(), provenance()).prop_map(
+        |(title, content, template, group, tags, links, supersede, provenance)| {
             let template = template.to_string();
             let group = group.map(str::to_string);
-            NotebookCommand::Remember(RememberRequest { title, content, template, group, tags, links, supersede })
+            NotebookCommand::Remember(RememberRequest {
+                title,
+                content,
+                template,
+                group,
+                tags,
+                links,
+                supersede,
+                provenance,
+            })
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
@@ -255,6 +266,7 @@ pub fn command() -> impl Strategy<Value = Command> {
         5 => entries().prop_map(Command::Entries),
         2 => files().prop_map(Command::Files),
         5 => tool_call().prop_map(Command::CallTool),
+        2 => trust().prop_map(Command::Trust),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
@@ -544,13 +556,27 @@ fn files() -> impl Strategy<Value = FilesCommand> {
     ]
 }
 
+fn provenance() -> impl Strategy<Value = Option<Provenance>> {
+    prop::option::weighted(0.3, prop::sample::select(Provenance::ALL.to_vec()))
+}
+
+fn trust() -> impl Strategy<Value = TrustCommand> {
+    let names = prop::collection::vec(prop_oneof![name(), Just("a".to_string())], 0..3);
+    let from = prop::option::of(prop::sample::select(vec!["tool", "import", "x"]).prop_map(str::to_string));
+    let base = prop::option::weighted(0.2, Just("0123456789abcdef".to_string()));
+    prop_oneof![
+        1 => (0_u32..3, prop::option::weighted(0.3, name()))
+            .prop_map(|(limit, cursor)| TrustCommand::Pending { limit, cursor }),
+        2 => (names, from, base, any::<bool>()).prop_map(|(names, from, base, dry_run)| {
+            TrustCommand::Approve(ApproveRequest { names, from, base, dry_run })
+        }),
+    ]
+}
+
 fn entries() -> impl Strategy<Value = EntriesCommand> {
     let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
-    (scope(), scope(), run(), verb()).prop_map(|(agent, workspace, run, verb)| EntriesCommand {
-        agent,
-        workspace,
-        run,
-        verb,
+    (scope(), scope(), run(), provenance(), verb()).prop_map(|(agent, workspace, run, provenance, verb)| {
+        EntriesCommand { agent, workspace, run, provenance, verb }
     })
 }
 

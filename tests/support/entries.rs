@@ -157,7 +157,13 @@ impl Hydration {
         if sizes != self.sizes {
             return Err(format!("sizes are {sizes:?}"));
         }
-        let candidate = |row: &Row| Candidate { tier: row.tier(), size: row.size(), shared: false, expired: false };
+        let candidate = |row: &Row| Candidate {
+            tier: row.tier(),
+            size: row.size(),
+            shared: false,
+            expired: false,
+            unapproved: false,
+        };
         let candidates: Vec<Candidate> = self.rows.iter().map(candidate).collect();
         let budget = Budget { bytes: self.budget, shared_bytes: self.budget };
         for (policy, expected) in [(Policy::Prefix, &self.prefix), (Policy::Greedy, &self.greedy)] {

@@ -89,6 +89,10 @@ pub(crate) struct ImportArgs {
     /// Only say what would be done
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// Believe what the files say of their provenance; without it they are imports, which go into no prompt until
+    /// they are approved
+    #[arg(long)]
+    pub(super) trust: bool,
     /// Forget without being asked
     #[arg(long, short = 'y')]
     pub(super) yes: bool,

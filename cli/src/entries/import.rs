@@ -6,6 +6,7 @@ use saddlebag::entries::{
     DeletedEntry, EntriesCommand, EntriesReply, EntriesVerb, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, RetainReply, SkippedEntry,
 };
+use saddlebag::trust::Provenance;
 use serde_json::json;
 
 use super::args::ImportArgs;
@@ -19,7 +20,7 @@ use crate::store::Store;
 
 pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let source = Source::open(&args.from)?;
-    let mut work = Import { store: Store::open(global)?, source, mode: args.mode.into() };
+    let mut work = Import { store: Store::open(global)?, source, mode: args.mode.into(), trust: args.trust };
     let is_replace = work.mode == ImportMode::Replace;
     let (imported, retained) = if is_replace && !args.dry_run {
         let planned = work.import(true, output)?;
@@ -45,6 +46,7 @@ struct Import {
     store: Store,
     source: Source,
     mode: ImportMode,
+    trust: bool,
 }
 
 impl Import {
@@ -59,7 +61,8 @@ impl Import {
             if next.is_none() || files.len() == MAX_IMPORT_FILES || bytes + size > MAX_IMPORT_BYTES {
                 let part = std::mem::take(&mut files);
                 let request = ImportRequest { files: part, mode: self.mode, dry_run, earlier: imported.clone() };
-                let command = EntriesCommand::new(EntriesVerb::Import(request));
+                let provenance = self.trust.then_some(Provenance::User);
+                let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::Import(request)) };
                 let EntriesReply::Imported(reply) = execute(&mut self.store, command, output)? else {
                     return Err(wrong_reply());
                 };
@@ -150,6 +153,10 @@ fn summary(
         output.line(&format!(
             "{done}: {upserted} upserted, {unchanged} unchanged, {deleted} deleted, {rejected} rejected"
         ))?;
+        if upserted > 0 && !args.trust && !args.dry_run {
+            output.flush()?;
+            output.note("`pending` lists what waits to be approved; until then it goes into no prompt");
+        }
     }
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Failed })
 }

@@ -94,6 +94,8 @@ fn entry(entry: &EntryInfo) -> Value {
         "version": entry.version,
         "path": entry.path,
         "size": entry.size,
+        "provenance": entry.provenance.as_str(),
+        "approved": entry.approved.map(utc_text),
     })
 }
 

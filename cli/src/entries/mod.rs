@@ -17,6 +17,7 @@ use saddlebag::entries::{
     StoreState,
 };
 use saddlebag::store::utc_text;
+use saddlebag::trust::Standing;
 
 pub(crate) use args::Command;
 pub(crate) use json::reply as json;
@@ -140,7 +141,8 @@ fn print(reply: &EntriesReply, output: &mut Output) -> Result<(), Failure> {
         EntriesReply::Found(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
         EntriesReply::Found(reply) => {
             for hit in &reply.hits {
-                output.styled(STRONG, &format!("{}  ({})", shown(&hit.entry.key), shown(&hit.entry.category)))?;
+                let (key, category) = (shown(&hit.entry.key), shown(&hit.entry.category));
+                output.styled(STRONG, &format!("{key}  ({category}){}", mark(&hit.entry)))?;
                 output.line(&preview(&hit.passage))?;
             }
         }
@@ -173,14 +175,21 @@ fn print_entries(entries: &[EntryInfo], output: &mut Output) -> Result<(), Failu
     let category = width(|entry| &entry.category).unwrap_or_default();
     for entry in entries {
         output.line(&format!(
-            "{:key$}  {:category$}  {}  {}",
+            "{:key$}  {:category$}  {}{}  {}",
             shown(&entry.key),
             shown(&entry.category),
             utc_text(entry.updated),
+            mark(entry),
             preview(&entry.content)
         ))?;
     }
     Ok(())
+}
+
+/// What keeps an entry out of prompts until it is approved.
+fn mark(entry: &EntryInfo) -> String {
+    let standing = Standing { provenance: entry.provenance, approved: entry.approved };
+    standing.unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }
 
 fn print_explanation(entry: &Explanation, output: &mut Output) -> Result<(), Failure> {

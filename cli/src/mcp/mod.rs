@@ -41,7 +41,7 @@ pub(crate) fn run(args: &McpArgs, global: Global, output: &mut Output) -> Result
     let mut sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
     sets.dedup();
     let max_bytes = args.max_message_bytes as usize;
-    let (memory, tools, thread) = Memory::open(global, &sets, Duration::from_secs(args.timeout))?;
+    let (memory, tools, thread) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout))?;
     let tools = tools.into_iter().map(tools::shown).collect::<Result<_, _>>()?;
     let server = MemoryServer::new(memory, &sets, tools);
     let runtime = runtime::Builder::new_current_thread()

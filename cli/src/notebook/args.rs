@@ -273,6 +273,7 @@ impl Command {
                 tags: args.tag,
                 links: args.link,
                 supersede: args.supersede,
+                provenance: None,
             }),
             Self::Recall(args) => {
                 let words: Vec<String> = args.query.into_iter().map(input::text).collect::<Result<_, _>>()?;

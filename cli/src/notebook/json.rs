@@ -122,6 +122,8 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             "text": section.text,
             "included": section.included,
             "left_out": section.left_out,
+            "unapproved": section.unapproved,
+            "flags": crate::trust::json_flags(&section.flags),
         }),
         _ => Value::Null,
     }
@@ -144,6 +146,7 @@ fn hit(hit: &RecallHit) -> Value {
         "lines": hit.lines,
         "passage": hit.passage,
         "superseded_by": hit.superseded_by,
+        "unapproved": hit.unapproved.map(saddlebag::trust::Provenance::as_str),
         "parts": parts,
     })
 }

@@ -132,6 +132,9 @@ fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {
     };
     output.styled(STRONG, &format!("{}{place}  {}", hit.path, hit.title))?;
     let mut why = format!("[{}] in {}", hit.terms.join(", "), hit.fields.join(", "));
+    if let Some(from) = hit.unapproved {
+        why.push_str(&format!(", unapproved: {from}"));
+    }
     if let Some(newer) = &hit.superseded_by {
         why.push_str(&format!("; superseded by {newer}"));
     }

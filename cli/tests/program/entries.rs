@@ -144,7 +144,7 @@ fn an_export_is_imported_without_a_difference() {
     store.run(&["import", "out/all"]).exits(0).prints("Imported: 0 upserted, 3 unchanged, 0 deleted, 0 rejected\n");
     let fresh = Store::new();
     let all = store.here.join("out/all");
-    let imported = fresh.run(&["--json", "import", all.to_str().unwrap()]).exits(0).json();
+    let imported = fresh.run(&["--json", "import", "--trust", all.to_str().unwrap()]).exits(0).json();
     assert_eq!(imported, serde_json::json!({ "upserted": 2, "unchanged": 0, "deleted": 1, "rejected": [] }));
     assert_eq!(stored(&fresh), stored(&store));
     store.refuses(&["export", "--out", "out/all"], 3, "`out/all` is not empty");
@@ -158,7 +158,7 @@ fn a_tar_stream_goes_from_store_to_store() {
     let stream = store.command(&["export", "--out", "-"]).stderr(Stdio::null()).output().unwrap().stdout;
     let fresh = Store::new();
     fresh
-        .run_with(&["import", "-"], &stream)
+        .run_with(&["import", "--trust", "-"], &stream)
         .exits(0)
         .prints("Imported: 2 upserted, 0 unchanged, 0 deleted, 0 rejected\n");
     store.run(&["purge"]).exits(0);
@@ -195,7 +195,7 @@ fn a_hostile_tar_stream_reaches_nothing_outside() {
     add(tar::EntryType::Regular, "./core/fine.md", "", b"v");
     let stream = tar.into_inner().unwrap();
     let store = Store::new();
-    let reply = store.run_with(&["--json", "import", "-"], &stream).exits(3).json();
+    let reply = store.run_with(&["--json", "import", "--trust", "-"], &stream).exits(3).json();
     assert_eq!((&reply["upserted"], reply["rejected"].as_array().unwrap().len()), (&1.into(), 9), "{reply}");
     assert_eq!(stored(&store), [("core/fine.md".to_string(), b"v".to_vec())]);
 }

@@ -11,3 +11,4 @@ mod mcp;
 mod notebook;
 mod support;
 mod tools;
+mod trust;

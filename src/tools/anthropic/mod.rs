@@ -18,6 +18,7 @@ use crate::entries::{Entries, create_file, forget_file, rename_file, replace_fil
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode, RenameOutcome};
 use crate::store::RelPath;
+use crate::trust::Screen;
 use path::{MemoryPath, exactly, names_root};
 use place::{Area, Child, Folder, Kind, Place, Use};
 use text::{human_size, inserted, numbered, replaced};
@@ -197,6 +198,7 @@ impl Tool<'_> {
                 create_file(self.call(), self.folder.entries, folder, name, content).await?
             }
             Place::Stored { area, path } => {
+                let content = &self.screened(content)?;
                 self.check_size(*area, path, content)?;
                 create(&self.call().fs, path, content.as_bytes()).await?
             }
@@ -209,7 +211,7 @@ impl Tool<'_> {
             .file(typed, self.error(format!("The path {typed} does not exist. Please provide a valid path.")))
             .await?;
         let dialect = self.dialect;
-        self.edit(typed, &place, new, &|text| replaced(typed, text, old, new, dialect)).await
+        self.edit(typed, &place, new, &|text, new| replaced(typed, text, old, new, dialect)).await
     }
 
     async fn insert(&self, typed: &str, line: i64, addition: &str) -> Result<String, Error> {
@@ -219,7 +221,7 @@ impl Tool<'_> {
         };
         let place = self.file(typed, exactly(missing)).await?;
         let dialect = self.dialect;
-        let change = |text: &str| {
+        let change = |text: &str, addition: &str| {
             let edited = inserted(text, line, addition).map_err(|lines| {
                 exactly(match dialect {
                     Dialect::Docs => format!(
@@ -247,21 +249,29 @@ impl Tool<'_> {
         }
     }
 
-    /// Changes a file by what is computed from its text, if it still has that text then.
+    /// Text for a file that has no frontmatter of ours, held against the policy of the memory.
+    fn screened(&self, text: &str) -> Result<String, Error> {
+        let mut screen = Screen::new(self.call().scope.trust);
+        screen.needs_trust("a file of the memory tool")?;
+        screen.text("the text", text.into())
+    }
+
+    /// Changes a file by what is computed from its text and what is added, if it still has that text then.
     async fn edit(
         &self,
         typed: &str,
         place: &Place,
         added: &str,
-        change: &dyn Fn(&str) -> Edited,
+        change: &dyn Fn(&str, &str) -> Edited,
     ) -> Result<String, Error> {
         let Place::Stored { area, path } = place else {
             let before = self.folder.entry(place).await?.ok_or_else(|| gone(typed))?;
-            let (edited, answer) = change(&before.text)?;
+            let (edited, answer) = change(&before.text, added)?;
             replace_file(self.call(), self.folder.entries, &before, &edited).await?;
             return Ok(answer);
         };
         self.check_size(*area, path, added)?;
+        let added = &self.screened(added)?;
         let layout = &self.call().scope.layout;
         let is_backed_up = *area == Area::LongTerm || path == layout.scratchpad();
         let backups = if is_backed_up { Backups::Try } else { Backups::Off };
@@ -269,7 +279,8 @@ impl Tool<'_> {
         let edited = update(&self.call().fs, path, limit, backups, |bytes| {
             let bytes = bytes.ok_or_else(|| gone(typed))?;
             let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
-            let (edited, answer) = change(text)?;
+            let (edited, answer) = change(text, added)?;
+            Screen::new(self.call().scope.trust).edit(text, &edited)?;
             Ok(Change::Write(edited.into_bytes(), answer))
         });
         edited.await.map(|(answer, _)| answer)

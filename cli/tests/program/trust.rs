@@ -1,0 +1,58 @@
+//! `pending` and `approve`, and what is refused at the way in.
+
+use std::fs;
+
+use crate::support::Store;
+
+/// In two parts, so that no scanner finds a token here.
+const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
+
+#[test]
+fn an_import_waits_until_it_is_approved() {
+    let store = Store::new();
+    fs::create_dir_all(store.here.join("in/core")).unwrap();
+    fs::write(store.here.join("in/core/port.md"), "---\nsource: old\n---\n\nThe port is 5433\u{202e}").unwrap();
+    store.run(&["pending"]).exits(1).prints("Nothing waits to be approved.\n");
+    store.run(&["import", "in"]).exits(0).complains("`pending` lists what waits to be approved");
+    store.run(&["context", "--entries"]).exits(1).complains("port (Entries (hydrated)): not hydrated: unapproved");
+    let found = store.run(&["find", "port"]).exits(0);
+    assert!(found.stdout.starts_with("port  (core)  [unapproved: import]\n"), "{}", found.stdout);
+    let pending = store.run(&["--json", "pending"]).exits(0).json();
+    assert_eq!((&pending["total"], &pending["items"][0]["source"]), (&1.into(), &"old".into()));
+    assert_eq!(pending["items"][0]["preview"], "The port is 5433[U+202E]");
+    let listed = store.run(&["pending"]).exits(0);
+    assert!(listed.stdout.contains("flagged: 1 bidirectional (U+202E)"), "{}", listed.stdout);
+
+    store.refuses(&["--provenance", "agent", "approve", "port"], 3, "for a person");
+    store.refuses(&["approve"], 2, "nothing is named to approve");
+    store.run(&["approve", "nothing"]).exits(3);
+    let version = pending["items"][0]["version"].as_str().unwrap();
+    store.run(&["approve", "port", "--base", "0123456789abcdef"]).exits(3);
+    store.run(&["approve", "--all-from", "old", "--dry-run"]).exits(0);
+    store.run(&["approve", "port", "--base", version]).exits(0);
+    store.run(&["pending"]).exits(1);
+    let block = store.run(&["context", "--entries"]).exits(0);
+    assert!(block.stdout.contains("The port is 5433[U+202E]"), "{}", block.stdout);
+    block.complains("flagged: port (Entries (hydrated)): 1 bidirectional (U+202E)");
+    store.run(&["import", "in"]).exits(0).prints("Imported: 0 upserted, 1 unchanged, 0 deleted, 0 rejected\n");
+}
+
+#[test]
+fn the_provenance_of_a_write_is_that_of_the_program() {
+    let store = Store::new();
+    store.run(&["--provenance", "tool", "store", "page", "Obey"]).exits(0);
+    assert!(store.text("agents/main/entries/core/page.md").contains("\nprovenance: tool\n"));
+    store.refuses(&["--provenance", "tool", "write", "long_term", "Obey"], 3, "text of `tool` cannot go into");
+    store.refuses(&["--provenance", "nobody", "status"], 2, "unknown provenance: nobody");
+}
+
+#[test]
+fn a_secret_is_refused_redacted_or_kept() {
+    let store = Store::new();
+    let text = format!("token {SECRET}");
+    store.refuses(&["write", "long_term", &text], 3, "by the rule github-pat");
+    store.run(&["--secrets", "redact", "write", "long_term", &text]).exits(0);
+    assert_eq!(store.text("MEMORY.md"), "token [redacted: github-pat]\n");
+    store.run(&["--secrets", "allow", "store", "k", &text]).exits(0);
+    store.run(&["get", "k"]).exits(0).prints(&text);
+}

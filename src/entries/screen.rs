@@ -1,0 +1,55 @@
+//! What is stored or imported, held against the policy of the memory.
+
+use alloc::string::String;
+
+use super::checks::NewEntry;
+use super::document::Fields;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::trust::{Provenance, Screen, Standing};
+
+/// An entry as it may be stored.
+pub(super) fn screened(
+    call: &Call,
+    entry: &NewEntry,
+    provenance: Option<Provenance>,
+) -> Result<(Fields, Screen), Error> {
+    let provenance = call.scope.trust.provenance_of(provenance)?;
+    let mut screen = Screen::new(call.scope.trust);
+    let mut fields = entry.checked()?;
+    names(&screen, &fields)?;
+    fields.content = screen.text("content", fields.content)?;
+    fields.standing = Standing::new(provenance);
+    Ok((fields, screen))
+}
+
+/// What imported files are marked as; `None` where they are believed.
+pub(super) fn of_files(call: &Call, asked: Option<Provenance>) -> Result<Option<Provenance>, Error> {
+    let config = call.scope.trust;
+    match asked {
+        Some(Provenance::User) => {
+            config.check_person("to believe what imported files say of themselves").map(|()| None)
+        }
+        Some(Provenance::Agent) => {
+            let message = "imported files are not of `agent`: an agent that takes a file in has not written it";
+            Err(Error::invalid_argument(message, "leave the provenance out, or name tool or import"))
+        }
+        Some(Provenance::Tool) => Ok(Some(Provenance::Tool.max(config.provenance))),
+        Some(Provenance::Import) | None => Ok(Some(Provenance::Import)),
+    }
+}
+
+/// A file as it may be imported.
+pub(super) fn imported(call: &Call, fields: &Fields, text: String) -> Result<String, Error> {
+    let mut screen = Screen::new(call.scope.trust);
+    names(&screen, fields)?;
+    screen.without_secrets("content", text)
+}
+
+fn names(screen: &Screen, fields: &Fields) -> Result<(), Error> {
+    screen.name("key", &fields.key)?;
+    screen.name("category", fields.category.as_str())?;
+    fields.tags.iter().try_for_each(|tag| screen.name("tag", tag))?;
+    fields.source.iter().try_for_each(|source| screen.name("source", source))?;
+    fields.supersedes.iter().try_for_each(|key| screen.name("superseded key", key))
+}

@@ -1,0 +1,156 @@
+//! Text of the memory block that comes back.
+//!
+//! A model quotes what stands in its prompt. Kept again, memory would grow by itself, and what was only
+//! recalled would stand beside what was said. The block is told by its wrapper, its titles and its markers;
+//! single lines of it are not, as to keep a line of the log for good is what memory is for.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::escape::{fold, is_forged, is_ignorable, is_line_break, opens_tag};
+use crate::document::{FenceTracker, heading};
+
+/// How the opening tag of the block goes on, in lower case and without white space.
+const NOTE: &str = "memorynote=\"referenceonly";
+/// More characters than that has.
+const NOTE_LETTERS: usize = 32;
+/// What of a title or a marker no text has of its own accord.
+const OURS: [&str; 7] = [
+    "(memory.md)",
+    "(openitems)",
+    "entries(hydrated)",
+    "(today)",
+    "[sectiontruncated:",
+    "[sectionomitted:",
+    "[memorytruncated]",
+];
+
+/// What a text has of the block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Echo {
+    /// Nothing.
+    Nothing,
+    /// Whole blocks; the text without them.
+    Blocks(String),
+    /// A section, or a block without an end: the line it begins with, and the text without it.
+    Section(String, String),
+}
+
+/// Looks for the block in a text.
+pub(super) fn echo(text: &str) -> Echo {
+    let (rest, blocks, unended) = without_blocks(text);
+    let (rest, first) = without_sections(&rest);
+    match (unended.or(first), blocks) {
+        (Some(line), _) => Echo::Section(line, rest),
+        (None, 0) => Echo::Nothing,
+        (None, _) => Echo::Blocks(rest),
+    }
+}
+
+/// The text without its blocks, how many there were, and how one without an end begins.
+fn without_blocks(text: &str) -> (String, usize, Option<String>) {
+    let mut rest = String::new();
+    let mut blocks = 0;
+    let mut from = text;
+    while let Some(start) = find_tag(from, |behind| letters(behind, NOTE_LETTERS).starts_with(NOTE)) {
+        rest.push_str(from.get(..start).unwrap_or_default());
+        let block = from.get(start..).unwrap_or_default();
+        let is_end = |behind: &str| letters(behind, 1) == "/" && opens_tag(behind);
+        let Some(end) = find_tag(block, is_end) else {
+            return (rest, blocks, Some(first_line(block)));
+        };
+        blocks += 1;
+        let end = block.get(end..).and_then(|tag| tag.find('>')).map_or(block.len(), |close| end + close + 1);
+        from = block.get(end..).unwrap_or_default();
+    }
+    rest.push_str(from);
+    (rest, blocks, None)
+}
+
+/// Where a `<` stands behind which a tag goes on like this.
+fn find_tag(text: &str, is_it: impl Fn(&str) -> bool) -> Option<usize> {
+    text.match_indices('<').map(|(at, _)| at).find(|&at| is_it(text.get(at + 1..).unwrap_or_default()))
+}
+
+fn letters(text: &str, most: usize) -> String {
+    text.chars().filter(|&c| !is_ignorable(c)).map(fold).take(most).collect()
+}
+
+/// The text without the sections of the block, and the first of their titles. A section goes to the next
+/// heading that is none of ours.
+fn without_sections(text: &str) -> (String, Option<String>) {
+    let mut fences = FenceTracker::default();
+    let lines: Vec<(&str, bool)> = text
+        .split_inclusive(is_line_break)
+        .map(|line| {
+            let is_code = fences.is_code(line.trim_end());
+            (line, !is_code && is_forged(line))
+        })
+        .collect();
+    let titles: Vec<&str> = lines.iter().filter(|(_, is_title)| *is_title).map(|(line, _)| *line).collect();
+    let is_ours = |line: &&str| {
+        let letters = letters(line, usize::MAX);
+        OURS.iter().any(|ours| letters.contains(ours))
+    };
+    // A single title that a person may well write is no echo: two are.
+    let Some(first) = titles.iter().find(|line| is_ours(line)).or(titles.first().filter(|_| titles.len() > 1)) else {
+        return (text.to_string(), None);
+    };
+    let mut rest = String::new();
+    let mut is_inside = false;
+    for (line, is_title) in &lines {
+        is_inside = *is_title || (is_inside && heading(line.trim_end()).is_none());
+        if !is_inside {
+            rest.push_str(line);
+        }
+    }
+    (rest, Some(first_line(first)))
+}
+
+fn first_line(text: &str) -> String {
+    crate::document::head(text.split(is_line_break).next().unwrap_or_default().trim(), 80).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{BLOCK_END, BLOCK_START};
+    use alloc::format;
+
+    #[test]
+    fn a_block_is_dropped_and_the_words_around_it_stay() {
+        let block = format!("{BLOCK_START}\n\n## Long-term memory (MEMORY.md)\nfact{BLOCK_END}");
+        assert_eq!(echo(&block), Echo::Blocks(String::new()));
+        assert_eq!(echo(&format!("before {block} behind")), Echo::Blocks("before  behind".into()));
+        assert_eq!(echo(&format!("{block}a{block}b")), Echo::Blocks("ab".into()));
+        let spaced = block.replace("<memory note", "<\u{200b}MEMORY  note").replace("</memory>", "< / memory >");
+        assert_eq!(echo(&spaced), Echo::Blocks(String::new()));
+    }
+
+    #[test]
+    fn a_section_is_told_by_its_title() {
+        let text = "summary\n\n## Scratchpad (open items)\n- [ ] a\n\n## Next\nnew\n";
+        assert_eq!(echo(text), Echo::Section("## Scratchpad (open items)".into(), "summary\n\n## Next\nnew\n".into()));
+        let unended = format!("a {BLOCK_START}\nfact");
+        assert!(matches!(echo(&unended), Echo::Section(line, rest) if line == BLOCK_START && rest == "a "));
+        assert!(matches!(echo("x\n…[section omitted: y]\nz"), Echo::Section(_, rest) if rest == "x\n"));
+        let two = "## Relevant Memories\n- a\n## Daily log 2026-05-25\n- b";
+        assert!(matches!(echo(two), Echo::Section(_, rest) if rest.is_empty()));
+    }
+
+    #[test]
+    fn what_only_looks_like_it_is_no_echo() {
+        for text in [
+            "",
+            "the <memory> tag ends with </memory>",
+            "<memory note=\"mine\">x</memory>",
+            "## Daily log 2026-05-25\n- deployed",
+            "## Relevant Memories\n- from the trip",
+            "# Long-term memory\nfact",
+            "```\n## Scratchpad (open items)\n```\n",
+            "Scratchpad (open items)",
+        ] {
+            assert_eq!(echo(text), Echo::Nothing, "{text}");
+        }
+    }
+}

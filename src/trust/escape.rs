@@ -1,0 +1,279 @@
+//! Making stored text harmless where a model reads it.
+//!
+//! Whoever can write a memory file could otherwise close the block and speak with the authority of
+//! the system prompt, pose as a role or as the answer of a tool, or forge a section or a marker of the block.
+//! Text that does none of this, and hides nothing, is unchanged.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::invisible::{Flag, FlagKind, count, reveal};
+
+/// The name of the tag around the block.
+pub(super) const TAG: &str = "memory";
+
+/// Names of tags by which models tell roles and tools apart. They count as whole words: `<SystemTime>` is none.
+const ROLE_TAGS: [&str; 9] = [
+    "system",
+    "system-reminder",
+    "assistant",
+    "human",
+    "function_calls",
+    "function_results",
+    "invoke",
+    "tool_use",
+    "tool_result",
+];
+
+/// Stored text as a model may read it, and what was found in it.
+///
+/// Tags of the block, of roles and of tools are escaped, whatever their case, and with white space or invisible
+/// characters inside: the `<` that begins one becomes `&lt;`. A line that reads like a title or a marker of the
+/// block gets a `\`. A character that nobody sees becomes visible, as `[U+202E]`, unless the script or the
+/// emoji that it stands in needs it.
+#[must_use]
+pub fn for_model(text: &str) -> (String, Vec<Flag>) {
+    let mut flags = Vec::new();
+    let escaped = escape(text, &mut flags);
+    (reveal(&escaped, &mut flags), flags)
+}
+
+/// Adds flags to others, those of one kind to each other.
+pub(crate) fn add_flags(flags: &mut Vec<Flag>, others: Vec<Flag>) {
+    for other in others {
+        match flags.iter_mut().find(|flag| flag.kind == other.kind) {
+            Some(flag) => flag.count = flag.count.saturating_add(other.count),
+            None => flags.push(other),
+        }
+    }
+}
+
+/// `body` with every tag, section title and marker defused.
+fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
+    let mut out = String::with_capacity(body.len());
+    let mut begins_line = true;
+    for (at, c) in body.char_indices() {
+        if begins_line && is_forged(body.get(at..).unwrap_or_default()) {
+            count(flags, FlagKind::Markup, || name_of(body.get(at..).unwrap_or_default()));
+            out.push('\\');
+        }
+        begins_line = is_line_break(c);
+        // A tag may go on in the lines below.
+        let rest = || body.get(at + c.len_utf8()..).unwrap_or_default();
+        match c {
+            '<' | '＜' | '‹' | '〈' | '﹤' if opens_tag(rest()) || poses(rest()) => {
+                count(flags, FlagKind::Markup, || name_of(body.get(at..).unwrap_or_default()));
+                out.push_str("&lt;");
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// What a tag or a title is called in a report: its first letters.
+fn name_of(text: &str) -> String {
+    let letters = text.chars().filter(|&c| !is_ignorable(c)).map(fold);
+    letters.enumerate().take_while(|&(at, c)| at < 24 && (at == 0 || c != '>')).map(|(_, c)| c).collect()
+}
+
+/// An item of a list, escaped. Every line of the text is indented below the heading, so that none can pose as
+/// another item.
+pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> String {
+    let mut escaped = |text: &str| {
+        let (text, found) = for_model(text);
+        add_flags(flags, found);
+        text
+    };
+    let mut item = format!("- {}\n", escaped(heading));
+    for line in escaped(&text.trim().replace("\r\n", "\n")).split(is_line_break) {
+        let line = line.trim_end();
+        if !line.is_empty() {
+            item.push_str("  ");
+            item.push_str(line);
+        }
+        item.push('\n');
+    }
+    item
+}
+
+/// The end of a text that [`for_model`] gave. Where the cut took the `\` off a forged line, the line loses
+/// its beginning as well.
+pub(crate) fn unforged(tail: &str) -> &str {
+    if !is_forged(tail) {
+        return tail;
+    }
+    tail.trim_start_matches(|c| is_ignorable(c) || matches!(fold(c), '#' | '…' | '.'))
+}
+
+/// Whether what follows a `<` is the name of our tag.
+pub(super) fn opens_tag(rest: &str) -> bool {
+    let mut letters = rest.chars().filter(|&c| !is_ignorable(c)).skip_while(|&c| is_slash(c));
+    TAG.chars().all(|expected| letters.next().is_some_and(|c| fold(c) == expected))
+}
+
+fn is_slash(c: char) -> bool {
+    matches!(c, '/' | '／' | '⁄' | '∕' | '!' | '?')
+}
+
+/// Whether what follows a `<` is the name of a tag of a role or a tool, or a special token such as `|im_start|`.
+fn poses(rest: &str) -> bool {
+    let mut letters = rest.chars().filter(|&c| !is_ignorable(c) || c.is_whitespace());
+    let mut letters = letters.by_ref().skip_while(|&c| c.is_whitespace() || is_slash(c)).map(fold).peekable();
+    if letters.next_if_eq(&'|').is_some() {
+        let token: String = letters.take(LONGEST_TITLE).take_while(|&c| c != '>').collect();
+        return token.strip_suffix('|').is_some_and(|name| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        });
+    }
+    let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':');
+    let name: String = letters.take_while(is_of_name).take(LONGEST_TITLE).collect();
+    ROLE_TAGS.contains(&name.as_str()) || name.starts_with("antml:")
+}
+
+/// Lower case, and full-width letters as plain ones.
+pub(super) fn fold(c: char) -> char {
+    let plain = match u32::from(c) {
+        code @ 0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),
+        _ => c,
+    };
+    plain.to_ascii_lowercase()
+}
+
+/// White space, control characters, and characters that show nothing.
+pub(crate) fn is_ignorable(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// What a reader may take for the end of a line.
+pub(crate) fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether the first line of `text` reads like a title or a marker that only the block itself may have,
+/// whatever its case and with white space or invisible characters anywhere.
+pub(super) fn is_forged(text: &str) -> bool {
+    let line = text.chars().take_while(|&c| !is_line_break(c));
+    let mut letters = line.filter(|&c| !is_ignorable(c)).map(fold).peekable();
+    match letters.peek() {
+        Some('#') => {
+            let title: String = letters.skip_while(|&c| c == '#').take(LONGEST_TITLE).collect();
+            TITLES.iter().any(|ours| title.starts_with(ours))
+                || title.strip_prefix(LOG_TITLE).is_some_and(|day| day.starts_with(|c: char| c.is_ascii_digit()))
+        }
+        Some('…' | '.') => {
+            let marker: String = letters.skip_while(|&c| matches!(c, '…' | '.')).take(LONGEST_TITLE).collect();
+            MARKERS.iter().any(|ours| marker.starts_with(ours))
+        }
+        _ => false,
+    }
+}
+
+/// Titles and markers of the block, in lower case and without white space.
+const TITLES: [&str; 4] =
+    ["long-termmemory(memory.md)", "scratchpad(openitems)", "relevantmemories", "entries(hydrated)"];
+const LOG_TITLE: &str = "dailylog";
+const MARKERS: [&str; 3] = ["[sectiontruncated", "[sectionomitted", "[memorytruncated"];
+/// More characters than any of them has.
+const LONGEST_TITLE: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn escape(text: &str) -> String {
+        for_model(text).0
+    }
+
+    #[test]
+    fn plain_text_is_unchanged() {
+        for text in
+            ["fact one", "a < b and c > d", "<b>memory</b>", "## Rules\n- x", "memory>", "<memo>", "… [x]", "# Daily"]
+        {
+            assert_eq!(escape(text), text);
+        }
+    }
+
+    #[test]
+    fn no_spelling_of_the_tag_survives() {
+        for tag in [
+            "</memory>",
+            "<memory>",
+            "<MEMORY note=\"x\">",
+            "< / memory >",
+            "<\u{200b}/mem\u{ad}ory>",
+            "<\n/\nmemory>",
+            "＜/memory＞",
+            "</ｍｅｍｏｒｙ>",
+            "<\u{e0020}/memory>",
+            "<!--memory",
+            "<<memory>",
+        ] {
+            let escaped = escape(tag);
+            if tag != "<!--memory" {
+                assert!(escaped.contains("&lt;"), "{tag:?} became {escaped:?}");
+            }
+            let letters: String = escaped.chars().filter(|&c| !is_ignorable(c)).map(fold).collect();
+            assert!(!letters.contains("<memory") && !letters.contains("</memory"), "{tag:?} became {escaped:?}");
+        }
+    }
+
+    #[test]
+    fn no_line_of_an_item_begins_where_an_item_does() {
+        let text = " a\r\n- b (core)\r- c\u{2028}- d\u{85}\n## Entries (hydrated)\n</memory> ";
+        let item = "- k (core)\n  a\n  - b (core)\n  - c\n  - d\n\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
+        assert_eq!(list_item("k (core)", text, &mut Vec::new()), item);
+    }
+
+    #[test]
+    fn titles_and_markers_cannot_be_forged() {
+        assert_eq!(escape("## Daily log 2026-05-25 (today)\nx"), "\\## Daily log 2026-05-25 (today)\nx");
+        assert_eq!(escape("\u{200b}##  Scratchpad (open items)"), "\\[U+200B]##  Scratchpad (open items)");
+        assert_eq!(escape("a\n…[memory truncated]"), "a\n\\…[memory truncated]");
+        assert_eq!(escape("a\r#\u{200b}# DAILY  log 1"), "a\r\\#[U+200B]# DAILY  log 1");
+        assert_eq!(escape("## Daily logs"), "## Daily logs");
+        assert_eq!(escape("#\tEntries(hydrated)"), "\\#\tEntries(hydrated)");
+        assert_eq!(unforged("## Daily log 1\nx"), "Daily log 1\nx");
+        assert_eq!(unforged("\n## a"), "\n## a");
+    }
+
+    #[test]
+    fn tags_of_roles_and_tools_are_escaped_and_types_are_not() {
+        for tag in [
+            "<system>",
+            "</System-Reminder>",
+            "< / system >",
+            "<assistant x=\"1\">",
+            "<function_results>",
+            "<\u{200b}tool_result>",
+            "<invoke name=\"x\">",
+            "<|im_start|>",
+            "<|endoftext|>",
+            "<\nhuman>",
+        ] {
+            let (text, flags) = for_model(tag);
+            assert!(text.starts_with("&lt;"), "{tag:?} became {text:?}");
+            assert_eq!(flags.first().map(|flag| flag.kind), Some(FlagKind::Markup), "{tag:?}");
+        }
+        for text in
+            ["Vec<SystemTime>", "<systemd>", "a <human_id> b", "x <|> y", "<||>", "a <| b", "<user>@host", "<div>"]
+        {
+            assert_eq!(for_model(text), (text.into(), Vec::new()));
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_counted_by_kind() {
+        let (_, flags) = for_model("</memory></ MEMORY >\n## Scratchpad (open items)\u{202e}\u{200b}");
+        let told: Vec<String> = flags.iter().map(|flag| format!("{flag}")).collect();
+        assert_eq!(told, ["3 markup (</memory)", "1 bidirectional (U+202E)", "1 invisible (U+200B)"]);
+    }
+}

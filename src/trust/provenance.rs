@@ -1,0 +1,200 @@
+//! Where text comes from, and how a file says so.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field};
+use crate::protocol::Error;
+use crate::store::utc_text;
+
+/// The field that says where the text of a file comes from. A file without it is a person's, or older than
+/// the field.
+const PROVENANCE: &str = "provenance";
+/// The field that says when a person approved the text.
+const APPROVED: &str = "approved";
+
+/// Where text comes from, the most trusted first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Provenance {
+    /// A person.
+    #[default]
+    User,
+    /// The agent, in its own words.
+    Agent,
+    /// A tool: what a program printed, what a page said.
+    Tool,
+    /// A file from elsewhere.
+    Import,
+}
+
+impl Provenance {
+    /// Every one, the most trusted first.
+    pub const ALL: [Self; 4] = [Self::User, Self::Agent, Self::Tool, Self::Import];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Tool => "tool",
+            Self::Import => "import",
+        }
+    }
+
+    /// Parses `user`, `agent`, `tool` or `import`.
+    ///
+    /// # Errors
+    ///
+    /// Any other word.
+    pub fn parse(word: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|known| known.as_str() == word).ok_or_else(|| {
+            let message = format!("unknown provenance: {}", word.escape_debug());
+            Error::invalid_argument(message, "one of user, agent, tool, import")
+        })
+    }
+
+    /// Whether its text goes into a prompt without being approved.
+    #[must_use]
+    pub fn is_trusted(self) -> bool {
+        matches!(self, Self::User | Self::Agent)
+    }
+}
+
+impl core::fmt::Display for Provenance {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a file says of where its text comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Where it comes from. A word that is none of the four counts as an import.
+    pub provenance: Provenance,
+    /// When a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub approved: Option<u64>,
+}
+
+impl Standing {
+    /// Of text that nobody has approved yet.
+    #[must_use]
+    pub fn new(provenance: Provenance) -> Self {
+        Self { provenance, approved: None }
+    }
+
+    /// What the head of a file says.
+    #[must_use]
+    pub fn of(frontmatter: &Frontmatter) -> Self {
+        let provenance = match frontmatter.value(PROVENANCE) {
+            None => Provenance::User,
+            Some(Value::String(word)) => Provenance::parse(word.trim()).unwrap_or(Provenance::Import),
+            Some(_) => Provenance::Import,
+        };
+        let approved = frontmatter.value(APPROVED).and_then(Value::text).and_then(|text| parse_date(&text));
+        Self { provenance, approved }
+    }
+
+    /// What a file says.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        Self::of(&Frontmatter::parse(text))
+    }
+
+    /// Where the text comes from, if that keeps it out of prompts.
+    #[must_use]
+    pub fn unapproved(&self) -> Option<Provenance> {
+        (!self.provenance.is_trusted() && self.approved.is_none()).then_some(self.provenance)
+    }
+}
+
+/// The text of a file with another provenance, not approved. `None` where its frontmatter could not be made
+/// to say so.
+pub(crate) fn mark(text: &str, provenance: Provenance) -> Option<String> {
+    let text = remove_field(text, &head_of(text), APPROVED);
+    let text = match provenance {
+        Provenance::User => remove_field(&text, &head_of(&text), PROVENANCE),
+        other => set_field(&text, &head_of(&text), PROVENANCE, other.as_str()),
+    };
+    said(text, Standing::new(provenance))
+}
+
+/// The text of a file, approved at a moment in nanoseconds. `None` as for [`mark`].
+pub(crate) fn approve(text: &str, now: u64) -> Option<String> {
+    let standing = Standing { approved: parse_date(&utc_text(now)), ..Standing::of_text(text) };
+    said(set_field(text, &head_of(text), APPROVED, &utc_text(now)), standing)
+}
+
+/// The text, if it reads back as what it is to say.
+fn said(text: String, standing: Standing) -> Option<String> {
+    let frontmatter = Frontmatter::parse(&text);
+    (frontmatter.problem.is_none() && Standing::of(&frontmatter) == standing).then_some(text)
+}
+
+/// The head alone, as what an edit of it needs.
+fn head_of(text: &str) -> Note {
+    Note { frontmatter: Frontmatter::parse(text), ..Note::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_parsed_and_anything_else_is_not_trusted() {
+        for provenance in Provenance::ALL {
+            assert_eq!(Provenance::parse(provenance.as_str()), Ok(provenance));
+        }
+        assert!(Provenance::parse("User").is_err());
+        let of = |value: &str| Standing::of_text(&format!("---\nprovenance: {value}\n---\n\nx")).unapproved();
+        assert_eq!(of("user"), None);
+        assert_eq!(of("agent"), None);
+        assert_eq!(of("tool"), Some(Provenance::Tool));
+        for unknown in ["import", "User", "trusted", "[user]", "", "1", "{user: user}"] {
+            assert_eq!(of(unknown), Some(Provenance::Import), "{unknown}");
+        }
+        assert_eq!(Standing::of_text("no frontmatter").unapproved(), None);
+    }
+
+    #[test]
+    fn only_a_moment_approves() {
+        let of = |approved: &str| {
+            Standing::of_text(&format!("---\nprovenance: import\napproved: {approved}\n---\nx")).unapproved()
+        };
+        assert_eq!(of("2026-05-25T12:00:00Z"), None);
+        for word in ["", "yes", "true", "[2026-05-25]"] {
+            assert_eq!(of(word), Some(Provenance::Import), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_mark_replaces_what_a_file_claims_of_itself() {
+        for text in [
+            "",
+            "plain",
+            "---\nkey: a\n---\n\nx",
+            "---\r\nkey: a\r\nprovenance: user\r\napproved: 2026-01-01\r\n---\r\n\r\nx",
+            "---\nApproved: 2026-01-01\nPROVENANCE: agent\n---\nx",
+            "---\nprovenance: [user, agent]\ntags: [a]\n---\nx",
+        ] {
+            let marked = mark(text, Provenance::Import).expect(text);
+            assert_eq!(Standing::of_text(&marked), Standing::new(Provenance::Import), "{marked:?}");
+            assert_eq!(mark(&marked, Provenance::Import).as_deref(), Some(marked.as_str()), "{marked:?}");
+            let approved = approve(&marked, 1_779_700_000_000_000_000).expect("approved");
+            assert_eq!(Standing::of_text(&approved).unapproved(), None, "{approved:?}");
+            assert_eq!(mark(&approved, Provenance::Import).as_deref(), Some(marked.as_str()));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_marked_is_not() {
+        for text in [
+            "---\nprovenance: user\nprovenance: user\n---\nx",
+            "---\napproved: 2026-01-01\napproved: 2026-01-01\n---\nx",
+            "---\n{approved: 2026-01-01}\n---\nx",
+            "---\nkey: [\n---\nx",
+        ] {
+            assert_eq!(mark(text, Provenance::Import), None, "{text}");
+        }
+    }
+}

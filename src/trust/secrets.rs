@@ -1,0 +1,594 @@
+//! Secrets in a text, told by what they look like.
+//!
+//! The rules are named as those of gitleaks (<https://github.com/gitleaks/gitleaks>, MIT) are, and know the same
+//! shapes: how a token begins, which characters it has, and how many. They are a table of parts and no regular
+//! expressions, which would be a tenth of the component. Two look at what stands around a value: what is
+//! assigned to a name such as `api_key` (`generic-api-key`), and a password in an address (`url-password`).
+//!
+//! Better a secret too few than prose refused: a value that is written in words, or that says of itself that it
+//! is an example, is none.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::order;
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundSecret {
+    /// The rule that knows it.
+    pub rule: &'static str,
+    /// Where it is, in bytes.
+    pub range: Range<usize>,
+}
+
+/// What a part of a token is made of.
+#[derive(Clone, Copy)]
+enum Set {
+    /// ASCII letters and digits.
+    Alnum,
+    /// Letters, digits and `_`.
+    Word,
+    /// Letters, digits, `_` and `-`.
+    WordDash,
+    /// Upper-case letters and digits.
+    Upper,
+    /// Lower-case letters and digits.
+    Lower,
+    /// Digits.
+    Digit,
+    /// Hexadecimal digits in lower case.
+    Hex,
+    /// Of Base64, with padding.
+    Base64,
+}
+
+/// A part of a token.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Exactly this.
+    Is(&'static str),
+    /// So many of a set, as many as there are.
+    Of(Set, usize, usize),
+}
+
+use Part::{Is, Of};
+use Set::{Alnum, Base64, Digit, Hex, Lower, Upper, Word, WordDash};
+
+/// A rule: its name, and the parts of the token. The first part is a text.
+type Shape = (&'static str, &'static [Part]);
+
+const SHAPES: &[Shape] = &[
+    ("1password-service-account-token", &[Is("ops_eyJ"), Of(Base64, 250, 1_000)]),
+    ("age-secret-key", &[Is("AGE-SECRET-KEY-1"), Of(Upper, 58, 58)]),
+    ("anthropic-admin-api-key", &[Is("sk-ant-admin01-"), Of(WordDash, 80, 120)]),
+    ("anthropic-api-key", &[Is("sk-ant-api"), Of(Digit, 2, 2), Is("-"), Of(WordDash, 80, 120)]),
+    ("anthropic-oauth-token", &[Is("sk-ant-oat"), Of(Digit, 2, 2), Is("-"), Of(WordDash, 80, 120)]),
+    ("aws-access-token", &[Is("AKIA"), Of(Upper, 16, 16)]),
+    ("aws-access-token", &[Is("ASIA"), Of(Upper, 16, 16)]),
+    ("aws-access-token", &[Is("ABIA"), Of(Upper, 16, 16)]),
+    ("aws-access-token", &[Is("ACCA"), Of(Upper, 16, 16)]),
+    ("databricks-api-token", &[Is("dapi"), Of(Hex, 32, 32)]),
+    ("digitalocean-access-token", &[Is("doo_v1_"), Of(Hex, 64, 64)]),
+    ("digitalocean-pat", &[Is("dop_v1_"), Of(Hex, 64, 64)]),
+    ("digitalocean-refresh-token", &[Is("dor_v1_"), Of(Hex, 64, 64)]),
+    ("docker-pat", &[Is("dckr_pat_"), Of(WordDash, 27, 36)]),
+    ("doppler-api-token", &[Is("dp.pt."), Of(Alnum, 43, 43)]),
+    ("gcp-api-key", &[Is("AIza"), Of(WordDash, 35, 35)]),
+    ("github-app-token", &[Is("ghs_"), Of(Alnum, 36, 255)]),
+    ("github-app-token", &[Is("ghu_"), Of(Alnum, 36, 255)]),
+    ("github-fine-grained-pat", &[Is("github_pat_"), Of(Word, 82, 255)]),
+    ("github-oauth", &[Is("gho_"), Of(Alnum, 36, 255)]),
+    ("github-pat", &[Is("ghp_"), Of(Alnum, 36, 255)]),
+    ("github-refresh-token", &[Is("ghr_"), Of(Alnum, 36, 255)]),
+    ("gitlab-pat", &[Is("glpat-"), Of(WordDash, 20, 255)]),
+    ("gitlab-runner-authentication-token", &[Is("glrt-"), Of(WordDash, 20, 255)]),
+    ("grafana-service-account-token", &[Is("glsa_"), Of(Alnum, 32, 32), Is("_"), Of(Alnum, 8, 8)]),
+    ("groq-api-key", &[Is("gsk_"), Of(Alnum, 52, 52)]),
+    ("hashicorp-tf-api-token", &[Is(".atlasv1."), Of(WordDash, 60, 70)]),
+    ("huggingface-access-token", &[Is("hf_"), Of(Alnum, 34, 40)]),
+    (
+        "jwt",
+        &[Is("eyJ"), Of(WordDash, 17, 4_096), Is(".eyJ"), Of(WordDash, 17, 16_384), Is("."), Of(WordDash, 10, 4_096)],
+    ),
+    ("linear-api-key", &[Is("lin_api_"), Of(Alnum, 40, 40)]),
+    ("new-relic-user-api-key", &[Is("NRAK-"), Of(Upper, 27, 27)]),
+    ("npm-access-token", &[Is("npm_"), Of(Alnum, 36, 36)]),
+    ("openai-api-key", &[Is("sk-proj-"), Of(WordDash, 40, 255)]),
+    ("openai-api-key", &[Is("sk-svcacct-"), Of(WordDash, 40, 255)]),
+    ("openai-api-key", &[Is("sk-admin-"), Of(WordDash, 40, 255)]),
+    ("openai-api-key", &[Is("sk-"), Of(Alnum, 48, 48)]),
+    ("openrouter-api-key", &[Is("sk-or-v1-"), Of(Hex, 64, 64)]),
+    ("perplexity-api-key", &[Is("pplx-"), Of(Alnum, 48, 48)]),
+    ("postman-api-token", &[Is("PMAK-"), Of(Hex, 24, 24), Is("-"), Of(Hex, 34, 34)]),
+    ("pulumi-api-token", &[Is("pul-"), Of(Hex, 40, 40)]),
+    ("pypi-upload-token", &[Is("pypi-AgEIcHlwaS5vcmc"), Of(WordDash, 50, 1_000)]),
+    ("rubygems-api-token", &[Is("rubygems_"), Of(Hex, 48, 48)]),
+    ("sendgrid-api-token", &[Is("SG."), Of(WordDash, 22, 22), Is("."), Of(WordDash, 43, 43)]),
+    ("shopify-access-token", &[Is("shpat_"), Of(Alnum, 32, 32)]),
+    ("shopify-shared-secret", &[Is("shpss_"), Of(Alnum, 32, 32)]),
+    ("slack-app-token", &[Is("xapp-"), Of(Digit, 1, 1), Is("-"), Of(WordDash, 40, 200)]),
+    ("slack-bot-token", &[Is("xoxb-"), Of(Digit, 10, 13), Is("-"), Of(WordDash, 20, 120)]),
+    ("slack-user-token", &[Is("xoxp-"), Of(Digit, 10, 13), Is("-"), Of(WordDash, 30, 150)]),
+    (
+        "slack-webhook-url",
+        &[Is("hooks.slack.com/services/T"), Of(Upper, 8, 12), Is("/B"), Of(Upper, 8, 12), Is("/"), Of(Alnum, 24, 24)],
+    ),
+    ("square-access-token", &[Is("sq0atp-"), Of(WordDash, 22, 22)]),
+    ("stripe-access-token", &[Is("sk_live_"), Of(Alnum, 10, 99)]),
+    ("stripe-access-token", &[Is("sk_test_"), Of(Alnum, 10, 99)]),
+    ("stripe-access-token", &[Is("rk_live_"), Of(Alnum, 10, 99)]),
+    ("stripe-access-token", &[Is("rk_test_"), Of(Alnum, 10, 99)]),
+    ("tailscale-auth-key", &[Is("tskey-auth-"), Of(Alnum, 8, 24), Is("-"), Of(Alnum, 20, 40)]),
+    ("vault-service-token", &[Is("hvs."), Of(WordDash, 90, 120)]),
+    ("xai-api-key", &[Is("xai-"), Of(Lower, 1, 1), Of(Alnum, 79, 79)]),
+];
+
+/// The last words of a name to which a secret is assigned.
+const SECRET_NAMES: [&str; 17] = [
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "accesskey",
+    "access_key",
+    "secret_key",
+    "private_key",
+    "signing_key",
+    "encryption_key",
+    "auth_key",
+    "credential",
+    "authorization",
+];
+/// Of these, the value may be shorter and have any character.
+const PASSWORD_NAMES: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
+/// What a value has that stands for another, or says that it is an example.
+const PLACEHOLDERS: [&str; 14] = [
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "your",
+    "dummy",
+    "redacted",
+    "xxxx",
+    "****",
+    "....",
+    "1234567890",
+    "abcdef",
+    "insert",
+    "sample",
+];
+
+/// The secrets in a text, in their order, none within another.
+#[must_use]
+pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
+    let mut found = Vec::new();
+    for (rule, parts) in SHAPES {
+        let Some((Is(prefix), _)) = parts.split_first() else { continue };
+        for (start, _) in text.match_indices(prefix) {
+            if let Some(end) = token_end(text, start, parts) {
+                found.push(FoundSecret { rule, range: token_start(text, start)..end });
+            }
+        }
+    }
+    private_keys(text, &mut found);
+    assigned(text, &mut found);
+    url_passwords(text, &mut found);
+    order::sort_slice(&mut found, |a, b| {
+        (a.range.start, core::cmp::Reverse(a.range.end)).cmp(&(b.range.start, core::cmp::Reverse(b.range.end)))
+    });
+    let mut last = 0;
+    found.retain(|secret| {
+        let is_apart = secret.range.start >= last;
+        if is_apart {
+            last = secret.range.end;
+        }
+        is_apart
+    });
+    found
+}
+
+/// The text with its secrets replaced by the names of their rules.
+pub(super) fn redacted(text: &str, found: &[FoundSecret]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for FoundSecret { rule, range } in found {
+        out.push_str(text.get(from..range.start).unwrap_or_default());
+        out.push_str("[redacted: ");
+        out.push_str(rule);
+        out.push(']');
+        from = range.end;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
+}
+
+/// Where a token begins: one that is told by its middle has letters and digits before it.
+fn token_start(text: &str, start: usize) -> usize {
+    let before = text.get(..start).unwrap_or_default();
+    let is_inside = text.as_bytes().get(start) == Some(&b'.');
+    let letters = before.bytes().rev().take_while(|byte| is_inside && byte.is_ascii_alphanumeric()).count();
+    start - letters
+}
+
+/// The end of a token that begins here, if it is whole, stands apart and is random enough.
+fn token_end(text: &str, start: usize, parts: &[Part]) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let begins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let first_is_word = bytes.get(start).is_some_and(begins);
+    if first_is_word && start.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(begins) {
+        return None;
+    }
+    let mut at = start;
+    for part in parts {
+        match part {
+            Is(text) => {
+                let has_it = bytes.get(at..at + text.len()) == Some(text.as_bytes());
+                at += if has_it { text.len() } else { return None };
+            }
+            Of(set, least, most) => {
+                let run = run(bytes, at, *set, *most);
+                if run < *least {
+                    return None;
+                }
+                at += run;
+            }
+        }
+    }
+    if bytes.get(at).is_some_and(begins) {
+        return None;
+    }
+    let prefix = match parts.first() {
+        Some(Is(prefix)) => prefix.len(),
+        _ => 0,
+    };
+    let token = text.get(start + prefix..at)?;
+    (!stands_for_another(token) && entropy(token) >= 2 * BIT + BIT / 2).then_some(at)
+}
+
+fn run(bytes: &[u8], at: usize, set: Set, most: usize) -> usize {
+    bytes.get(at..).unwrap_or_default().iter().take(most).take_while(|byte| set.has(**byte)).count()
+}
+
+impl Set {
+    fn has(self, byte: u8) -> bool {
+        let is_alnum = byte.is_ascii_alphanumeric();
+        match self {
+            Alnum => is_alnum,
+            Word => is_alnum || byte == b'_',
+            WordDash => is_alnum || matches!(byte, b'_' | b'-'),
+            Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Lower => byte.is_ascii_lowercase() || byte.is_ascii_digit(),
+            Digit => byte.is_ascii_digit(),
+            Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+            Base64 => is_alnum || matches!(byte, b'+' | b'/' | b'='),
+        }
+    }
+}
+
+/// Keys in PEM: the head alone is none.
+fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
+    const HEAD: &str = "-----BEGIN ";
+    const LEAST: usize = 64;
+    const MOST: usize = 16_384;
+    for (start, _) in text.match_indices(HEAD) {
+        let rest = text.get(start + HEAD.len()..).unwrap_or_default();
+        let Some((kind, behind)) = rest.split_once("-----") else { continue };
+        if kind.len() > 100 || !(kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK")) {
+            continue;
+        }
+        let behind = crate::document::head(behind, MOST);
+        let end = behind.find("-----END").unwrap_or(behind.len());
+        // In a string of a program the lines end with `\n` as it is written.
+        let body = behind.get(..end).unwrap_or_default();
+        let letters = body.bytes().filter(|&byte| Base64.has(byte)).count();
+        if letters >= LEAST {
+            let body_start = start + HEAD.len() + kind.len() + "-----".len();
+            let close = behind.get(end + "-----END".len()..).and_then(|close| close.find("-----"));
+            let stop = close.map_or(end, |close| end + "-----END".len() + close + "-----".len());
+            found.push(FoundSecret { rule: "private-key", range: start..body_start + stop });
+        }
+    }
+}
+
+/// What is assigned to a name that says what it is.
+fn assigned(text: &str, found: &mut Vec<FoundSecret>) {
+    let bytes = text.as_bytes();
+    for (at, _) in text.match_indices(['=', ':']) {
+        let Some(name) = name_before(text, at) else { continue };
+        let mut start = at + 1;
+        let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'*' | b'=' | b'>');
+        while start < at + 8 && bytes.get(start).is_some_and(is_between) {
+            start += 1;
+        }
+        for scheme in ["Bearer ", "bearer ", "Basic ", "token "] {
+            if text.get(start..).is_some_and(|rest| rest.starts_with(scheme)) {
+                start += scheme.len();
+            }
+        }
+        let is_password = PASSWORD_NAMES.iter().any(|known| name.ends_with(known));
+        let is_of_value = |byte: &u8| match is_password {
+            true => byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`'),
+            false => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'=' | b'+' | b'/' | b'~' | b'-'),
+        };
+        let length =
+            bytes.get(start..).unwrap_or_default().iter().take(512).take_while(|byte| is_of_value(byte)).count();
+        let Some(value) = text.get(start..start + length) else { continue };
+        let value = value.trim_end_matches(['.', ',', ';', ')', ']', '}', '*']);
+        let is_secret = if is_password { is_password_like(value) } else { is_token_like(value) };
+        if is_secret {
+            found.push(FoundSecret { rule: "generic-api-key", range: start..start + value.len() });
+        }
+    }
+}
+
+/// The name before an assignment in lower case, with `_` for `-`, if it is one of a secret.
+fn name_before(text: &str, at: usize) -> Option<String> {
+    let before = text.get(..at)?.trim_end_matches([' ', '\t', '"', '\'', '`', '*', ':', ')', ']']);
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ');
+    let length = before.as_bytes().iter().rev().take(40).take_while(|byte| is_of_name(byte)).count();
+    let name = before.get(before.len() - length..)?.to_ascii_lowercase().replace(['-', ' '], "_");
+    SECRET_NAMES.iter().any(|known| name.ends_with(known)).then_some(name)
+}
+
+fn is_token_like(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(|byte| test(byte));
+    value.len() >= 16
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !value.starts_with(['/', '.', '~', '-'])
+        && !is_written_in_words(value)
+        && !stands_for_another(value)
+        && entropy(value) >= 3 * BIT + BIT / 2
+}
+
+fn is_password_like(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| usize::from(value.as_bytes().iter().any(|byte| test(byte)));
+    let kinds = has(u8::is_ascii_lowercase)
+        + has(u8::is_ascii_uppercase)
+        + has(u8::is_ascii_digit)
+        + has(u8::is_ascii_punctuation);
+    value.len() >= 10
+        && kinds >= 3
+        && !value.starts_with(['$', '%', '<', '{', '(', '[', '/', '~', '.'])
+        && !value.contains(['(', '{', '<', '['])
+        && !value.contains("://")
+        && !is_written_in_words(value)
+        && !stands_for_another(value)
+        && entropy(value) >= 3 * BIT
+}
+
+/// `scheme://user:password@host`.
+fn url_passwords(text: &str, found: &mut Vec<FoundSecret>) {
+    for (at, mark) in text.match_indices("://") {
+        let start = at + mark.len();
+        let Some(rest) = text.get(start..) else { continue };
+        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '`' | '<' | '>'));
+        let authority = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        let Some((user, password)) = authority.rsplit_once('@').and_then(|(login, _)| login.split_once(':')) else {
+            continue;
+        };
+        let has_scheme = at > 0 && text.as_bytes().get(at - 1).is_some_and(u8::is_ascii_alphanumeric);
+        let is_random = password.bytes().any(|byte| byte.is_ascii_digit())
+            && password.bytes().any(|byte| byte.is_ascii_alphabetic())
+            && entropy(password) >= 2 * BIT + BIT / 2;
+        let is_variable = password.starts_with(['$', '{', '%', '<', '*']) || password.contains("${");
+        if has_scheme && password.len() >= 8 && is_random && !is_variable && !stands_for_another(password) {
+            let from = start + user.len() + 1;
+            found.push(FoundSecret { rule: "url-password", range: from..from + password.len() });
+        }
+    }
+}
+
+fn stands_for_another(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    PLACEHOLDERS.iter().any(|known| lower.contains(known))
+}
+
+/// Whether every part between signs is a word, a number, or a word with a number.
+fn is_written_in_words(value: &str) -> bool {
+    let mut parts = value.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.all(|part| {
+        let digits = part.trim_start_matches(|c: char| c.is_alphabetic());
+        let word = part.get(..part.len() - digits.len()).unwrap_or_default();
+        let is_number =
+            digits.chars().all(|c| c.is_ascii_digit()) && digits.len() <= if word.is_empty() { 10 } else { 4 };
+        let rest = word.get(1..).unwrap_or_default();
+        let is_one_case = rest.chars().all(char::is_lowercase) || word.chars().all(char::is_uppercase);
+        is_number && is_one_case && word.len() <= 16
+    })
+}
+
+/// One bit, as [`entropy`] counts them.
+const BIT: u64 = 256;
+
+/// How many bits one character of a text carries, in parts of [`BIT`]: Shannon's entropy of its bytes.
+fn entropy(text: &str) -> u64 {
+    let mut counts = [0_u32; 256];
+    for byte in text.bytes() {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+    }
+    let length = text.len() as u64;
+    if length == 0 {
+        return 0;
+    }
+    let spent: u64 = counts.iter().map(|&count| u64::from(count) * log2(u64::from(count))).sum();
+    log2(length).saturating_sub(spent / length)
+}
+
+/// The logarithm of a number to the base of 2, in parts of [`BIT`]; 0 for 0.
+fn log2(number: u64) -> u64 {
+    let Some(whole) = number.checked_ilog2() else { return 0 };
+    // In [1, 2), with 30 bits behind the point.
+    let mut rest = if whole >= 30 { number >> (whole - 30) } else { number << (30 - whole) };
+    let mut bits = 0;
+    for _ in 0..8 {
+        rest = (rest * rest) >> 30;
+        bits <<= 1;
+        if rest >= 2 << 30 {
+            rest >>= 1;
+            bits |= 1;
+        }
+    }
+    u64::from(whole) * BIT + bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::ToString;
+
+    /// Random to the eye, the same each time. Tokens are made here, so that no scanner finds one in this file.
+    fn random(set: Set, length: usize, seed: u64) -> String {
+        let letters: Vec<char> = (33_u8..127).filter(|&byte| set.has(byte) && byte != b'=').map(char::from).collect();
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            letters[(state % letters.len() as u64) as usize]
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    fn token(parts: &[Part], seed: u64) -> String {
+        let part = |(place, part): (usize, &Part)| match part {
+            Is(text) => (*text).to_string(),
+            Of(set, least, _) => random(*set, *least, seed * 31 + place as u64),
+        };
+        parts.iter().enumerate().map(part).collect()
+    }
+
+    fn rules(text: &str) -> Vec<&'static str> {
+        secrets_in(text).into_iter().map(|secret| secret.rule).collect()
+    }
+
+    #[test]
+    fn every_rule_knows_its_tokens_in_any_surroundings() {
+        for (rule, parts) in SHAPES {
+            for seed in 1..6 {
+                let token = token(parts, seed);
+                if stands_for_another(&token) {
+                    continue;
+                }
+                for text in [
+                    token.clone(),
+                    format!("the key is {token}."),
+                    format!("KEY=\"{token}\"\nnext"),
+                    format!("({token}) 記憶"),
+                    format!("`{token}`"),
+                ] {
+                    let found = secrets_in(&text);
+                    assert_eq!(found.len(), 1, "{rule}: {text}");
+                    assert_eq!(text.get(found[0].range.clone()), Some(token.as_str()), "{rule}: {text}");
+                    let redacted = redacted(&text, &found);
+                    assert!(!redacted.contains(&token) && redacted.contains(&format!("[redacted: {}]", found[0].rule)));
+                    assert_eq!(secrets_in(&redacted), []);
+                }
+                // Within a longer word it is something else, and so is one that is cut short.
+                let cut: String = token.chars().take(token.len() / 2).collect();
+                if !token.starts_with('.') {
+                    assert_eq!(rules(&format!("x{token}")), Vec::<&str>::new(), "{rule}");
+                }
+                assert_eq!(rules(&cut), Vec::<&str>::new(), "{rule}: {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_in_pem_are_found_whole() {
+        let lines: Vec<String> = (1..4).map(|seed| random(Alnum, 64, seed)).collect();
+        for kind in ["", "RSA ", "OPENSSH ", "EC "] {
+            let body = lines.join("\n");
+            let key = format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----");
+            let text = format!("before\n{key}\nbehind");
+            let found = secrets_in(&text);
+            assert_eq!(redacted(&text, &found), "before\n[redacted: private-key]\nbehind");
+        }
+        assert_eq!(rules("-----BEGIN PRIVATE KEY----- is how it begins"), Vec::<&str>::new());
+        let public = format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----", lines.join("\n"));
+        assert_eq!(rules(&public), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_is_assigned_to_a_name_of_a_secret_is_one() {
+        let value = random(Alnum, 32, 7);
+        for text in [
+            format!("api_key = \"{value}\""),
+            format!("API-KEY: {value}"),
+            format!("export GITHUB_TOKEN={value}"),
+            format!("\"client_secret\": \"{value}\","),
+            format!("- **API key:** `{value}`"),
+            format!("Authorization: Bearer {value}"),
+            format!("token => '{value}'"),
+            "db_password = kT9#mQ2$vLx4w!".to_string(),
+            format!("postgres://app:{}@db.internal/app", random(Alnum, 16, 3)),
+        ] {
+            assert_eq!(secrets_in(&text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn prose_hashes_and_placeholders_are_no_secrets() {
+        let base64 = random(Base64, 4_000, 5);
+        let hex = random(Hex, 64, 6);
+        for text in [
+            "The password is in the vault; ask Priya for the token.",
+            "password: see 1Password, entry harbor-gateway-2026",
+            "token: rotate every 90 days",
+            "max_tokens: 4096, tokens: 12345678901234567",
+            "secret: kv/data/production/app1-secret",
+            "api_key: ${API_KEY}",
+            "API_KEY=your-api-key-here-1234",
+            "password = os.environ[\"DB_PASSWORD_2\"]",
+            "token: <TOKEN_FROM_CI_2026_05>",
+            "AKIAIOSFODNN7EXAMPLE",
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "postgres://user:password@localhost:5432/db and https://user:${PASS_1}@host",
+            "commit 9fceb02d0ae598e95dc970b74767f19372d61af8 fixed it",
+            "id 550e8400-e29b-41d4-a716-446655440000, session 01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "sk-learn and sk-or-not, task-force, risk_live_stock",
+            "https://example.com/a?b=c:d@e and mailto:a@b.example",
+            "key: lead_acme_corp_2026_warm",
+            "eyJhbGciOiJIUzI1NiJ9 is the head of a token",
+            "The secret: keep the port at 5433, the token-bucket-2 at 100/s.",
+            "- 12:30 deployed v2.14.3 (sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855)",
+            &format!("![diagram](data:image/png;base64,{base64})"),
+            &format!("sha256 {hex}  saddlebag.tar.gz"),
+            &format!("{hex}\n{base64}"),
+            "パスワードは金庫にある。token：なし",
+        ] {
+            assert_eq!(rules(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn random_base64_and_hex_are_no_secrets() {
+        for seed in 0..50 {
+            for set in [Alnum, Base64, Hex, WordDash] {
+                let text = random(set, 2_000, seed + 1);
+                assert_eq!(rules(&text), Vec::<&str>::new(), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn entropy_is_that_of_shannon() {
+        for text in ["", "a", "ab", "aabb", "abcd", "hello world", "kT9#mQ2$vLx4w!"] {
+            let length = text.len() as f64;
+            let of = |byte: u8| text.bytes().filter(|&other| other == byte).count() as f64 / length;
+            let expected: f64 = (0..=255).map(of).filter(|&p| p > 0.0).map(|p| -p * std::primitive::f64::log2(p)).sum();
+            let given = entropy(text) as f64 / BIT as f64;
+            assert!((given - expected).abs() < 0.03, "{text}: {given}, not {expected}");
+        }
+    }
+}
