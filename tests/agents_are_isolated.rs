@@ -14,8 +14,10 @@ use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::protocol::{ErrorCode, FsOp};
+use saddlebag::tools::{Dialect, ToolCall, ToolSet, tools};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
+use serde_json::json;
 use support::drive::Drive;
 use support::{BOTH, Kind, paths_of};
 
@@ -169,12 +171,76 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::RememberError { tool: name(), error: name() }.into(),
         NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() }.into(),
     ];
+    commands
+        .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
         commands.push(Command::Context(ContextRequest { overflow, max_bytes: 10_000, turn: Some(1), entries }));
     }
     commands
+}
+
+/// Whether a call asks for entries: it costs their operations.
+fn is_of_entries(call: &ToolCall) -> bool {
+    let of_entries = tools(&[ToolSet::Entries, ToolSet::Anthropic]);
+    of_entries.iter().any(|tool| tool.name == call.name)
+}
+
+/// Every tool, with a foreign agent, workspace, key or path wherever it takes a text.
+fn every_tool_call(name: &str) -> Vec<ToolCall> {
+    let call = |tool: &str, arguments: serde_json::Value| ToolCall {
+        name: tool.into(),
+        arguments: arguments.to_string(),
+        sets: ToolSet::ALL.to_vec(),
+        dialect: Dialect::Sdk,
+    };
+    let mut calls = vec![
+        call("memory_read", json!({ "source": "list" })),
+        call("memory_read", json!({ "source": "note", "name": name })),
+        call("memory_write", json!({ "target": "note", "name": name, "content": "mine" })),
+        call("memory_edit", json!({ "target": "note", "name": name, "old_str": SECRET, "new_str": "gone" })),
+        call("memory_edit", json!({ "target": "note", "name": name })),
+        call("memory_search", json!({ "query": SECRET })),
+        call("memory_store", json!({ "key": name, "content": "mine" })),
+        call("memory_store", json!({ "key": "mine", "content": "mine", "category": name })),
+        call("memory_recall", json!({ "key": name })),
+        call("memory_recall", json!({ "query": SECRET, "limit": 100 })),
+        call("memory_list", json!({ "limit": 100 })),
+        call("memory_list", json!({ "category": name, "cursor": format!("99999999999:{name}") })),
+        call("memory_forget", json!({ "key": name })),
+        call("notebook_remember", json!({ "title": name, "content": "mine", "links": [name] })),
+        call("notebook_recall", json!({ "query": SECRET, "limit": 100 })),
+        call("notebook_journal", json!({ "entry": name })),
+        call("notebook_link", json!({ "from": name, "to": name })),
+        call("notebook_related", json!({ "note": name })),
+        call("memory", json!({ "command": "view", "path": "/memories" })),
+        call("memory", json!({ "command": "view", "path": "/memories/entries" })),
+        call("memory", json!({ "command": "view", "path": "/memories/agents" })),
+    ];
+    let scopes = [
+        "",
+        "agents/a/",
+        "agents/a/entries/",
+        "workspaces/w/entries/",
+        "entries/",
+        "entries/core/",
+        "entries/workspace/",
+    ];
+    for path in
+        scopes.into_iter().flat_map(|scope| [format!("/memories/{scope}{name}"), format!("/memories/{scope}{name}.md")])
+    {
+        calls.extend([
+            call("memory", json!({ "command": "view", "path": path })),
+            call("memory", json!({ "command": "create", "path": path, "file_text": "mine" })),
+            call("memory", json!({ "command": "str_replace", "path": path, "old_str": SECRET, "new_str": "gone" })),
+            call("memory", json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "mine" })),
+            call("memory", json!({ "command": "rename", "old_path": path, "new_path": "/memories/mine.md" })),
+            call("memory", json!({ "command": "rename", "old_path": "/memories/mine.md", "new_path": path })),
+            call("memory", json!({ "command": "delete", "path": path })),
+        ]);
+    }
+    calls
 }
 
 /// Runs a command; no operation may be about a file of a foreign scope, no reply may tell of one.
@@ -252,6 +318,8 @@ fn agents_are_isolated() {
                     let command = EntriesCommand { run: run.then(|| "r".into()), ..EntriesCommand::new(verb) };
                     assert_blind(&mut drive, &foreign, command.into());
                 }
+                let calls = every_tool_call(name).into_iter().filter(is_of_entries);
+                calls.for_each(|call| assert_blind(&mut drive, &foreign, call.into()));
                 every_other_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
             }
             let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();

@@ -17,8 +17,10 @@ use saddlebag::entries::{
 use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
+use saddlebag::tools::{Dialect, ToolCall, ToolSet};
 use saddlebag::{Command, Config};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
+use serde_json::json;
 use support::arbitrary::NAMES;
 use support::drive::Drive;
 use support::{Kind, agent_config, keep, project_config};
@@ -163,6 +165,33 @@ fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
     commands
 }
 
+/// Anthropic's tool, which is given paths rather than names.
+fn every_call_of_the_memory_tool(target: &Target) -> Vec<Command> {
+    let name = match target {
+        Target::Note(name) | Target::Daily(Some(name)) => name.as_str(),
+        _ => "MEMORY.md",
+    };
+    let folders = ["/memories/", "/memories/notes/", "/memories/entries/core/", "/memories/../", ""];
+    let calls = folders.map(|folder| format!("{folder}{name}")).into_iter().flat_map(|path| {
+        [
+            json!({ "command": "view", "path": path }),
+            json!({ "command": "create", "path": path, "file_text": "mine" }),
+            json!({ "command": "str_replace", "path": path, "old_str": "the", "new_str": "a" }),
+            json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "mine" }),
+            json!({ "command": "rename", "old_path": path, "new_path": "/memories/moved" }),
+            json!({ "command": "rename", "old_path": "/memories/moved", "new_path": path }),
+            json!({ "command": "delete", "path": path }),
+        ]
+    });
+    let call = |arguments: serde_json::Value| ToolCall {
+        name: "memory".into(),
+        arguments: arguments.to_string(),
+        sets: ToolSet::ALL.to_vec(),
+        dialect: Dialect::Sdk,
+    };
+    calls.map(|arguments| Command::from(call(arguments))).collect()
+}
+
 /// Runs everything; no reply may show the secret, and the outside must stay as it is.
 fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
     let before = place.outside();
@@ -170,6 +199,7 @@ fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
         let mut drive = place.drive(config);
         let mut commands: Vec<Command> = targets.iter().flat_map(every_command).collect();
         commands.extend(lines.iter().map(|line| Command::from(JournalCommand::Slash { line: line.clone() })));
+        commands.extend(targets.iter().flat_map(every_call_of_the_memory_tool));
         for command in commands {
             let outcome = format!("{:?}", drive.run(command.clone()));
             assert!(!outcome.contains(SECRET), "{command:?} shows {outcome}");

@@ -127,6 +127,10 @@ pub(crate) enum Command {
     Notebook(crate::notebook::Command),
     #[command(flatten)]
     Entries(crate::entries::Command),
+    /// Print the tools that a model is given
+    Tools(crate::tools::ToolsArgs),
+    /// Run a tool as a model would
+    Call(crate::tools::CallArgs),
     /// Run a command line of zk: list, new, tag list, graph, init
     #[command(disable_help_flag = true)]
     Zk {

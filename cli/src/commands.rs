@@ -17,7 +17,7 @@ use crate::args::{
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, entries, input, json, location, mcp, notebook, zk};
+use crate::{demo, entries, input, json, location, mcp, notebook, tools, zk};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
@@ -52,6 +52,8 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         }
         args::Command::Notebook(command) => notebook::run(command, &global, output),
         args::Command::Entries(command) => entries::run(command, &global, output),
+        args::Command::Tools(args) => tools::list(&args, output),
+        args::Command::Call(args) => tools::call(args, &global, output),
         args::Command::Zk { arguments } => Ok(Exit::OfZk(zk::run(arguments, &global))),
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Entries(reply) => crate::entries::json(reply),
         Reply::Files(FilesReply::Read(reply)) => read(reply),
         Reply::Files(FilesReply::Listed(page)) => file_page(page),
+        Reply::Tool(answer) => crate::tools::json(answer),
         _ => Value::Null,
     }
 }

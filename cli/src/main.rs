@@ -15,6 +15,7 @@ mod mcp;
 mod notebook;
 mod output;
 mod store;
+mod tools;
 mod trace;
 mod zk;
 

@@ -48,6 +48,7 @@ pub use view::EntryProblem;
 pub use write::{ForgetEntryReply, PurgeReply, StoreReply, StoreState};
 
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
+pub(crate) use select::cursor_of;
 
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::cmp::{Ordering, Reverse};
 
+use super::EntryInfo;
 use super::category::Category;
 use super::document::Entry;
 use crate::protocol::Error;
@@ -99,6 +100,12 @@ impl core::fmt::Display for Cursor {
         let mark = if self.shared { "w" } else { "" };
         write!(out, "{}{mark}:{}", self.created, self.key)
     }
+}
+
+/// The cursor of a page that ends with this entry.
+pub(crate) fn cursor_of(entry: &EntryInfo) -> String {
+    let shared = entry.category == Category::Workspace.as_str();
+    Cursor { created: entry.created, key: entry.key.clone(), shared }.to_string()
 }
 
 /// The order of a list.

@@ -79,5 +79,6 @@ impl Page {
 
 /// How to get what comes next.
 pub(super) fn more(next: &str) -> String {
-    format!("\n(more: call again with the same arguments and cursor \"{next}\")")
+    let next = serde_json::to_string(next).unwrap_or_default();
+    format!("\n(more: call again with the same arguments and cursor {next})")
 }

@@ -139,7 +139,7 @@ impl Arguments {
 fn given(spec: &Spec, field: &Field, value: &Value) -> Result<Given, Error> {
     let refused = || {
         let json = serde_json::to_string(value).unwrap_or_default();
-        let message = format!("{}: `{}` is {}", spec.name, field.name, shown(&json));
+        let message = format!("{}: `{}` is {}", spec.name, field.name, cut(on_one_line(&json)));
         Error::invalid_argument(message, format!("`{}` is {}", field.name, expected(field.kind)))
     };
     let given = match (field.kind, value) {
@@ -194,8 +194,24 @@ fn allowed(spec: &Spec) -> String {
 
 /// A part of what was given, on one line.
 pub(super) fn shown(text: &str) -> String {
-    let shown: String = text.chars().take(SHOWN_CHARS).flat_map(char::escape_debug).collect();
-    if text.chars().nth(SHOWN_CHARS).is_some() { format!("{shown}…") } else { shown }
+    cut(text.chars().take(SHOWN_CHARS + 1).flat_map(char::escape_debug).collect())
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// A text that names something, whole and on one line.
+pub(super) fn on_one_line(text: &str) -> String {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if breaks(character) { line.extend(character.escape_debug()) } else { line.push(character) }
+    }
+    line
 }
 
 /// The fields of an object as they stand there: a field that is given twice is not silently one.

@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
-use super::arguments::{Arguments, shown};
+use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::table::{Id, Spec};
 use crate::document::head;
 use crate::entries::{
     EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, EntryInfo, FindEntriesReply, ForgetEntryReply,
-    ListEntriesReply, NewEntry, StoreReply, StoreState,
+    ListEntriesReply, NewEntry, StoreReply, StoreState, cursor_of,
 };
 use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
@@ -82,7 +82,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
 /// What the call answers.
 pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answer, Error> {
     Ok(match reply {
-        EntriesReply::Stored(reply) => stored(&reply),
+        EntriesReply::Stored(reply) => stored(&reply)?,
         EntriesReply::Entry(entry) => one(&entry, arguments.start()?)?,
         EntriesReply::Found(reply) => found(&reply, &arguments.needed("query"), arguments.start()?),
         EntriesReply::Listed(reply) => listed(&reply),
@@ -91,7 +91,12 @@ pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answe
     })
 }
 
-fn stored(reply: &StoreReply) -> Answer {
+fn stored(reply: &StoreReply) -> Result<Answer, Error> {
+    // Nothing was written, which a model would take for done.
+    if reply.state == StoreState::Forgotten {
+        let help = "it was forgotten on purpose; if it is true after all, store it in other words";
+        return Err(Error::new(ErrorCode::InvalidArgument, reply.message.clone(), help));
+    }
     let state = match &reply.state {
         StoreState::Stored => "stored",
         StoreState::Updated => "updated",
@@ -106,7 +111,7 @@ fn stored(reply: &StoreReply) -> Answer {
     object.text("category", &reply.category);
     object.text("state", state);
     object.texts("evicted", &reply.evicted);
-    Answer::new(reply.message.clone(), object)
+    Ok(Answer::new(reply.message.clone(), object))
 }
 
 /// One entry; its content from a byte on where it is longer than an answer.
@@ -119,9 +124,9 @@ fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     })?;
     let part = head(rest, MAX_ANSWER_BYTES);
     let next = (part.len() < rest.len()).then(|| (start + part.len()).to_string());
-    let mut text = format!("[{}] ({})", shown(&entry.key), shown(&entry.category));
+    let mut text = format!("[{}] ({})", on_one_line(&entry.key), on_one_line(&entry.category));
     if !entry.tags.is_empty() {
-        text.push_str(&format!(" tags: {}", shown(&entry.tags.join(", "))));
+        text.push_str(&format!(" tags: {}", on_one_line(&entry.tags.join(", "))));
     }
     text.push_str(&format!(", updated {}\n{part}", utc_text(entry.updated)));
     if let Some(next) = &next {
@@ -140,7 +145,7 @@ fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
         let entry = &hit.entry;
         let content = content(&entry.content);
         let number = number.saturating_add(start.into());
-        let text = format!("{number}. [{}] ({}): {content}", shown(&entry.key), shown(&entry.category));
+        let text = format!("{number}. [{}] ({}): {content}", on_one_line(&entry.key), on_one_line(&entry.category));
         let mut object = fields(entry, &content);
         object.texts("terms", &hit.terms);
         Item { text, object }
@@ -162,17 +167,23 @@ fn listed(reply: &ListEntriesReply) -> Answer {
         let preview = head(&entry.content, PREVIEW_BYTES);
         let rest = if preview.len() < entry.content.len() { "…" } else { "" };
         let preview: String = preview.split_whitespace().collect::<alloc::vec::Vec<_>>().join(" ");
-        let (key, category) = (shown(&entry.key), shown(&entry.category));
+        let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
         let text = format!("- {key} [{category}] {}: {preview}{rest}", utc_text(entry.updated));
         Item { text, object: fields(entry, &preview) }
     });
     let page = Page::of(items);
+    // A page that was full before its end goes on behind the last entry that is shown.
+    let last = reply.entries.get(page.len() as usize..).and_then(|rest| rest.first()).and_then(|_| {
+        let last = (page.len() as usize).checked_sub(1)?;
+        reply.entries.get(last).map(cursor_of)
+    });
+    let next = last.or_else(|| reply.next.clone());
     let headline = match (reply.total, page.len()) {
         (0, _) => "No memory entries found.".to_string(),
         (total, 0) => format!("No more memory entries: {total} in all."),
         (total, count) => format!("Memory entries: showing {count} of {total}"),
     };
-    page.answer(&headline, "entries", Some(reply.total.into()), reply.next.as_deref())
+    page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
 }
 
 fn forgotten(reply: &ForgetEntryReply) -> Answer {
@@ -180,7 +191,7 @@ fn forgotten(reply: &ForgetEntryReply) -> Answer {
     object.text("key", &reply.key);
     object.flag("forgotten", true);
     let again = if reply.already_forgotten { " (it was forgotten before)" } else { "" };
-    Answer::new(format!("Forgot memory: {}{again}", shown(&reply.key)), object)
+    Answer::new(format!("Forgot memory: {}{again}", on_one_line(&reply.key)), object)
 }
 
 /// The content of an entry as far as an answer has room for one; what is longer is there by its key.

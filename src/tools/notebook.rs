@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::answer::{Answer, Item, Page};
-use super::arguments::{Arguments, shown};
+use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::table::{Id, MAX_LIMIT, Spec};
 use crate::notebook::{
@@ -96,7 +96,7 @@ fn remembered(reply: &RememberReply) -> Answer {
 fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
     let items = reply.hits.iter().zip(1_u64..).map(|(hit, number)| {
         let number = number.saturating_add(start.into());
-        let mut text = format!("{number}. {} ({})", shown(&hit.title), hit.path);
+        let mut text = format!("{number}. {} ({})", on_one_line(&hit.title), hit.path);
         if let Some(newer) = &hit.superseded_by {
             text.push_str(&format!(" [superseded by {newer}]"));
         }
@@ -124,7 +124,7 @@ fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
 fn related(notes: &[RelatedNote], note: &str, start: u32, limit: u32) -> Answer {
     let limit = limit.min(MAX_LIMIT as u32) as usize;
     let items = notes.iter().skip(start as usize).take(limit).map(|related| {
-        let text = format!("- {} ({}): {}", shown(&related.title), related.path, related.reason);
+        let text = format!("- {} ({}): {}", on_one_line(&related.title), related.path, related.reason);
         let mut object = Object::new();
         object.text("path", &related.path);
         object.text("title", &related.title);

@@ -35,8 +35,10 @@ fn property(field: &Field) -> Object {
     };
     match field.kind {
         Kind::Text => property.text("type", "string"),
-        // A list of words says by itself that it is text.
-        Kind::Word(words) => property.texts("enum", words),
+        Kind::Word(words) => {
+            property.text("type", "string");
+            property.texts("enum", words);
+        }
         Kind::Flag => property.text("type", "boolean"),
         Kind::Integer { least, most } => {
             property.text("type", "integer");

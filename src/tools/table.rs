@@ -131,8 +131,8 @@ pub(super) const TABLE: &[Spec] = &[
         id: Id::Write,
         name: "memory_write",
         set: ToolSet::Journal,
-        description: "Save free text: long_term = lasting facts and preferences, always in your context; scratchpad = \
-                      `- [ ]` tasks; daily = today's log; note = longer reference under name.",
+        description: "Save free text. long_term = lasting facts and preferences, always in your context; scratchpad = \
+                      `- [ ]` tasks; daily = today's log; note = longer reference, under name. mode: append (default).",
         fields: &[
             needed("target", TARGETS),
             optional("name", Kind::Text),
@@ -146,7 +146,7 @@ pub(super) const TABLE: &[Spec] = &[
         id: Id::Read,
         name: "memory_read",
         set: ToolSet::Journal,
-        description: "Read such a file; list names them.",
+        description: "Read one of these files; source list names them all.",
         fields: &[
             needed("source", Kind::Word(&["long_term", "scratchpad", "daily", "note", "list"])),
             optional("name", Kind::Text).about("of a note, or YYYY-MM-DD"),
@@ -166,7 +166,8 @@ pub(super) const TABLE: &[Spec] = &[
         id: Id::Edit,
         name: "memory_edit",
         set: ToolSet::Journal,
-        description: "Correct or remove: replaces the one place that has old_str. Neither string: deletes the note.",
+        description: "Correct or remove text: old_str, which must occur once, becomes new_str. Without both, deletes the \
+                      note.",
         fields: &[
             needed("target", TARGETS),
             optional("name", Kind::Text),
@@ -213,7 +214,7 @@ pub(super) const TABLE: &[Spec] = &[
         id: Id::List,
         name: "memory_list",
         set: ToolSet::Entries,
-        description: "List keys, newest first.",
+        description: "List keys with previews, newest first; memory_recall has the whole.",
         fields: &[optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
         effect: Effect::Reads,
@@ -248,7 +249,7 @@ pub(super) const TABLE: &[Spec] = &[
         id: Id::RecallNotes,
         name: "notebook_recall",
         set: ToolSet::Notebook,
-        description: "Ask the notes a question; answers with passages, best first.",
+        description: "Ask the notes a question; answers with passages, best first. For exact words: memory_search.",
         fields: &[needed("query", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
         effect: Effect::Reads,
@@ -266,7 +267,7 @@ pub(super) const TABLE: &[Spec] = &[
         id: Id::Link,
         name: "notebook_link",
         set: ToolSet::Notebook,
-        description: "Link two notes, by title or path.",
+        description: "Link two notes that belong together, by title or path.",
         fields: &[needed("from", Kind::Text), needed("to", Kind::Text), optional("text", Kind::Text)],
         answer: &[needed("from", Kind::Text), needed("to", Kind::Text), needed("already_linked", Kind::Flag)],
         effect: Effect::AddsOnce,
@@ -275,7 +276,7 @@ pub(super) const TABLE: &[Spec] = &[
         id: Id::Related,
         name: "notebook_related",
         set: ToolSet::Notebook,
-        description: "Notes linked with one.",
+        description: "Notes that are linked with a note, and why.",
         fields: &[needed("note", Kind::Text), LIMIT, CURSOR],
         answer: &[needed("notes", Kind::Objects), NEXT],
         effect: Effect::Reads,

@@ -13,6 +13,7 @@ use saddlebag::notebook::{
     ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
 };
 use saddlebag::protocol::FsError;
+use saddlebag::tools::{Dialect, ToolCall, ToolSet, tools};
 
 /// Text that commands and stores have in common, so that searches hit, edits match and lines repeat.
 pub fn text() -> impl Strategy<Value = String> {
@@ -250,12 +251,149 @@ pub fn command() -> impl Strategy<Value = Command> {
         5 => notebook().prop_map(Command::Notebook),
         5 => entries().prop_map(Command::Entries),
         2 => files().prop_map(Command::Files),
+        5 => tool_call().prop_map(Command::CallTool),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
                 Command::Context(ContextRequest { overflow, max_bytes, turn, entries })
             }),
     ]
+}
+
+/// A call of a tool: with arguments that fit it, with those of another one, or with no arguments at all.
+pub fn tool_call() -> impl Strategy<Value = ToolCall> {
+    let names: Vec<String> = tools(&ToolSet::ALL).into_iter().map(|tool| tool.name).chain(["nope".into()]).collect();
+    let sets = prop_oneof![
+        9 => Just(ToolSet::ALL.to_vec()),
+        1 => prop::sample::subsequence(ToolSet::ALL.to_vec(), 0..=4),
+    ];
+    let dialect = prop::sample::select(vec![Dialect::Docs, Dialect::Sdk]);
+    let arguments = prop_oneof![
+        12 => prop::collection::vec(argument(), 0..6).prop_map(|fields| {
+            let fields: Vec<String> = fields.into_iter().map(|(name, value)| format!("{name:?}: {value}")).collect();
+            format!("{{{}}}", fields.join(", "))
+        }),
+        4 => memory_arguments(),
+        1 => json(),
+        1 => text(),
+        1 => (1_usize..400).prop_map(|depth| format!("{{\"key\": {}", "[".repeat(depth))),
+    ];
+    (prop::sample::select(names), arguments, sets, dialect).prop_map(|(name, arguments, sets, dialect)| ToolCall {
+        name,
+        arguments,
+        sets,
+        dialect,
+    })
+}
+
+fn argument() -> impl Strategy<Value = (String, String)> {
+    let specs: Vec<serde_json::Value> =
+        tools(&ToolSet::ALL).iter().map(|tool| serde_json::from_str(&tool.input_schema).expect("JSON")).collect();
+    let mut fields: Vec<String> = specs
+        .iter()
+        .filter_map(|schema| schema["properties"].as_object())
+        .flat_map(|properties| properties.keys().cloned())
+        .collect();
+    fields.sort();
+    fields.dedup();
+    fields.push("bogus".into());
+    let words: Vec<String> = specs
+        .iter()
+        .filter_map(|schema| schema["properties"].as_object())
+        .flat_map(|properties| properties.values())
+        .filter_map(|property| property["enum"].as_array())
+        .flatten()
+        .map(ToString::to_string)
+        .collect();
+    let quoted = |text: String| serde_json::Value::String(text).to_string();
+    let value = prop_oneof![
+        4 => name().prop_map(quoted),
+        4 => text().prop_map(quoted),
+        3 => prop::sample::select(words),
+        2 => memory_path().prop_map(quoted),
+        2 => json(),
+    ];
+    (prop::sample::select(fields), value)
+}
+
+/// A command of Anthropic's tool, with the fields that it has.
+fn memory_arguments() -> impl Strategy<Value = String> {
+    (memory_path(), memory_path(), text(), text(), -1_i64..4, 0_usize..7).prop_map(
+        |(path, other, one, two, line, command)| {
+            match command {
+                0 => serde_json::json!({ "command": "view", "path": path }),
+                1 => serde_json::json!({ "command": "view", "path": path, "view_range": [line, -line] }),
+                2 => serde_json::json!({ "command": "create", "path": path, "file_text": one }),
+                3 => serde_json::json!({ "command": "str_replace", "path": path, "old_str": one, "new_str": two }),
+                4 => serde_json::json!({ "command": "insert", "path": path, "insert_line": line, "insert_text": one }),
+                5 => serde_json::json!({ "command": "delete", "path": path }),
+                _ => serde_json::json!({ "command": "rename", "old_path": path, "new_path": other }),
+            }
+            .to_string()
+        },
+    )
+}
+
+fn memory_path() -> impl Strategy<Value = String> {
+    let paths = [
+        "",
+        "/",
+        "/a",
+        "/a/b.txt",
+        "/MEMORY.md",
+        "/SCRATCHPAD.md",
+        "/notes",
+        "/notes/a.md",
+        "/notes/記憶.md",
+        "/daily",
+        "/daily/2026-05-25.md",
+        "/facts/fact-one.md",
+        "/entries",
+        "/entries/core",
+        "/entries/core/a.md",
+        "/entries/core/b.md",
+        "/entries/workspace/a.md",
+        "/entries/daily/two words.md",
+        "/../x",
+        "/%2e%2e/x",
+        "/..\\x",
+        "/.saddlebag/index/0000",
+        "/projects/other-0db23a34/notes/secret.md",
+        "/agents/b/entries/core/a.md",
+        "/templates/fact.md",
+        "/memories/a",
+        "/x\n",
+        "/.",
+        "//",
+        "Z/q",
+    ];
+    prop_oneof![
+        12 => prop::sample::select(paths.to_vec()).prop_map(|path| format!("/memories{path}")),
+        1 => any::<String>(),
+    ]
+}
+
+fn json() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("null".to_string()),
+        any::<bool>().prop_map(|flag| flag.to_string()),
+        any::<i64>().prop_map(|number| number.to_string()),
+        (-3_i64..8).prop_map(|number| number.to_string()),
+        Just("5.0".to_string()),
+        Just("1e999".to_string()),
+        any::<String>().prop_map(|text| serde_json::Value::String(text).to_string()),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(","))),
+            prop::collection::vec((text(), inner), 0..4).prop_map(|fields| {
+                let quoted = |name: String| serde_json::Value::String(name).to_string();
+                let fields: Vec<String> =
+                    fields.into_iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+                format!("{{{}}}", fields.join(","))
+            }),
+        ]
+    })
 }
 
 fn hydrate_request() -> impl Strategy<Value = HydrateRequest> + Clone {

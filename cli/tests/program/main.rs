@@ -9,3 +9,4 @@ mod journal;
 mod mcp;
 mod notebook;
 mod support;
+mod tools;

@@ -80,6 +80,9 @@ fn check_fields(command: &str, arguments: &Arguments) -> Result<(), Error> {
     }
 }
 
+/// The text of a file after a change, and what the tool answers.
+type Edited = Result<(String, String), Error>;
+
 struct Tool<'a> {
     folder: Folder<'a>,
     dialect: Dialect,
@@ -250,7 +253,7 @@ impl Tool<'_> {
         typed: &str,
         place: &Place,
         added: &str,
-        change: &dyn Fn(&str) -> Result<(String, String), Error>,
+        change: &dyn Fn(&str) -> Edited,
     ) -> Result<String, Error> {
         let Place::Stored { area, path } = place else {
             let before = self.folder.entry(place).await?.ok_or_else(|| gone(typed))?;

@@ -135,7 +135,7 @@ pub(super) fn human_size(bytes: u64) -> String {
         }
         (unit, letter) = (unit * 1024, next);
     }
-    if bytes % unit == 0 {
+    if bytes.is_multiple_of(unit) {
         return format!("{}{letter}", bytes / unit);
     }
     // Half to even, as Python rounds.

@@ -1,0 +1,458 @@
+//! The tools that a model is given: what they cost, what they take, and what they answer, in both engines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use proptest::prelude::*;
+use saddlebag::tools::{
+    DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, Tool, ToolAnswer, ToolCall, ToolSet, tools,
+};
+use saddlebag::{Command, Config, Reply};
+use serde_json::{Value, json};
+use support::{BOTH, Kind, SimulatedHost, agent_config, arbitrary, engine, host, keep, project_config, run};
+
+/// What the default set may cost in every request.
+const MAX_TOKENS: usize = 1_200;
+
+fn call(name: &str, arguments: impl ToString) -> ToolCall {
+    let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
+    ToolCall { name: name.into(), arguments: arguments.to_string(), sets, dialect }
+}
+
+fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolAnswer {
+    let Reply::Tool(answer) = run(host, call(name, arguments)) else { panic!("no answer of a tool") };
+    if let Some(structured) = &answer.structured {
+        let tool = tools(&ToolSet::ALL).into_iter().find(|tool| tool.name == name).unwrap();
+        let schema = tool.output_schema.expect("what is structured has a schema");
+        assert_fits(&serde_json::from_str(structured).unwrap(), &serde_json::from_str(&schema).unwrap());
+    }
+    answer
+}
+
+fn done(host: &mut SimulatedHost, name: &str, arguments: Value) -> (String, Value) {
+    let answer = tell(host, name, &arguments);
+    assert!(!answer.is_error, "{name} {arguments}: {}", answer.text);
+    (answer.text, serde_json::from_str(&answer.structured.expect("structured")).unwrap())
+}
+
+fn refused(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> String {
+    let arguments = arguments.to_string();
+    let answer = tell(host, name, &arguments);
+    assert!(answer.is_error && answer.structured.is_none(), "{name} {arguments}: {}", answer.text);
+    answer.text
+}
+
+/// As much of JSON Schema as the tools use.
+fn assert_fits(value: &Value, schema: &Value) {
+    let of_type = match schema["type"].as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_i64(),
+        Some("boolean") => value.is_boolean(),
+        _ => schema["enum"].as_array().is_some_and(|words| words.contains(value)),
+    };
+    assert!(of_type, "{value} does not fit {schema}");
+    for name in schema["required"].as_array().into_iter().flatten() {
+        assert!(value.get(name.as_str().unwrap()).is_some(), "{value} has no {name}");
+    }
+    for (name, value) in value.as_object().into_iter().flatten() {
+        if let Some(properties) = schema["properties"].as_object() {
+            assert_fits(value, properties.get(name).unwrap_or_else(|| panic!("{name} is in no schema")));
+        }
+    }
+    for item in value.as_array().into_iter().flatten() {
+        assert_fits(item, &schema["items"]);
+    }
+}
+
+/// A tool as an API is sent it.
+fn sent(tool: &Tool) -> Value {
+    let schema: Value = serde_json::from_str(&tool.input_schema).unwrap();
+    json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
+}
+
+#[test]
+fn the_default_set_costs_at_most_1200_tokens() {
+    let tokenizer = tiktoken_rs::o200k_base().unwrap();
+    let count = |sets: &[ToolSet]| {
+        let sent: Vec<Value> = tools(sets).iter().map(sent).collect();
+        tokenizer.encode_ordinary(&Value::Array(sent).to_string()).len()
+    };
+    for set in ToolSet::ALL {
+        println!("{}: {} tokens", set.name(), count(&[set]));
+    }
+    let tokens = count(&DEFAULT_SETS);
+    println!("the default set: {tokens} tokens");
+    assert!(tokens <= MAX_TOKENS, "{tokens} tokens, the bar is {MAX_TOKENS}");
+}
+
+#[test]
+fn both_engines_describe_the_same_tools() {
+    for sets in [&[][..], &[ToolSet::Anthropic], &DEFAULT_SETS, &ToolSet::ALL] {
+        let [native, component] = BOTH.map(|kind| engine(kind, Config::default()).tools(sets).unwrap());
+        assert_eq!(native, component);
+        assert!(native.iter().all(|tool| sets.contains(&tool.set)));
+    }
+    let all = tools(&ToolSet::ALL);
+    assert_eq!(all.len(), 14);
+    for tool in &all {
+        assert!(!tool.description.is_empty() && (!tool.read_only || (!tool.destructive && tool.idempotent)));
+        let schema: Value = serde_json::from_str(&tool.input_schema).unwrap();
+        assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
+    }
+}
+
+#[test]
+fn an_argument_that_does_not_fit_is_refused_by_name() {
+    for kind in BOTH {
+        let mut host = host(kind, agent_config(), &[]);
+        for (tool, arguments, wanted) in [
+            (
+                "memory_write",
+                json!({ "target": "longterm", "content": "x" }),
+                "memory_write: `target` is \"longterm\"\n`target` is one of long_term, scratchpad, daily, note",
+            ),
+            (
+                "memory_write",
+                json!({ "target": "daily", "content": "x", "mode": "append_line" }),
+                "memory_write: `mode` is \"append_line\"\n`mode` is one of append, overwrite",
+            ),
+            ("memory_write", json!({ "target": "daily" }), "memory_write: `content` is missing\n`content` is a string"),
+            (
+                "memory_write",
+                json!({ "target": "daily", "content": null }),
+                "memory_write: `content` is missing\n`content` is a string",
+            ),
+            (
+                "memory_write",
+                json!({ "target": "daily", "content": "x", "text": "y" }),
+                "memory_write: unknown argument `text`\nthe arguments are target, name, content, mode",
+            ),
+            (
+                "memory_recall",
+                json!({ "query": "x", "limit": 0 }),
+                "memory_recall: `limit` is 0\n`limit` is a whole number from 1 to 100",
+            ),
+            (
+                "memory_recall",
+                json!({ "query": "x", "limit": "5" }),
+                "memory_recall: `limit` is \"5\"\n`limit` is a whole number from 1 to 100",
+            ),
+            (
+                "memory_recall",
+                json!({ "query": "x", "limit": 2.5 }),
+                "memory_recall: `limit` is 2.5\n`limit` is a whole number from 1 to 100",
+            ),
+            (
+                "memory_store",
+                json!({ "key": "k", "content": "x", "tags": ["a", 1] }),
+                "memory_store: `tags` is [\"a\",1]\n`tags` is an array of at most 32 strings",
+            ),
+            (
+                "memory_store",
+                json!({ "key": "k", "content": "x", "tags": "a" }),
+                "memory_store: `tags` is \"a\"\n`tags` is an array of at most 32 strings",
+            ),
+            (
+                "notebook_remember",
+                json!({ "title": "t", "content": "x", "supersede": "yes" }),
+                "notebook_remember: `supersede` is \"yes\"\n`supersede` is true or false",
+            ),
+            (
+                "memory_recall",
+                json!({}),
+                "memory_recall: neither `key` nor `query` is given\ngive the exact key, or a query; memory_list has the keys",
+            ),
+            (
+                "memory_recall",
+                json!({ "key": "a", "query": "b" }),
+                "memory_recall: both `key` and `query` are given\ngive one",
+            ),
+            (
+                "memory_edit",
+                json!({ "target": "long_term", "old_str": "a" }),
+                "memory_edit: `new_str` is missing\ngive the text in its place; an empty one deletes old_str",
+            ),
+            (
+                "memory_search",
+                json!({ "query": "x", "cursor": "next" }),
+                "`cursor` is `next`\ngive the cursor that the answer before named, or none for the beginning",
+            ),
+            (
+                "memory",
+                json!({ "command": "append" }),
+                "memory: `command` is \"append\"\n`command` is one of view, create, str_replace, insert, delete, rename",
+            ),
+        ] {
+            assert_eq!(refused(&mut host, tool, &arguments), wanted, "{arguments}");
+        }
+        for (arguments, wanted) in [
+            ("[]", "invalid type: sequence, expected an object"),
+            ("{\"query\": \"a\", \"query\": \"b\"}", "`query` is given twice"),
+            ("{\"query\": \"a\"} x", "trailing characters"),
+            ("{\"query\": ", "EOF"),
+        ] {
+            assert!(refused(&mut host, "memory_search", arguments).contains(wanted), "{arguments}");
+        }
+        let deep = format!("{{\"query\": {}", "[".repeat(100_000));
+        assert!(refused(&mut host, "memory_search", deep).contains("recursion limit"));
+        let large = json!({ "query": "x".repeat(MAX_ARGUMENT_BYTES) });
+        assert!(refused(&mut host, "memory_search", large).contains("the limit is 1048576"));
+        assert_eq!(host.executor().log().len(), 0, "nothing was asked of the store");
+    }
+}
+
+#[test]
+fn a_tool_of_a_set_that_is_off_is_not_there() {
+    let mut host = host(Kind::Native, agent_config(), &[]);
+    let call = ToolCall { sets: vec![ToolSet::Notebook], ..call("memory_store", "{}") };
+    let Reply::Tool(answer) = run(&mut host, call) else { panic!("no answer of a tool") };
+    assert!(answer.is_error);
+    assert_eq!(
+        answer.text,
+        "unknown tool: memory_store\n\
+         one of notebook_remember, notebook_recall, notebook_journal, notebook_link, notebook_related"
+    );
+}
+
+#[test]
+fn an_error_of_a_family_is_an_answer_with_its_help() {
+    for kind in BOTH {
+        let mut host = host(kind, project_config(), &[]);
+        let answer = refused(&mut host, "memory_store", json!({ "key": "k", "content": "x" }));
+        assert_eq!(answer, "this memory was opened without an agent\nopen the memory with the name of an agent");
+        let answer = refused(&mut host, "memory_edit", json!({ "target": "note", "name": "../x" }));
+        assert!(answer.starts_with("invalid note name (no slashes or dots)\n"), "{answer}");
+        assert!(
+            refused(&mut host, "memory_write", json!({ "target": "note", "content": "x" }))
+                .contains("invalid note name")
+        );
+    }
+}
+
+#[test]
+fn the_journal_is_written_read_edited_and_searched() {
+    for kind in BOTH {
+        let mut host = host(kind, agent_config(), &[]);
+        let note = json!({ "target": "note", "name": "deploy", "content": "fly.io, port 8080" });
+        let (text, structured) = done(&mut host, "memory_write", note);
+        assert_eq!(text, "Wrote 17 bytes to projects/proj/notes/deploy.md");
+        assert_eq!(structured, json!({ "path": "projects/proj/notes/deploy.md", "bytes": 17 }));
+        let (text, _) = done(&mut host, "memory_read", json!({ "source": "note", "name": "deploy" }));
+        assert_eq!(text, "fly.io, port 8080\n");
+        done(
+            &mut host,
+            "memory_edit",
+            json!({ "target": "note", "name": "deploy", "old_str": "8080", "new_str": "9090" }),
+        );
+        let (text, found) = done(&mut host, "memory_search", json!({ "query": "port" }));
+        assert!(text.contains("port 9090"), "{text}");
+        assert_eq!((&found["total"], found.get("next")), (&json!(1), None));
+        let (text, _) = done(&mut host, "memory_read", json!({ "source": "list" }));
+        assert_eq!(text, "Files 1 to 1 of 1:\nprojects/proj/notes/deploy.md (18 bytes)");
+        done(&mut host, "memory_edit", json!({ "target": "note", "name": "deploy" }));
+        let (text, read) = done(&mut host, "memory_read", json!({ "source": "note", "name": "deploy" }));
+        assert_eq!(text, "(empty: there is no projects/proj/notes/deploy.md yet)");
+        assert_eq!(read["exists"], json!(false));
+    }
+}
+
+#[test]
+fn entries_are_stored_recalled_listed_and_forgotten() {
+    for kind in BOTH {
+        let mut host = host(kind, agent_config(), &[]);
+        done(&mut host, "memory_store", json!({ "key": "port", "content": "staging runs on 8080", "tags": ["ops"] }));
+        let (_, again) = done(&mut host, "memory_store", json!({ "key": "port", "content": "staging runs on 9090" }));
+        assert_eq!((&again["state"], &again["category"]), (&json!("updated"), &json!("core")));
+        let (text, _) = done(&mut host, "memory_recall", json!({ "key": "port" }));
+        assert_eq!(text, "[port] (core), updated 2026-05-25T12:00:00.000000001Z\nstaging runs on 9090");
+        let (text, _) =
+            done(&mut host, "memory_recall", json!({ "query": "which port is staging on?", "limit": null }));
+        assert_eq!(text, "Found 1 memory:\n1. [port] (core): staging runs on 9090");
+        let (text, _) = done(&mut host, "memory_list", json!({}));
+        assert!(text.starts_with("Memory entries: showing 1 of 1\n- port [core]"), "{text}");
+        let (text, _) = done(&mut host, "memory_forget", json!({ "key": "port" }));
+        assert_eq!(text, "Forgot memory: port");
+        assert!(refused(&mut host, "memory_recall", json!({ "key": "port" })).starts_with("UZ-MEM-004"));
+        let (text, found) = done(&mut host, "memory_recall", json!({ "query": "staging" }));
+        assert_eq!((text.as_str(), &found["entries"]), ("No memories found matching: staging", &json!([])));
+    }
+}
+
+#[test]
+fn notes_are_remembered_linked_recalled_and_related() {
+    for kind in BOTH {
+        let mut host = host(kind, agent_config(), &[]);
+        done(
+            &mut host,
+            "notebook_remember",
+            json!({ "title": "Load balancer", "content": "Two nodes.", "tags": ["ops"] }),
+        );
+        let decision =
+            json!({ "title": "Use nginx", "content": "It is known.", "kind": "decision", "links": ["Load balancer"] });
+        let (_, made) = done(&mut host, "notebook_remember", decision);
+        assert_eq!(made["path"], json!("projects/proj/decisions/use-nginx.md"));
+        let (text, _) = done(&mut host, "notebook_recall", json!({ "query": "how many nodes?" }));
+        assert!(text.contains("1. Load balancer (projects/proj/facts/load-balancer.md)\n"), "{text}");
+        let (_, linked) = done(&mut host, "notebook_link", json!({ "from": "Load balancer", "to": "Use nginx" }));
+        assert_eq!(linked["already_linked"], json!(false));
+        let (text, _) = done(&mut host, "notebook_related", json!({ "note": "Load balancer" }));
+        assert_eq!(
+            text,
+            "Linked with Load balancer:\n- Use nginx (projects/proj/decisions/use-nginx.md): links both ways"
+        );
+        let (_, logged) = done(&mut host, "notebook_journal", json!({ "entry": "deployed" }));
+        assert_eq!(logged["path"], json!("projects/proj/daily/2026-05-25.md"));
+        assert!(refused(&mut host, "notebook_related", json!({ "note": "nowhere" })).contains("nowhere"));
+    }
+}
+
+/// Pages follow each other without a gap or a repetition, and each is bounded.
+#[test]
+fn every_list_and_search_is_paged_to_its_end() {
+    let names: Vec<String> = (0..230).map(|number| format!("projects/proj/facts/fact-{number:03}.md")).collect();
+    let text = format!("# Port\n\nport {}\n\n[[fact-000]]\n", "x".repeat(600));
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), text.as_bytes())).collect();
+    for kind in BOTH {
+        let mut host = host(kind, agent_config(), &files);
+        for number in 0..30 {
+            run(&mut host, keep(&format!("key-{number:02}"), &format!("port {}", "y".repeat(4_000)), "core"));
+        }
+        for (tool, arguments, field, id, total) in [
+            ("memory_read", json!({ "source": "list" }), "files", "path", 230),
+            ("memory_search", json!({ "query": "port" }), "hits", "path", 230),
+            ("memory_recall", json!({ "query": "port", "limit": 12 }), "entries", "key", 30),
+            ("memory_list", json!({ "limit": 7 }), "entries", "key", 30),
+            ("notebook_recall", json!({ "query": "port", "limit": 100 }), "hits", "path", 230),
+            ("notebook_related", json!({ "note": "fact-000", "limit": 50 }), "notes", "path", 229),
+        ] {
+            let mut arguments = arguments;
+            let mut seen: Vec<String> = Vec::new();
+            for page in 0.. {
+                assert!(page < 100, "{tool} comes to no end");
+                let (text, found) = done(&mut host, tool, arguments.clone());
+                assert!(text.len() <= MAX_ANSWER_BYTES + 1_000, "{tool}: {} bytes", text.len());
+                seen.extend(found[field].as_array().unwrap().iter().map(|item| item[id].as_str().unwrap().to_string()));
+                let Some(next) = found.get("next") else { break };
+                assert!(text.ends_with(&format!("cursor {next})")), "{text}");
+                arguments["cursor"] = next.clone();
+            }
+            let count = seen.len();
+            seen.sort();
+            seen.dedup();
+            assert_eq!((count, seen.len()), (total, total), "{tool} ({kind:?})");
+        }
+    }
+}
+
+#[test]
+fn a_long_file_and_a_long_entry_are_read_in_parts() {
+    let long = "0123456789\n".repeat(10_000);
+    for kind in BOTH {
+        let entry = format!("---\nkey: long\ncategory: core\n---\n\n{long}");
+        let files: [(&str, &[u8]); 2] =
+            [("MEMORY.md", long.as_bytes()), ("agents/a/entries/core/long.md", entry.as_bytes())];
+        let mut host = host(kind, agent_config(), &files);
+        for (tool, arguments) in
+            [("memory_read", json!({ "source": "long_term" })), ("memory_recall", json!({ "key": "long" }))]
+        {
+            let (mut arguments, mut whole) = (arguments, String::new());
+            loop {
+                let (_, part) = done(&mut host, tool, arguments.clone());
+                let text = part.get("text").unwrap_or_else(|| &part["entries"][0]["content"]);
+                whole.push_str(text.as_str().unwrap());
+                let Some(next) = part.get("next") else { break };
+                arguments["cursor"] = next.clone();
+            }
+            assert_eq!(whole, long, "{tool}");
+        }
+    }
+}
+
+/// Whatever fails, and whenever: an answer, no trap, and no text that is lost.
+#[test]
+fn a_host_that_fails_is_an_answer_and_loses_nothing() {
+    use saddlebag::protocol::FsError;
+    let files: [(&str, &[u8]); 5] = [
+        ("MEMORY.md", b"the text of long\n"),
+        ("projects/proj/notes/a.md", b"# A\n\nthe text of a\n"),
+        ("projects/proj/memories/d/e.txt", b"the text of e\n"),
+        ("projects/proj/memories/d/f.txt", b"the text of f\n"),
+        ("agents/a/entries/core/k.md", b"the text of k"),
+    ];
+    let change =
+        |path: &str, old: &str| json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": "a" });
+    let calls = [
+        ("memory_write", json!({ "target": "long_term", "content": "more" })),
+        ("memory_read", json!({ "source": "list" })),
+        ("memory_edit", json!({ "target": "note", "name": "a" })),
+        ("memory_search", json!({ "query": "text" })),
+        ("memory_store", json!({ "key": "l", "content": "more" })),
+        ("memory_recall", json!({ "query": "text" })),
+        ("memory_list", json!({})),
+        ("memory_forget", json!({ "key": "k" })),
+        ("notebook_remember", json!({ "title": "B", "content": "more" })),
+        ("notebook_recall", json!({ "query": "text" })),
+        ("notebook_link", json!({ "from": "A", "to": "A" })),
+        ("memory", json!({ "command": "view", "path": "/memories" })),
+        ("memory", json!({ "command": "create", "path": "/memories/new", "file_text": "more" })),
+        ("memory", change("/memories/MEMORY.md", "the")),
+        ("memory", change("/memories/entries/core/k.md", "the")),
+        ("memory", json!({ "command": "delete", "path": "/memories/notes/a.md" })),
+        ("memory", json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/g" })),
+        (
+            "memory",
+            json!({ "command": "rename", "old_path": "/memories/entries/core/k.md", "new_path": "/memories/entries/x/y.md" }),
+        ),
+    ];
+    for kind in BOTH {
+        for (name, arguments) in &calls {
+            let mut calm = host(kind, agent_config(), &files);
+            tell(&mut calm, name, arguments);
+            for operation in 0..calm.executor().operations() {
+                let mut host = host(kind, agent_config(), &files);
+                host.executor_mut().fail_at(operation, FsError::TimedOut);
+                let answer = tell(&mut host, name, arguments);
+                let kept = host.executor().files();
+                for text in ["text of long", "text of a", "text of e", "text of f", "text of k"] {
+                    let is_there = kept.values().any(|bytes| String::from_utf8_lossy(bytes).contains(text));
+                    assert!(is_there, "{name} {arguments} at {operation} gave {answer:?}: {text} is lost");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 48 } else { 256 }))]
+
+    /// Whatever a model sends, it is answered, in both engines with the same words.
+    #[test]
+    fn any_arguments_are_answered(calls in prop::collection::vec(arbitrary::tool_call(), 1..12)) {
+        let [native, component] = BOTH.map(|kind| {
+            let mut host = host(kind, agent_config(), &[
+                ("MEMORY.md", b"fact one\n"),
+                ("projects/proj/notes/a.md", b"# a\n\nfact two\n"),
+                ("projects/other-0db23a34/notes/secret.md", b"a secret of others"),
+                ("agents/b/entries/core/a.md", b"a secret of others"),
+                ("agents/a/entries/core/a.md", b"fact three"),
+            ]);
+            let answers: Vec<ToolAnswer> = calls.iter().map(|call| match run(&mut host, Command::from(call.clone())) {
+                Reply::Tool(answer) => answer,
+                other => panic!("{other:?}"),
+            }).collect();
+            (answers, host.executor().files())
+        });
+        prop_assert_eq!(&native, &component);
+        let (answers, files) = native;
+        for (call, answer) in calls.iter().zip(&answers) {
+            prop_assert!(!answer.text.contains("a secret of others"), "{:?}: {}", call, answer.text);
+            prop_assert!(!answer.text.is_empty() || call.name == "memory_read", "{:?}", call);
+            prop_assert!(!(answer.is_error && answer.structured.is_some()));
+        }
+        prop_assert_eq!(&files["projects/other-0db23a34/notes/secret.md"], b"a secret of others");
+        prop_assert_eq!(&files["agents/b/entries/core/a.md"], b"a secret of others");
+    }
+}
