@@ -321,9 +321,14 @@ fn a_call_that_is_cancelled_ends_and_has_no_answer() {
     let store = large_store();
     let trace = store.here.join("trace.jsonl");
     let mut client = Pipes::start(&store, &["--trace", trace.to_str().expect("text")]).open();
-    let search = request(41, "tools/call", json!({ "name": "memory_search", "arguments": { "query": "fact" } }));
+    let arguments = json!({ "query": "fact" });
+    let meta = json!({ "progressToken": 41 });
+    let params = json!({ "name": "memory_search", "arguments": arguments, "_meta": meta });
+    client.send(&request(41, "tools/call", params));
+    // It is under way.
+    assert_eq!(client.receive()["method"], "notifications/progress");
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 41 } });
-    client.send_bytes(format!("{search}\n{cancel}\n").as_bytes());
+    client.send(&cancel);
     // The next response is not that of the search.
     assert_ne!(client.call("memory_write", json!({ "target": "daily", "content": "after" }))["isError"], true);
     let (code, rest) = client.close();
