@@ -35,6 +35,7 @@ pub(crate) struct Memory {
 }
 
 /// What the thread is asked for.
+#[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
 enum Job {
     Start(Call, Command),
     Cancel(u64),

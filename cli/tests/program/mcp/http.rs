@@ -166,7 +166,7 @@ fn a_session_ends_when_its_client_says_so() {
     let headers = session.headers().join("\r\n");
     let head = format!("DELETE /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n\r\n", server.address);
     let ended = server.exchange(&head, b"");
-    assert!((200..300).contains(&ended.status), "{ended:?}");
+    assert_eq!(ended.status, 204, "{ended:?}");
     let after = session.post(&request(1, "tools/list", json!({})));
     assert_eq!(after.status, 404, "{after:?}");
 }

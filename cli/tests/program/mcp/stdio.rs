@@ -85,7 +85,7 @@ fn a_tool_that_fails_says_so_to_the_model() {
         ("memory_write", json!({ "target": "nowhere", "content": "x" }), "long_term"),
         ("memory_write", json!({ "target": "daily", "content": "x", "colour": "red" }), "colour"),
         ("memory_write", json!({ "target": "daily" }), "content"),
-        ("memory_edit", json!({ "target": "note", "name": "../x", "old_str": "a", "new_str": "b" }), "../x"),
+        ("memory_edit", json!({ "target": "note", "name": "../x", "old_str": "a", "new_str": "b" }), "note name"),
         ("memory_store", json!({ "key": "k", "content": "x", "agent": "other" }), "agent"),
     ] {
         let result = client.call(tool, arguments);
@@ -321,9 +321,14 @@ fn a_call_that_is_cancelled_ends_and_has_no_answer() {
     let store = large_store();
     let trace = store.here.join("trace.jsonl");
     let mut client = Pipes::start(&store, &["--trace", trace.to_str().expect("text")]).open();
-    let search = request(41, "tools/call", json!({ "name": "memory_search", "arguments": { "query": "fact" } }));
+    let arguments = json!({ "query": "fact" });
+    let meta = json!({ "progressToken": 41 });
+    let params = json!({ "name": "memory_search", "arguments": arguments, "_meta": meta });
+    client.send(&request(41, "tools/call", params));
+    // It is under way.
+    assert_eq!(client.receive()["method"], "notifications/progress");
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 41 } });
-    client.send_bytes(format!("{search}\n{cancel}\n").as_bytes());
+    client.send(&cancel);
     // The next response is not that of the search.
     assert_ne!(client.call("memory_write", json!({ "target": "daily", "content": "after" }))["isError"], true);
     let (code, rest) = client.close();
