@@ -14,7 +14,7 @@ use crate::store::PathError;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
-use exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, types};
+use exports::saddlebag::memory::{context, engine, entries, exchange, fs, journal, notebook, types};
 
 crate::mirror_contract!();
 
@@ -164,6 +164,18 @@ impl notebook::Guest for Component {
     fn parse_note_path(stdout: String, extension: String, root: Option<String>) -> Result<String, types::Error> {
         let path = crate::notebook::parse_note_path(&stdout, &extension, root.as_deref());
         path.map_err(|error| given(crate::protocol::Error::from(error)))
+    }
+}
+
+impl exchange::Guest for Component {
+    fn detect(paths: Vec<String>) -> Option<exchange::Detected> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        crate::exchange::detect(&paths).map(given)
+    }
+
+    fn wants(format: exchange::Format, path: String) -> bool {
+        let format: crate::exchange::Format = given(format);
+        format.wants(&path)
     }
 }
 

@@ -10,7 +10,8 @@
 //!   lines of a Markdown file.
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
-//!   injected into a prompt. [`entries`]: keyed facts of an agent.
+//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`exchange`]: the formats of
+//!   other agents.
 //! * [`Memory`], which runs the commands of all of them.
 #![no_std]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
@@ -27,6 +28,7 @@ pub mod context;
 pub mod document;
 mod engine;
 pub mod entries;
+pub mod exchange;
 pub mod journal;
 mod memory;
 #[doc(hidden)]

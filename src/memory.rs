@@ -7,6 +7,7 @@ use core::cell::RefCell;
 use crate::context::{self, ContextReply, ContextRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
+use crate::exchange::{self, ExchangeCommand, ExchangeReply};
 use crate::journal::{self, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
@@ -64,6 +65,8 @@ pub enum Command {
     Notebook(NotebookCommand),
     /// Of the entries.
     Entries(EntriesCommand),
+    /// Of the exchange with other agents.
+    Exchange(ExchangeCommand),
 }
 
 /// What came of a [`Command`].
@@ -78,6 +81,8 @@ pub enum Reply {
     Notebook(NotebookReply),
     /// Of an entries command.
     Entries(EntriesReply),
+    /// Of an exchange command.
+    Exchange(ExchangeReply),
 }
 
 /// Everything that one call caused.
@@ -195,6 +200,7 @@ impl Command {
             Self::Context(_) => "context",
             Self::Notebook(command) => command.name(),
             Self::Entries(command) => command.name(),
+            Self::Exchange(command) => command.name(),
         }
     }
 }
@@ -214,6 +220,12 @@ impl From<NotebookCommand> for Command {
 impl From<EntriesCommand> for Command {
     fn from(command: EntriesCommand) -> Self {
         Self::Entries(command)
+    }
+}
+
+impl From<ExchangeCommand> for Command {
+    fn from(command: ExchangeCommand) -> Self {
+        Self::Exchange(command)
     }
 }
 
@@ -238,6 +250,7 @@ async fn run(
         }
         Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
         Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
+        Command::Exchange(command) => Reply::Exchange(exchange::run(&call, &entries, command).await?),
     })
 }
 

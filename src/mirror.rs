@@ -151,6 +151,7 @@ macro_rules! mirror_contract {
         use $crate as own;
         use $crate::context as own_context;
         use $crate::entries as own_entries;
+        use $crate::exchange as own_exchange;
         use $crate::journal as own_journal;
         use $crate::notebook as own_notebook;
         use $crate::protocol as own_protocol;
@@ -279,6 +280,21 @@ macro_rules! mirror_contract {
                 stored, unchanged, skipped, truncated, swept, evicted, message
             }
             entries::SkippedEntry => own_entries::SkippedEntry { key, reason }
+
+            exchange::Command => own_exchange::ExchangeCommand { agent, workspace, verb }
+            exchange::ImportFromRequest => own_exchange::ImportFromRequest {
+                format, origin, files, others, dry_run, earlier
+            }
+            exchange::ForeignFile => own_exchange::ForeignFile { path, first_line, content }
+            exchange::ImportFromReply => own_exchange::ImportFromReply { entries, rejected }
+            exchange::ExchangedEntry => own_entries::ExchangedEntry { path, line, key, shared, digest, state }
+            exchange::RejectedPart => own_exchange::RejectedPart { path, line, reason }
+            exchange::ExportToRequest => own_exchange::ExportToRequest { format, forgotten, cursor }
+            exchange::ExportToReply => own_exchange::ExportToReply {
+                parts, next, files, bytes, entries, losses, problems
+            }
+            exchange::FilePart => own_exchange::FilePart { path, offset, content }
+            exchange::Loss => own_exchange::Loss { key, field, reason }
 
             engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries }
             engine::Limits => own::Limits {
@@ -411,8 +427,22 @@ macro_rules! mirror_contract {
                 Stored, Updated, Moved(category), Unchanged, Forgotten, Conflict, Held,
             }
 
-            engine::Command => own::Command { Journal(command), Context(request), Notebook(command), Entries(command) }
-            engine::Reply => own::Reply { Journal(reply), Context(reply), Notebook(reply), Entries(reply) }
+            exchange::Format => own_exchange::Format {
+                JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex,
+            }
+            exchange::Detected => own_exchange::Detected { Format(format), Markdown, ZkNotebook, ZerostackStore }
+            exchange::Verb => own_exchange::ExchangeVerb { ImportFrom(request), ExportTo(request) }
+            exchange::Reply => own_exchange::ExchangeReply { Imported(reply), Exported(reply) }
+            exchange::ExchangeState => own_entries::ExchangeState {
+                Stored, Updated, Unchanged, Renamed(key), Kept(reason), Rejected(reason),
+            }
+
+            engine::Command => own::Command {
+                Journal(command), Context(request), Notebook(command), Entries(command), Exchange(command),
+            }
+            engine::Reply => own::Reply {
+                Journal(reply), Context(reply), Notebook(reply), Entries(reply), Exchange(reply),
+            }
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),
             }

@@ -22,6 +22,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Context(reply) => context(reply),
         Reply::Notebook(reply) => crate::notebook::json(reply),
         Reply::Entries(reply) => crate::entries::json(reply),
+        Reply::Exchange(reply) => crate::exchange::json(reply),
         _ => Value::Null,
     }
 }

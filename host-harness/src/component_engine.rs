@@ -14,7 +14,7 @@ use wasmtime::{ResourceLimiter, Store};
 use crate::code_cache::CodeCache;
 use crate::engine::{Engine, EngineError};
 
-use bindings::exports::saddlebag::memory::{context, engine, entries, fs, journal, notebook, types};
+use bindings::exports::saddlebag::memory::{context, engine, entries, exchange, fs, journal, notebook, types};
 
 saddlebag::mirror_contract!();
 

@@ -5,6 +5,7 @@
 mod bad_input;
 mod concurrency;
 mod entries;
+mod exchange;
 mod journal;
 mod notebook;
 mod support;
