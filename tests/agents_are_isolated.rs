@@ -10,6 +10,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
     ImportRequest, NewEntry, Policy,
 };
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::protocol::{ErrorCode, FsOp};
@@ -158,6 +159,25 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::RecallForTurn { turn: 1, query: SECRET.into(), limit: 50 }.into(),
         NotebookCommand::MemoryContext { turn: 1, max_bytes: 10_000 }.into(),
         NotebookCommand::RememberError { tool: name(), error: name() }.into(),
+        ExchangeCommand::new(ExchangeVerb::ExportTo(ExportToRequest {
+            format: Format::JsonLines,
+            forgotten: true,
+            cursor: None,
+        }))
+        .into(),
+        ExchangeCommand::new(ExchangeVerb::ImportFrom(ImportFromRequest {
+            format: Format::OpenClaw,
+            origin: name(),
+            files: vec![ForeignFile {
+                path: "MEMORY.md".into(),
+                first_line: 1,
+                content: Ok(format!("- **{}**: mine\n", name()).into_bytes()),
+            }],
+            others: vec![name()],
+            dry_run: false,
+            earlier: Vec::new(),
+        }))
+        .into(),
         NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() }.into(),
     ];
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {

@@ -85,7 +85,10 @@ fn expressed(drive: &mut Drive<Simulator>) -> Vec<(String, String, String, Vec<S
 fn claude() -> Files {
     files(&[
         ("MEMORY.md", "# Memory\n- [Role](role.md) — who\n- [Gone](gone.md) — staging comes first\n"),
-        ("role.md", "---\nname: role\ndescription: Engineer.\nmetadata:\n  type: user\n---\n\nEngineer.\n\n- **Why:** said so\n---\n"),
+        (
+            "role.md",
+            "---\nname: role\ndescription: Engineer.\nmetadata:\n  type: user\n---\n\nEngineer.\n\n- **Why:** said so\n---\n",
+        ),
         ("build.md", "---\nname: build\ntype: project\n---\nUse `cargo xtask`.\n"),
     ])
 }
@@ -98,10 +101,17 @@ fn states(of: &[(String, ExchangeState)]) -> Vec<&ExchangeState> {
 fn a_store_goes_from_claude_code_to_openclaw_and_back_without_a_loss() {
     for kind in BOTH {
         let mut first = drive(kind);
-        assert!(states(&import(&mut first, Format::ClaudeCode, &claude())).iter().all(|state| **state == ExchangeState::Stored));
+        assert!(
+            states(&import(&mut first, Format::ClaudeCode, &claude()))
+                .iter()
+                .all(|state| **state == ExchangeState::Stored)
+        );
         assert_eq!(all(&mut first).len(), 3);
         let (workspace, losses) = export(&mut first, Format::OpenClaw);
-        assert!(losses.iter().all(|loss| loss.key == "*" && ["created", "updated"].contains(&loss.field.as_str())), "{losses:?}");
+        assert!(
+            losses.iter().all(|loss| loss.key == "*" && ["created", "updated"].contains(&loss.field.as_str())),
+            "{losses:?}"
+        );
         let mut second = drive(kind);
         import(&mut second, Format::OpenClaw, &workspace);
         assert_eq!(expressed(&mut second), expressed(&mut first), "{kind:?}");
@@ -140,7 +150,9 @@ fn a_store_goes_through_basic_memory_and_mcp_without_a_loss() {
 fn a_dump_brings_every_field_back() {
     for kind in BOTH {
         let mut first = drive(kind);
-        for (key, content, category) in [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "shared", "workspace")] {
+        for (key, content, category) in
+            [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "shared", "workspace")]
+        {
             let entry = NewEntry {
                 key: key.into(),
                 content: content.into(),
@@ -154,7 +166,11 @@ fn a_dump_brings_every_field_back() {
         let (dump, losses) = export(&mut first, Format::JsonLines);
         assert_eq!(losses, []);
         let before = first.executor.files();
-        assert!(states(&import(&mut first, Format::JsonLines, &dump)).iter().all(|state| **state == ExchangeState::Unchanged));
+        assert!(
+            states(&import(&mut first, Format::JsonLines, &dump))
+                .iter()
+                .all(|state| **state == ExchangeState::Unchanged)
+        );
         assert_eq!(first.executor.files(), before);
         let mut second = drive(kind);
         import(&mut second, Format::JsonLines, &dump);
@@ -167,10 +183,25 @@ fn an_import_that_is_done_twice_changes_nothing() {
     for kind in BOTH {
         for (format, given) in [
             (Format::ClaudeCode, claude()),
-            (Format::OpenClaw, files(&[("MEMORY.md", "- **a**: x\n- y\n- y\n- **a**: z\n"), ("memory/2020-01-01.md", "- **a**: old\n- w\n")])),
+            (
+                Format::OpenClaw,
+                files(&[
+                    ("MEMORY.md", "- **a**: x\n- y\n- y\n- **a**: z\n"),
+                    ("memory/2020-01-01.md", "- **a**: old\n- w\n"),
+                ]),
+            ),
             (Format::Hermes, files(&[("MEMORY.md", "one\n§\ntwo")])),
-            (Format::McpMemory, files(&[("memory.jsonl", "{\"type\":\"entity\",\"name\":\"B\",\"entityType\":\"p\",\"observations\":[\"x\",\"y\"]}")])),
-            (Format::NullClaw, files(&[("MEMORY_SNAPSHOT.json", "[{\"key\":\"k\",\"content\":\"x\",\"timestamp\":\"1\"}]")])),
+            (
+                Format::McpMemory,
+                files(&[(
+                    "memory.jsonl",
+                    "{\"type\":\"entity\",\"name\":\"B\",\"entityType\":\"p\",\"observations\":[\"x\",\"y\"]}",
+                )]),
+            ),
+            (
+                Format::NullClaw,
+                files(&[("MEMORY_SNAPSHOT.json", "[{\"key\":\"k\",\"content\":\"x\",\"timestamp\":\"1\"}]")]),
+            ),
         ] {
             let mut drive = drive(kind);
             let first = import(&mut drive, format, &given);
@@ -192,15 +223,20 @@ fn what_was_changed_there_is_changed_here_and_what_was_changed_here_stays() {
         // Nothing is new there: what was changed here is no conflict.
         let again = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: one\n- **b**: one\n")]));
         assert!(states(&again).iter().all(|state| **state == ExchangeState::Unchanged), "{again:?}");
-        let changed = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "# x\n- **a**: two\n- **b**: two\n")]));
+        let changed =
+            import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "# x\n- **a**: two\n- **b**: two\n")]));
         assert_eq!(changed[0], ("a".to_string(), ExchangeState::Updated));
         assert_eq!(changed[1].1, ExchangeState::Renamed("b".into()));
         let renamed = changed[1].0.clone();
         assert!(renamed.starts_with("b_") && renamed.len() == 10, "{renamed}");
         let entries = all(&mut drive);
-        let said: Vec<(&str, &str)> = entries.iter().map(|entry| (entry.key.as_str(), entry.content.as_str())).collect();
+        let said: Vec<(&str, &str)> =
+            entries.iter().map(|entry| (entry.key.as_str(), entry.content.as_str())).collect();
         assert_eq!(said, [("a", "two"), ("b", "mine"), (renamed.as_str(), "two")]);
-        assert_eq!(entries[0].source.as_deref().and_then(|source| source.split(" #").next()), Some("import:openclaw ~/there/MEMORY.md:2"));
+        assert_eq!(
+            entries[0].source.as_deref().and_then(|source| source.split(" #").next()),
+            Some("import:openclaw ~/there/MEMORY.md:2")
+        );
         // The renamed one follows as well.
         let third = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: two\n- **b**: three\n")]));
         assert_eq!(third[1], (renamed, ExchangeState::Updated));
@@ -227,7 +263,10 @@ fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so() {
         drive.run(EntriesCommand::new(EntriesVerb::Forget { key: "build".into(), base: None })).unwrap();
         let imported = import(&mut drive, Format::ClaudeCode, &claude());
         assert_eq!(imported[1].1, ExchangeState::Renamed("role".into()), "{imported:?}");
-        assert!(matches!(&imported[2].1, ExchangeState::Kept(reason) if reason.contains("it was forgotten at")), "{imported:?}");
+        assert!(
+            matches!(&imported[2].1, ExchangeState::Kept(reason) if reason.contains("it was forgotten at")),
+            "{imported:?}"
+        );
         let again = import(&mut drive, Format::ClaudeCode, &claude());
         assert_eq!(again[1].1, ExchangeState::Unchanged);
         assert!(all(&mut drive).iter().any(|entry| entry.key == "role" && entry.content == "mine"));
@@ -241,7 +280,8 @@ fn a_dry_run_says_the_same_and_changes_nothing() {
         let mut drive = drive(kind);
         drive.run(keep("role", "mine", "core")).unwrap();
         let (before, log) = (drive.executor.files(), changes(&drive.executor).len());
-        let planned = run_import(&mut drive, ImportFromRequest { dry_run: true, ..request(Format::ClaudeCode, &claude()) });
+        let planned =
+            run_import(&mut drive, ImportFromRequest { dry_run: true, ..request(Format::ClaudeCode, &claude()) });
         assert_eq!((drive.executor.files(), changes(&drive.executor).len()), (before, log));
         let done = run_import(&mut drive, request(Format::ClaudeCode, &claude()));
         assert_eq!(planned, done, "{kind:?}");
@@ -250,7 +290,10 @@ fn a_dry_run_says_the_same_and_changes_nothing() {
 
 #[test]
 fn parts_of_one_import_know_of_each_other() {
-    let parts = [files(&[("memory/2020-01-01.md", "- **a**: x\n")]), files(&[("memory/2020-01-02.md", "- **a**: y\n- **b**: z\n")])];
+    let parts = [
+        files(&[("memory/2020-01-01.md", "- **a**: x\n")]),
+        files(&[("memory/2020-01-02.md", "- **a**: y\n- **b**: z\n")]),
+    ];
     for dry_run in [true, false] {
         let mut drive = drive(Kind::Native);
         let mut earlier: Vec<ExchangedEntry> = Vec::new();
@@ -268,8 +311,13 @@ fn old_logs_are_kept_as_logs_and_new_ones_as_daily_entries() {
     let mut drive = drive(Kind::Native);
     let today = saddlebag::store::utc_text(drive.now.local().unwrap().epoch_nanoseconds());
     let today = format!("memory/{}.md", &today[..10]);
-    import(&mut drive, Format::OpenClaw, &files(&[("memory/2020-01-01.md", "- **old**: x\n"), (&today, "- **new**: y\n")]));
-    let categories: Vec<(String, String)> = all(&mut drive).into_iter().map(|entry| (entry.key, entry.category)).collect();
+    import(
+        &mut drive,
+        Format::OpenClaw,
+        &files(&[("memory/2020-01-01.md", "- **old**: x\n"), (&today, "- **new**: y\n")]),
+    );
+    let categories: Vec<(String, String)> =
+        all(&mut drive).into_iter().map(|entry| (entry.key, entry.category)).collect();
     assert_eq!(categories, [("new".to_string(), "daily".to_string()), ("old".to_string(), "daily-log".to_string())]);
     let (written, losses) = export(&mut drive, Format::OpenClaw);
     assert!(written.iter().any(|(path, text)| path == "memory/2020-01-01.md" && text.contains("- **old**: x")));
@@ -285,7 +333,10 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing() {
         drive.run(keep("mine", "v", "notes")).unwrap();
         let imported = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: x\n- **b**: y\n")]));
         assert_eq!(imported[0].1, ExchangeState::Stored);
-        assert!(matches!(&imported[1].1, ExchangeState::Rejected(reason) if reason.contains("the limit is 2")), "{imported:?}");
+        assert!(
+            matches!(&imported[1].1, ExchangeState::Rejected(reason) if reason.contains("the limit is 2")),
+            "{imported:?}"
+        );
         assert_eq!(all(&mut drive).len(), 2);
         let before = drive.executor.files();
         let many = (0..1_025).map(|i| (format!("{i}.md"), "x".to_string())).collect();

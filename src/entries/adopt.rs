@@ -33,8 +33,22 @@ const SUMMARY_FIELD: &str = "summary";
 
 /// The keys that a frontmatter has for the fields of an entry, and for whose it is.
 const KNOWN_FIELDS: [&str; 16] = [
-    "key", "category", "tags", "created", "created_at", "updated", "updated_at", "source", "supersedes", "forgotten",
-    "agent", "zombie_id", "fleet_id", "workspace", "owner", SUMMARY_FIELD,
+    "key",
+    "category",
+    "tags",
+    "created",
+    "created_at",
+    "updated",
+    "updated_at",
+    "source",
+    "supersedes",
+    "forgotten",
+    "agent",
+    "zombie_id",
+    "fleet_id",
+    "workspace",
+    "owner",
+    SUMMARY_FIELD,
 ];
 
 /// An entry on its way between Saddlebag and another agent's format.

@@ -27,8 +27,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-pub use adopt::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 pub(crate) use adopt::{Adoption, hash, is_mark};
+pub use adopt::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
 pub use checks::{MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use export::{EntryFile, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
@@ -259,11 +259,7 @@ pub(crate) async fn dump(
     adopt::dump(call, entries, &scope, forgotten).await.map_err(unavailable)
 }
 
-fn checked_scope(
-    entries: &Entries,
-    agent: Option<&str>,
-    workspace: Option<&str>,
-) -> Result<Rc<EntriesScope>, Error> {
+fn checked_scope(entries: &Entries, agent: Option<&str>, workspace: Option<&str>) -> Result<Rc<EntriesScope>, Error> {
     let Some(scope) = entries.scope.clone() else {
         let help = "open the memory with the name of an agent";
         return Err(Error::invalid_argument("this memory was opened without an agent", help));

@@ -153,7 +153,9 @@ fn category(text: &str) -> Category<'_> {
 fn is_timestamp(text: &str) -> bool {
     let is_one = |text: &str| {
         let text = text.trim();
-        text.contains(':') && text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit())
+        text.contains(':')
+            && text.starts_with(|c: char| c.is_ascii_digit())
+            && text.ends_with(|c: char| c.is_ascii_digit())
             && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b','))
     };
     text.split(['-', '–']).all(is_one)
@@ -417,9 +419,9 @@ mod tests {
         let observations = observations.iter().map(|found| {
             serde_json::json!({ "category": found.category, "content": found.content, "tags": found.tags, "context": found.context })
         });
-        let relations = relations.iter().map(|found| {
-            serde_json::json!({ "type": found.kind, "target": found.target, "context": found.context })
-        });
+        let relations = relations
+            .iter()
+            .map(|found| serde_json::json!({ "type": found.kind, "target": found.target, "context": found.context }));
         (observations.collect(), relations.collect())
     }
 

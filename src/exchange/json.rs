@@ -17,7 +17,17 @@ const VERSION: u64 = 1;
 
 /// The fields of a line.
 const FIELDS: [&str; 11] = [
-    "version", "key", "category", "tags", "content", "summary", "created", "updated", "source", "supersedes", "forgotten",
+    "version",
+    "key",
+    "category",
+    "tags",
+    "content",
+    "summary",
+    "created",
+    "updated",
+    "source",
+    "supersedes",
+    "forgotten",
 ];
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
@@ -100,9 +110,7 @@ fn line(entry: &ForeignEntry) -> String {
             line.push_str(&format!(",\"{name}\":\"{}\"", utc_text(moment)));
         }
     }
-    for (name, text) in
-        [("summary", &entry.summary), ("source", &entry.source), ("supersedes", &entry.supersedes)]
-    {
+    for (name, text) in [("summary", &entry.summary), ("source", &entry.source), ("supersedes", &entry.supersedes)] {
         if let Some(text) = text {
             line.push_str(&format!(",\"{name}\":{}", quoted(text)));
         }

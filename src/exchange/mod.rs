@@ -366,9 +366,8 @@ pub fn read_files(format: Format, files: &[ForeignFile], others: &[String]) -> (
     let mut texts = Vec::with_capacity(files.len());
     for ForeignFile { path, first_line, content } in files {
         let text = content.as_deref().map_err(Clone::clone).and_then(|bytes| {
-            core::str::from_utf8(bytes).map_err(|error| {
-                format!("it is not UTF-8 text: at byte {}", error.valid_up_to())
-            })
+            core::str::from_utf8(bytes)
+                .map_err(|error| format!("it is not UTF-8 text: at byte {}", error.valid_up_to()))
         });
         match text {
             Ok(text) => texts.push(TextFile { path, first_line: (*first_line).max(1), text }),

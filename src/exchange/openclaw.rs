@@ -60,9 +60,10 @@ fn read(file: &TextFile<'_>, converted: &mut Converted) {
     };
     for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
         // What is indented below an item is its text, whatever it looks like.
-        let inner = item.as_ref().filter(|item| !item.is_paragraph).and_then(|_| {
-            line.strip_prefix("  ").or_else(|| line.strip_prefix('\t'))
-        });
+        let inner = item
+            .as_ref()
+            .filter(|item| !item.is_paragraph)
+            .and_then(|_| line.strip_prefix("  ").or_else(|| line.strip_prefix('\t')));
         if let (Some(inner), Some(item)) = (inner, &mut item) {
             (0..=blank).for_each(|_| item.text.push('\n'));
             item.text.push_str(inner);

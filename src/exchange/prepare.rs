@@ -8,9 +8,7 @@ use alloc::vec::Vec;
 use super::text::{hash8, hook};
 use super::{Converted, ForeignFile, Format, Loss, RejectedPart, read_files};
 use crate::document::{head, heading};
-use crate::entries::{
-    DAILY_LOG, ForeignEntry, MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_TAG_BYTES, MAX_TAGS, is_mark,
-};
+use crate::entries::{DAILY_LOG, ForeignEntry, MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_TAG_BYTES, MAX_TAGS, is_mark};
 use crate::order;
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -58,7 +56,11 @@ fn kept_tags(tags: &[String], reject: &mut dyn FnMut(String)) -> Vec<String> {
     for tag in tags.iter().map(|tag| tag.trim()).filter(|tag| !tag.is_empty()) {
         let shown = || head(tag, 40).escape_debug().to_string();
         if tag.len() > MAX_TAG_BYTES {
-            reject(format!("the tag `{}…` has {} bytes, the limit is {MAX_TAG_BYTES}: it is left out", shown(), tag.len()));
+            reject(format!(
+                "the tag `{}…` has {} bytes, the limit is {MAX_TAG_BYTES}: it is left out",
+                shown(),
+                tag.len()
+            ));
         } else if kept.len() == MAX_TAGS && !kept.iter().any(|known| known == tag) {
             reject(format!("the tag `{}` is left out: an entry has at most {MAX_TAGS}", shown()));
             break;
@@ -160,7 +162,11 @@ pub(super) fn find_losses(
     }
     for (field, count) in of_all {
         let entries = if count == 1 { "1 entry".to_string() } else { format!("{count} entries") };
-        losses.push(Loss { key: "*".into(), field: field.into(), reason: format!("{} ({entries})", reason(format, field)) });
+        losses.push(Loss {
+            key: "*".into(),
+            field: field.into(),
+            reason: format!("{} ({entries})", reason(format, field)),
+        });
     }
 }
 
@@ -173,7 +179,8 @@ fn is_shared(format: Format, entry: &ForeignEntry) -> bool {
 fn lost(format: Format, entry: &ForeignEntry, back: Option<&ForeignEntry>, has_key: bool) -> Vec<&'static str> {
     let Some(back) = back else { return ["content"].to_vec() };
     // A log of a day is written where the days are, and comes in as what it was: its age decides.
-    let category = |entry: &ForeignEntry| if entry.category == DAILY_LOG { "daily".into() } else { entry.category.clone() };
+    let category =
+        |entry: &ForeignEntry| if entry.category == DAILY_LOG { "daily".into() } else { entry.category.clone() };
     let summary = |entry: &ForeignEntry| entry.summary.clone().filter(|summary| *summary != hook(&entry.content));
     let is_carried = format == Format::JsonLines;
     // The mark of an import says where an entry came from to the store that imported it, and to no other.

@@ -69,7 +69,11 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
     let total = lines.iter().take(starts.first().copied().unwrap_or(lines.len()));
     let total = total.filter_map(|line| line.strip_prefix(TOTAL)).find_map(|total| total.trim().parse::<usize>().ok());
     if let Some(total) = total.filter(|&total| total > found) {
-        converted.reject(file, 1, format!("it says that it has {total} memories, and {found} are there: it is cut short"));
+        converted.reject(
+            file,
+            1,
+            format!("it says that it has {total} memories, and {found} are there: it is cut short"),
+        );
     }
 }
 
@@ -119,13 +123,15 @@ pub(super) fn import_nullclaw(files: &[TextFile<'_>]) -> Converted {
     let mut converted = Converted::default();
     for file in files {
         match serde_json::from_str(file.text) {
-            Ok(Value::Array(items)) => items.iter().zip(1_usize..).for_each(|(item, number)| {
-                match nullclaw_entry(file, item) {
+            Ok(Value::Array(items)) => {
+                items.iter().zip(1_usize..).for_each(|(item, number)| match nullclaw_entry(file, item) {
                     Ok(entry) => converted.entries.push(entry),
                     Err(reason) => converted.reject(file, 1, format!("memory {number}: {reason}")),
-                }
-            }),
-            Ok(_) => converted.reject(file, 1, "it is no snapshot that is known: an array of memories is expected".into()),
+                })
+            }
+            Ok(_) => {
+                converted.reject(file, 1, "it is no snapshot that is known: an array of memories is expected".into())
+            }
             Err(error) => {
                 let line = u32::try_from(error.line()).unwrap_or(1);
                 converted.reject(file, line, format!("it is no JSON, or cut short: {error}"));

@@ -63,7 +63,10 @@ fn claude_code_has_topics_and_an_index() {
                 "MEMORY.md",
                 "# Memory\n- [Role](role.md) — senior engineer\n- [Deploy Target](gone.md) — staging first\n\nUse tabs.\n",
             ),
-            ("role.md", "---\nname: user-role\ndescription: who the user is\ntype: user\n---\n\nEngineer.\n\n**Why:** asked\n"),
+            (
+                "role.md",
+                "---\nname: user-role\ndescription: who the user is\ntype: user\n---\n\nEngineer.\n\n**Why:** asked\n",
+            ),
             ("build.md", "---\nname: build\nmetadata:\n  type: project\n---\nUse `cargo xtask`.\n"),
             ("plain.md", "No frontmatter.\n"),
         ],
@@ -96,7 +99,9 @@ fn the_index_of_claude_code_is_never_cut_silently() {
     let (_, index) = written.iter().find(|(path, _)| path == "MEMORY.md").unwrap();
     assert!(index.lines().count() <= 200 && index.len() <= 25_000, "{} {}", index.lines().count(), index.len());
     let listed = index.lines().filter(|line| line.starts_with("- [")).count();
-    assert!(index.ends_with(&format!("<!-- {} more memories are in this folder and not listed here -->\n", 300 - listed)));
+    assert!(
+        index.ends_with(&format!("<!-- {} more memories are in this folder and not listed here -->\n", 300 - listed))
+    );
     assert_eq!((written.len(), losses), (301, vec![]));
 }
 
@@ -186,7 +191,10 @@ fn nullclaw_has_seconds_or_milliseconds() {
 #[test]
 fn hermes_is_filled_up_to_its_limit() {
     let entries = read(Format::Hermes, &[("MEMORY.md", "one\n§\ntwo\nlines"), ("USER.md", "likes tea\n")]);
-    assert_eq!(entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(), ["one", "two\nlines", "likes tea"]);
+    assert_eq!(
+        entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(),
+        ["one", "two\nlines", "likes tea"]
+    );
     assert_eq!((entries[1].line, entries[2].tags.as_slice()), (3, &["user-profile".to_string()][..]));
     assert!(entries[0].key.starts_with("hermes_memory_"));
 
@@ -204,7 +212,8 @@ fn hermes_is_filled_up_to_its_limit() {
 
 #[test]
 fn gemini_has_a_section() {
-    let text = "# Context\n- not this\n\n## Gemini Added Memories\n- first fact\n- second fact\n\n## Other\n- nor this\n";
+    let text =
+        "# Context\n- not this\n\n## Gemini Added Memories\n- first fact\n- second fact\n\n## Other\n- nor this\n";
     let entries = read(Format::Gemini, &[("GEMINI.md", text), ("MEMORY.md", "- [A](a.md) — of a project\n")]);
     assert_eq!(
         entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(),
@@ -272,7 +281,10 @@ fn an_entity_is_an_entry_for_each_observation() {
     let (written, losses) = write_files(Format::McpMemory, &entries, NOON).unwrap();
     assert_eq!(written, [("memory.jsonl".to_string(), text.to_string())]);
     assert_eq!(losses, []);
-    let reasons = rejected(Format::McpMemory, &[("memory.jsonl", "{\"type\":\"note\"}\n{\"type\":\"entity\",\"name\":\"x\"}\n{")]);
+    let reasons = rejected(
+        Format::McpMemory,
+        &[("memory.jsonl", "{\"type\":\"note\"}\n{\"type\":\"entity\",\"name\":\"x\"}\n{")],
+    );
     assert!(reasons[0].1.contains("its type `note` is not known"), "{reasons:?}");
     assert_eq!(reasons.len(), 3);
 }
@@ -300,7 +312,10 @@ fn what_is_no_text_or_too_many_tags_is_rejected_and_the_rest_goes_on() {
     assert_eq!(said(&entries), [("good", "core", "fine")]);
     let reasons: Vec<&str> = rejected.iter().map(|part| part.reason.as_str()).collect();
     assert_eq!(reasons, ["it is not UTF-8 text: at byte 1", "it is a link", "`empty` says nothing"]);
-    let long = format!("{{\"type\":\"entity\",\"name\":\"{}\",\"entityType\":\"x\",\"observations\":[\"o\"]}}", "n".repeat(80));
+    let long = format!(
+        "{{\"type\":\"entity\",\"name\":\"{}\",\"entityType\":\"x\",\"observations\":[\"o\"]}}",
+        "n".repeat(80)
+    );
     let (entries, rejected) = read_files(Format::McpMemory, &files(&[("memory.jsonl", &long)]), &[]);
     assert_eq!((entries.len(), rejected.len()), (1, 1));
     assert!(rejected[0].reason.contains("has 87 bytes, the limit is 64"), "{rejected:?}");
@@ -372,7 +387,9 @@ fn any_text() -> impl Strategy<Value = String> {
         2 => "\\PC{0,8}",
         1 => any::<char>().prop_map(String::from),
     ];
-    prop::collection::vec(piece, 1..10).prop_map(|pieces| pieces.concat()).prop_filter("says something", |text| !text.trim().is_empty())
+    prop::collection::vec(piece, 1..10)
+        .prop_map(|pieces| pieces.concat())
+        .prop_filter("says something", |text| !text.trim().is_empty())
 }
 
 fn any_entry() -> impl Strategy<Value = ForeignEntry> {
@@ -385,7 +402,17 @@ fn any_entry() -> impl Strategy<Value = ForeignEntry> {
         |(key, content, category, mut tags, (created, updated), (summary, source))| {
             tags.retain(|tag| !tag.is_empty());
             tags.dedup();
-            ForeignEntry { key, content, category: category.into(), tags, created, updated, summary, source, ..ForeignEntry::default() }
+            ForeignEntry {
+                key,
+                content,
+                category: category.into(),
+                tags,
+                created,
+                updated,
+                summary,
+                source,
+                ..ForeignEntry::default()
+            }
         },
     )
 }
@@ -393,14 +420,26 @@ fn any_entry() -> impl Strategy<Value = ForeignEntry> {
 fn any_entries() -> impl Strategy<Value = Vec<ForeignEntry>> {
     prop::collection::vec(any_entry(), 0..6).prop_map(|mut entries| {
         let mut known: Vec<String> = Vec::new();
-        entries.retain(|entry| !known.contains(&entry.key) && { known.push(entry.key.clone()); true });
+        entries.retain(|entry| {
+            !known.contains(&entry.key) && {
+                known.push(entry.key.clone());
+                true
+            }
+        });
         entries
     })
 }
 
 /// All that formats are about, without where it stood.
 fn bare(entry: &ForeignEntry) -> ForeignEntry {
-    ForeignEntry { path: String::new(), line: 0, is_exact: false, is_positional: false, others: Vec::new(), ..entry.clone() }
+    ForeignEntry {
+        path: String::new(),
+        line: 0,
+        is_exact: false,
+        is_positional: false,
+        others: Vec::new(),
+        ..entry.clone()
+    }
 }
 
 proptest! {

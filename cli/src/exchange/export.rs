@@ -17,7 +17,9 @@ use crate::store::Store;
 /// Exports in the format of another agent. `None` where our own Markdown is meant.
 pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
     let format = match args.to {
-        super::FormatName::Auto => return Err(Failure::usage("an export cannot guess its format", "name it with --to")),
+        super::FormatName::Auto => {
+            return Err(Failure::usage("an export cannot guess its format", "name it with --to"));
+        }
         name => match name.foreign() {
             Some(format) => format,
             None => return Ok(None),

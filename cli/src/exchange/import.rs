@@ -61,13 +61,7 @@ fn in_place(from: &Path) -> Failure {
     Failure::usage(message, format!("run saddlebag with --root {}", from.display()))
 }
 
-fn one(
-    format: Format,
-    from: &Path,
-    args: &ImportArgs,
-    global: &Global,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let source = Source::open(from, format)?;
     let reply = take_in(format, &source, args.dry_run, &mut Store::open(global)?, output)?;
     let summary = Summary::of(&reply);
@@ -106,7 +100,8 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
                 continue;
             }
         };
-        let summary = Summary::of(&take_in(format, &source, true, &mut store, output)?);
+        let reply = take_in(format, &source, true, &mut store, output)?;
+        let summary = Summary::of(&reply);
         tell(&format!("{}: {place}: {}, {}", known.agent, files(source.len()), summary.line()));
         let mut object = summary.json();
         object["agent"] = known.agent.into();
@@ -127,7 +122,8 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
     }
     let mut exit = if failures { Exit::Failed } else { Exit::Done };
     for (known, format, source) in planned.iter().filter(|_| is_done) {
-        let summary = Summary::of(&take_in(*format, source, false, &mut store, output)?);
+        let reply = take_in(*format, source, false, &mut store, output)?;
+        let summary = Summary::of(&reply);
         if summary.exit() != Exit::Done {
             exit = summary.exit();
         }
@@ -265,13 +261,13 @@ impl<'a> Summary<'a> {
     }
 
     fn json(&self) -> Value {
-        let renamed = self.renamed.iter().map(|(entry, key)| {
-            json!({ "path": entry.path, "line": entry.line, "key": key, "stored_as": entry.key })
-        });
+        let renamed = self
+            .renamed
+            .iter()
+            .map(|(entry, key)| json!({ "path": entry.path, "line": entry.line, "key": key, "stored_as": entry.key }));
         let kept = self.kept.iter().map(|(entry, reason)| json!({ "key": entry.key, "reason": reason }));
-        let rejected = self.rejected.iter().map(|(path, line, reason)| {
-            json!({ "path": path, "line": line, "reason": reason })
-        });
+        let rejected =
+            self.rejected.iter().map(|(path, line, reason)| json!({ "path": path, "line": line, "reason": reason }));
         json!({
             "upserted": self.stored + self.updated,
             "stored": self.stored,

@@ -99,7 +99,9 @@ impl Source {
         let mut hand_on = |part: &mut Vec<ForeignFile>| {
             let part = std::mem::take(part);
             let is_other = |path: &&&str| part.iter().all(|file| file.path != ***path);
-            let others = if part.len() == paths.len() { Vec::new() } else {
+            let others = if part.len() == paths.len() {
+                Vec::new()
+            } else {
                 paths.iter().filter(is_other).map(|path| (*path).to_string()).collect()
             };
             if part.is_empty() { Ok(()) } else { take(part, others) }

@@ -71,10 +71,7 @@ fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
     let run: Run = other.run_with(&["import", "-", "--from", "jsonl"], dump.as_bytes()).exits(0);
     run.prints("Imported: 1 upserted, 0 unchanged, 0 conflicts, 0 kept, 0 rejected\n");
     assert_eq!(other.tree().len(), store.tree().len());
-    assert_eq!(
-        other.text("agents/main/entries/core/deploy.md"),
-        store.text("agents/main/entries/core/deploy.md")
-    );
+    assert_eq!(other.text("agents/main/entries/core/deploy.md"), store.text("agents/main/entries/core/deploy.md"));
     let mut command = store.command(&["export", "--to", "claude-code", "--out", "-"]);
     let tar = command.output().expect("it runs").stdout;
     other.run_with(&["import", "-", "--from", "claude-code"], &tar).exits(0);
@@ -96,10 +93,14 @@ fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
     assert!(made.success());
     let json = store.run(&["--json", "import", "claude", "--from", "claude-code"]).exits(3).json();
     assert_eq!(json["upserted"], 1, "{json}");
-    let rejected: Vec<(&str, &str)> = json["rejected"].as_array().unwrap().iter()
+    let rejected: Vec<(&str, &str)> = json["rejected"]
+        .as_array()
+        .unwrap()
+        .iter()
         .map(|part| (part["path"].as_str().unwrap(), part["reason"].as_str().unwrap()))
         .collect();
-    let reason = |path: &str| rejected.iter().find(|(found, _)| *found == path).map(|(_, reason)| *reason).unwrap_or_default();
+    let reason =
+        |path: &str| rejected.iter().find(|(found, _)| *found == path).map(|(_, reason)| *reason).unwrap_or_default();
     assert_eq!(reason("link.md"), "it is a link, and links are not followed");
     assert_eq!(reason("cycle"), "it is a link, and links are not followed");
     assert_eq!(reason("pipe.md"), "it is not a regular file");
@@ -115,19 +116,30 @@ fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
 fn what_is_on_the_machine_is_shown_before_anything_is_done() {
     let store = Store::new();
     let home = store.here.join("home");
-    put(&home, &[(".openclaw/workspace/MEMORY.md", "- **a**: x\n"), (".gemini/GEMINI.md", "## Gemini Added Memories\n- fact\n")]);
+    put(
+        &home,
+        &[
+            (".openclaw/workspace/MEMORY.md", "- **a**: x\n"),
+            (".gemini/GEMINI.md", "## Gemini Added Memories\n- fact\n"),
+        ],
+    );
     fs::create_dir_all(store.here.join(".zk")).unwrap();
     let run = |arguments: &[&str]| {
         let mut command = store.command(arguments);
         command.env("HOME", &home).env("USERPROFILE", &home);
-        for name in ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"] {
+        for name in
+            ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"]
+        {
             command.env_remove(name);
         }
         crate::support::run(&mut command, None)
     };
     let before = store.tree();
     let shown = "OpenClaw: ~/.openclaw/workspace: 1 file, 1 upserted";
-    run(&["import", "--from", "auto"]).exits(3).complains(shown).complains("2 sources would be imported, and nobody can be asked");
+    run(&["import", "--from", "auto"])
+        .exits(3)
+        .complains(shown)
+        .complains("2 sources would be imported, and nobody can be asked");
     run(&["import", "--from", "auto", "--dry-run"]).exits(0).complains(shown).complains("opened in place with --root");
     assert_eq!(store.tree(), before);
     let done = run(&["--json", "import", "--from", "auto", "--yes"]).exits(0).complains(shown).json();
@@ -139,7 +151,11 @@ fn what_is_on_the_machine_is_shown_before_anything_is_done() {
 fn bad_use_changes_nothing() {
     let store = Store::new();
     claude(&store);
-    store.refuses(&["import", "claude", "--from", "claude-code", "--mode", "replace"], 2, "--mode replace is of files of entries");
+    store.refuses(
+        &["import", "claude", "--from", "claude-code", "--mode", "replace"],
+        2,
+        "--mode replace is of files of entries",
+    );
     store.refuses(&["import", "--from", "claude-code"], 2, "needs the folder or the file to import");
     store.refuses(&["import"], 2, "required");
     store.refuses(&["import", "claude", "--from", "nonsense"], 2, "invalid value");
