@@ -87,7 +87,7 @@ fn claude() -> Files {
         ("MEMORY.md", "# Memory\n- [Role](role.md) — who\n- [Gone](gone.md) — staging comes first\n"),
         (
             "role.md",
-            "---\nname: role\ndescription: Engineer.\nmetadata:\n  type: user\n---\n\nEngineer.\n\n- **Why:** said so\n---\n",
+            "---\nname: role\ndescription: \"Engineer. - **Why:** said so ---\"\nmetadata:\n  type: user\n---\n\nEngineer.\n\n- **Why:** said so\n---\n",
         ),
         ("build.md", "---\nname: build\ntype: project\n---\nUse `cargo xtask`.\n"),
     ])

@@ -14,8 +14,8 @@ use wasmtime::{Engine, Store};
 
 /// What the size of every instantiation and download is held to, in bytes. The bar is 900 KB, which
 /// notebook and entries miss, as `docs/benchmarks.md` explains; this keeps it from growing unseen. It is a
-/// little above what it is: 2,087,436 bytes, 0.18 MB of them for the entries.
-const MAX_COMPONENT_BYTES: usize = 2_250_000;
+/// little above what it is: 2,413,658 bytes, 0.18 MB of them for the entries and 0.24 MB for the exchange.
+const MAX_COMPONENT_BYTES: usize = 2_500_000;
 
 #[test]
 fn imports_nothing() {

@@ -181,7 +181,7 @@ fn tags(text: &str) -> Option<Vec<String>> {
 fn read_relations(text: &str, is_item: bool, line: u32, relations: &mut Vec<Relation>) {
     let Some((before, target, after)) = link(text) else { return };
     let after = after.trim();
-    let context = after.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let context = after.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|rest| !rest.contains("[["));
     if is_item
         && (after.is_empty() || context.is_some())
         && let Some(kind) = relation_kind(before.trim())

@@ -100,9 +100,9 @@ fn parts(content: &str) -> Vec<&str> {
 /// first made first.
 pub(super) fn exportable(format: Format, entries: &[ForeignEntry]) -> (Vec<ForeignEntry>, Vec<Loss>) {
     let mut sorted: Vec<&ForeignEntry> = entries.iter().collect();
-    order::sort_slice(&mut sorted, |a, b| {
-        (a.created, &a.key, a.category == "workspace").cmp(&(b.created, &b.key, b.category == "workspace"))
-    });
+    // Those without a date stay in their order.
+    let tie = |entry: &ForeignEntry| entry.created.map(|_| (entry.key.clone(), entry.category == "workspace"));
+    order::sort_slice(&mut sorted, |a, b| a.created.cmp(&b.created).then_with(|| tie(a).cmp(&tie(b))));
     if format == Format::JsonLines {
         return (sorted.into_iter().cloned().collect(), Vec::new());
     }

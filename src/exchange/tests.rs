@@ -448,7 +448,7 @@ proptest! {
         let (back, losses) = there_and_back(Format::JsonLines, &entries);
         prop_assert_eq!(losses, vec![]);
         let mut expected: Vec<ForeignEntry> = entries.iter().map(bare).collect();
-        expected.sort_by(|a, b| (a.created, &a.key).cmp(&(b.created, &b.key)));
+        expected.sort_by_key(|entry| (entry.created, entry.created.map(|_| entry.key.clone())));
         prop_assert_eq!(back.iter().map(bare).collect::<Vec<_>>(), expected);
     }
 
