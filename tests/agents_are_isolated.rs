@@ -159,26 +159,6 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::RecallForTurn { turn: 1, query: SECRET.into(), limit: 50 }.into(),
         NotebookCommand::MemoryContext { turn: 1, max_bytes: 10_000 }.into(),
         NotebookCommand::RememberError { tool: name(), error: name() }.into(),
-        ExchangeCommand::new(ExchangeVerb::ExportTo(ExportToRequest {
-            format: Format::JsonLines,
-            forgotten: true,
-            cursor: None,
-        }))
-        .into(),
-        ExchangeCommand::new(ExchangeVerb::ImportFrom(ImportFromRequest {
-            format: Format::OpenClaw,
-            origin: name(),
-            files: vec![ForeignFile {
-                path: "MEMORY.md".into(),
-                first_line: 1,
-                content: Ok(format!("- **{}**: mine\n", name()).into_bytes()),
-            }],
-            others: vec![name()],
-            dry_run: false,
-            earlier: Vec::new(),
-        }))
-        .into(),
-        NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() }.into(),
     ];
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
@@ -235,6 +215,20 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
     assert_eq!(memory(Some(EntriesConfig::of_agent("a"))), memory(None));
 }
 
+fn exchange(name: &str) -> [Command; 2] {
+    let export = ExportToRequest { format: Format::JsonLines, forgotten: true, cursor: None };
+    let content = Ok(format!("- **{name}**: mine\n").into_bytes());
+    let import = ImportFromRequest {
+        format: Format::OpenClaw,
+        origin: name.into(),
+        files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
+        others: vec![name.into()],
+        dry_run: false,
+        earlier: Vec::new(),
+    };
+    [ExchangeVerb::ExportTo(export), ExchangeVerb::ImportFrom(import)].map(|verb| ExchangeCommand::new(verb).into())
+}
+
 fn entries_of(store: &Simulator, folder: &str) -> Vec<(String, Vec<u8>)> {
     store.files().into_iter().filter(|(path, _)| path.starts_with(folder)).collect()
 }
@@ -258,7 +252,8 @@ fn agents_are_isolated() {
                     let command = EntriesCommand { run: run.then(|| "r".into()), ..EntriesCommand::new(verb) };
                     assert_blind(&mut drive, &foreign, command.into());
                 }
-                every_other_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
+                let others = every_other_command(name).into_iter().chain(exchange(name));
+                others.for_each(|command| assert_blind(&mut drive, &foreign, command));
             }
             let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
             assert_eq!(after, before);
