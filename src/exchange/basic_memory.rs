@@ -284,8 +284,12 @@ fn moment(frontmatter: &Frontmatter, name: &str) -> Option<u64> {
 }
 
 fn own_note(file: &TextFile<'_>, frontmatter: &Frontmatter, key: String) -> ForeignEntry {
-    let text = body(file.text, frontmatter);
-    let content = text.rsplit_once(END).map_or(text, |(content, _)| content.strip_suffix("\n\n").unwrap_or(content));
+    let text = format!("{}\n", body(file.text, frontmatter));
+    // The mark counts as a line of its own: what is generated may quote the content.
+    let content = match text.rsplit_once(&format!("\n\n{END}\n")) {
+        Some((content, _)) => content,
+        None => text.strip_suffix('\n').unwrap_or(&text),
+    };
     ForeignEntry {
         key,
         category: text_of(frontmatter, "memory_category").unwrap_or_else(|| "core".into()),

@@ -79,7 +79,7 @@ pub(super) fn file_name(key: &str) -> String {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let plain: String =
         key.chars().map(|c| c.to_ascii_lowercase()).map(|c| if is_plain(c) { c } else { '-' }).collect();
-    let is_safe = plain == key && plain.len() <= 80 && !crate::store::is_device_name(key);
+    let is_safe = plain == key && (1..=80).contains(&plain.len()) && !crate::store::is_device_name(key);
     if is_safe && !matches!(key, "memory" | "user" | "readme") {
         return plain;
     }
