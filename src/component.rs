@@ -15,7 +15,7 @@ use crate::store::PathError;
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
 use exports::saddlebag::memory::{
-    agents_md, context, engine, entries, files, fs, journal, notebook, tools, trust, types,
+    agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
 };
 
 crate::mirror_contract!();
@@ -173,6 +173,18 @@ impl trust::Guest for Component {
     fn for_model(text: String) -> trust::SafeText {
         let (text, flags) = crate::trust::for_model(&text);
         trust::SafeText { text, flags: given(flags) }
+    }
+}
+
+impl exchange::Guest for Component {
+    fn detect(paths: Vec<String>) -> Option<exchange::Detected> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        crate::exchange::detect(&paths).map(given)
+    }
+
+    fn wants(format: exchange::Format, path: String) -> bool {
+        let format: crate::exchange::Format = given(format);
+        format.wants(&path)
     }
 }
 

@@ -12,6 +12,7 @@
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
 //!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: those of them
 //!   that stand in AGENTS.md. [`files`]: all of it as files.
+//! * [`exchange`]: the formats of other agents.
 //! * [`tools`]: the tools that a model is given, over all of these.
 //! * [`trust`]: where text comes from and what is done to it before a model reads it. [`approval`]: what a
 //!   person lets into prompts.
@@ -33,6 +34,7 @@ pub mod context;
 pub mod document;
 mod engine;
 pub mod entries;
+pub mod exchange;
 pub mod files;
 pub mod journal;
 mod memory;

@@ -9,6 +9,7 @@ use crate::approval::{self, TrustCommand, TrustReply};
 use crate::context::{self, ContextReply, ContextRequest, PreambleReply, PreambleRequest};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
+use crate::exchange::{self, ExchangeCommand, ExchangeReply};
 use crate::files::{self, FilesCommand, FilesReply};
 use crate::journal::{self, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
@@ -81,6 +82,8 @@ pub enum Command {
     CallTool(ToolCall),
     /// What a person decides about text.
     Trust(TrustCommand),
+    /// Of the exchange with other agents.
+    Exchange(ExchangeCommand),
 }
 
 /// What came of a [`Command`].
@@ -105,6 +108,8 @@ pub enum Reply {
     Tool(ToolAnswer),
     /// Of a decision about text.
     Trust(TrustReply),
+    /// Of an exchange command.
+    Exchange(ExchangeReply),
 }
 
 /// Everything that one call caused.
@@ -227,6 +232,7 @@ impl Command {
             Self::Files(command) => command.name(),
             Self::CallTool(_) => "call-tool",
             Self::Trust(command) => command.name(),
+            Self::Exchange(command) => command.name(),
         }
     }
 }
@@ -264,6 +270,12 @@ impl From<ToolCall> for Command {
 impl From<TrustCommand> for Command {
     fn from(command: TrustCommand) -> Self {
         Self::Trust(command)
+    }
+}
+
+impl From<ExchangeCommand> for Command {
+    fn from(command: ExchangeCommand) -> Self {
+        Self::Exchange(command)
     }
 }
 
@@ -312,6 +324,7 @@ async fn run(
             Reply::Tool(tools::run(&call, families, &tool_call).await)
         }
         Command::Trust(command) => Reply::Trust(approval::run(&call, &notebook, &entries, command).await?),
+        Command::Exchange(command) => Reply::Exchange(exchange::run(&call, &entries, command).await?),
     })
 }
 

@@ -154,6 +154,7 @@ macro_rules! mirror_contract {
         use $crate::context as own_context;
         use $crate::entries as own_entries;
         use $crate::files as own_files;
+        use $crate::exchange as own_exchange;
         use $crate::journal as own_journal;
         use $crate::notebook as own_notebook;
         use $crate::protocol as own_protocol;
@@ -318,6 +319,21 @@ macro_rules! mirror_contract {
             trust::ApproveReply => own_approval::ApproveReply { approved, skipped, message }
             trust::SkippedItem => own_approval::SkippedItem { name, reason }
 
+            exchange::Command => own_exchange::ExchangeCommand { agent, workspace, verb }
+            exchange::ImportFromRequest => own_exchange::ImportFromRequest {
+                format, origin, files, others, dry_run, earlier
+            }
+            exchange::ForeignFile => own_exchange::ForeignFile { path, first_line, content }
+            exchange::ImportFromReply => own_exchange::ImportFromReply { entries, rejected }
+            exchange::ExchangedEntry => own_entries::ExchangedEntry { path, line, key, shared, digest, state }
+            exchange::RejectedPart => own_exchange::RejectedPart { path, line, reason }
+            exchange::ExportToRequest => own_exchange::ExportToRequest { format, forgotten, cursor }
+            exchange::ExportToReply => own_exchange::ExportToReply {
+                parts, next, files, bytes, entries, losses, problems
+            }
+            exchange::FilePart => own_exchange::FilePart { path, offset, content }
+            exchange::Loss => own_exchange::Loss { key, field, reason }
+
             engine::Limits => own::Limits {
                 max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes
             }
@@ -467,11 +483,11 @@ macro_rules! mirror_contract {
 
             engine::Command => own::Command {
                 Journal(command), Context(request), Preamble(request), AgentsMd(request), Notebook(command),
-                Entries(command), Files(command), CallTool(call), Trust(command),
+                Entries(command), Files(command), CallTool(call), Trust(command), Exchange(command),
             }
             engine::Reply => own::Reply {
                 Journal(reply), Context(reply), Preamble(reply), AgentsMd(reply), Notebook(reply), Entries(reply),
-                Files(reply), Tool(answer), Trust(reply),
+                Files(reply), Tool(answer), Trust(reply), Exchange(reply),
             }
             trust::Provenance => own_trust::Provenance { User, Agent, Tool, Import }
             trust::SecretPolicy => own_trust::SecretPolicy { Refuse, Redact, Allow }
@@ -483,6 +499,16 @@ macro_rules! mirror_contract {
                 Approve(request),
             }
             trust::Reply => own_approval::TrustReply { Pending(reply), Approved(reply) }
+
+            exchange::Format => own_exchange::Format {
+                JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex,
+            }
+            exchange::Detected => own_exchange::Detected { Format(format), Markdown, ZkNotebook, ZerostackStore }
+            exchange::Verb => own_exchange::ExchangeVerb { ImportFrom(request), ExportTo(request) }
+            exchange::Reply => own_exchange::ExchangeReply { Imported(reply), Exported(reply) }
+            exchange::ExchangeState => own_entries::ExchangeState {
+                Stored, Updated, Unchanged, Renamed(key), Kept(reason), Rejected(reason),
+            }
 
             engine::ConfigError => own::ConfigError {
                 InvalidProject(text), InvalidScope(text), InvalidPathPrefix, LimitTooSmall(text),

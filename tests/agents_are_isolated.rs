@@ -12,6 +12,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
     ImportRequest, NewEntry, Policy,
 };
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
 use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
@@ -163,7 +164,6 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::RecallForTurn { turn: 1, query: SECRET.into(), limit: 50 }.into(),
         NotebookCommand::MemoryContext { turn: 1, max_bytes: 10_000 }.into(),
         NotebookCommand::RememberError { tool: name(), error: name() }.into(),
-        NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() }.into(),
     ];
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
@@ -306,6 +306,20 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
     assert_eq!(memory(Some(EntriesConfig::of_agent("a"))), memory(None));
 }
 
+fn exchange(name: &str) -> [Command; 2] {
+    let export = ExportToRequest { format: Format::JsonLines, forgotten: true, cursor: None };
+    let content = Ok(format!("- **{name}**: mine\n").into_bytes());
+    let import = ImportFromRequest {
+        format: Format::OpenClaw,
+        origin: name.into(),
+        files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
+        others: vec![name.into()],
+        dry_run: false,
+        earlier: Vec::new(),
+    };
+    [ExchangeVerb::ExportTo(export), ExchangeVerb::ImportFrom(import)].map(|verb| ExchangeCommand::new(verb).into())
+}
+
 fn entries_of(store: &Simulator, folder: &str) -> Vec<(String, Vec<u8>)> {
     store.files().into_iter().filter(|(path, _)| path.starts_with(folder)).collect()
 }
@@ -331,7 +345,8 @@ fn agents_are_isolated() {
                 }
                 let calls = every_tool_call(name).into_iter().filter(is_of_entries);
                 calls.for_each(|call| assert_blind(&mut drive, &foreign, call.into()));
-                every_other_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
+                let others = every_other_command(name).into_iter().chain(exchange(name));
+                others.for_each(|command| assert_blind(&mut drive, &foreign, command));
             }
             let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
             assert_eq!(after, before);

@@ -10,6 +10,7 @@ use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, Policy,
 };
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
 use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
@@ -355,6 +356,20 @@ fn entries() -> Vec<EntriesCommand> {
     commands
 }
 
+fn exchange() -> Vec<ExchangeCommand> {
+    let export = ExportToRequest { format: Format::JsonLines, forgotten: false, cursor: None };
+    let content = Ok(b"- **new**: text\n- **k**: other\n".to_vec());
+    let import = ImportFromRequest {
+        format: Format::OpenClaw,
+        origin: "there".into(),
+        files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
+        others: Vec::new(),
+        dry_run: false,
+        earlier: Vec::new(),
+    };
+    [ExchangeVerb::ExportTo(export), ExchangeVerb::ImportFrom(import)].map(ExchangeCommand::new).to_vec()
+}
+
 /// Whatever fails, and whenever: an answer, no trap, and no entry that is lost or that is of another's making.
 #[test]
 fn a_host_that_fails_once_loses_no_entry() {
@@ -363,7 +378,8 @@ fn a_host_that_fails_once_loses_no_entry() {
         ("agents/a/entries/core/other.md", b"---\nkey: other\ncategory: core\n---\n\nthe text of other"),
     ];
     for kind in BOTH {
-        for command in entries() {
+        let of_entries = entries().into_iter().map(Command::from);
+        for command in of_entries.chain(exchange().into_iter().map(Command::from)) {
             let mut calm = drive(kind, agent_config(), &files);
             calm.run(command.clone()).unwrap();
             for operation in 0..calm.executor.operations() {
@@ -562,6 +578,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         .into_iter()
         .chain(notebook().into_iter().map(Command::from))
         .chain(entries().into_iter().map(Command::from))
+        .chain(exchange().into_iter().map(Command::from))
         .collect();
     let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
     let with_entries = ContextRequest { entries: Some(ContextEntries { request, run: None }), ..Default::default() };
@@ -579,7 +596,8 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
                         assert_eq!(reply.left_out.len(), 4, "{reply:?}");
                     }
                     (_, Err(error)) => {
-                        let is_of_entries = matches!(command, Command::Entries(_) | Command::AgentsMd(_));
+                        let is_of_entries =
+                            matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_));
                         let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
                         assert_eq!(error.code, code, "{command:?}");
                         assert!(error.message.contains(&answer.to_string()), "{error:?}");

@@ -25,7 +25,7 @@ use saddlebag_host::{Engine, Host, HostError, Simulator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{BOTH, Kind, engine, entries, noon, path, project_config, zk};
+use support::{BOTH, Kind, engine, entries, exchange, noon, path, project_config, zk};
 
 /// What the recorded root is replaced by. It has as many bytes, as caps count them.
 const ROOT: &str = "/recorded/root-17/";
@@ -63,6 +63,16 @@ fn recorded_vectors_hold() {
                     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
                 run += recorded.len();
                 failures.extend(recorded.failures(|case| !not_followed.has_entries_case(case)));
+                continue;
+            }
+            if let "basic-memory.json" | "mcp-memory.json" = name.as_str() {
+                let recorded: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+                let (cases, failed) = match name.as_str() {
+                    "basic-memory.json" => exchange::basic_memory(&recorded),
+                    _ => exchange::mcp_memory(&recorded, &not_followed.lines_that_are_kept_once()),
+                };
+                run += cases;
+                failures.extend(failed);
                 continue;
             }
             let recorded: Recorded = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -115,6 +125,9 @@ fn what_is_not_followed_differs() {
     let recorded: entries::Recorded = serde_json::from_str(text).unwrap();
     let differing = recorded.failures(|case| not_followed.has_entries_case(case));
     assert_eq!(differing.len(), not_followed.entries.len(), "take what is followed off the list: {differing:?}");
+    let recorded: Value = serde_json::from_str(include_str!("vectors/mcp-memory.json")).unwrap();
+    let (_, differing) = exchange::mcp_memory(&recorded, &[]);
+    assert!(!differing.is_empty() || not_followed.mcp.is_empty(), "every line is followed: take it off the list");
 }
 
 #[derive(Deserialize)]
@@ -131,6 +144,15 @@ struct NotFollowed {
     zk: Vec<NotFollowedCall>,
     #[serde(default)]
     entries: Vec<NotFollowedEntries>,
+    #[serde(default)]
+    mcp: Vec<NotFollowedLine>,
+}
+
+/// A line that is there twice and kept once.
+#[derive(Deserialize)]
+struct NotFollowedLine {
+    line: String,
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -168,6 +190,7 @@ impl NotFollowed {
                 && list.file.iter().all(|file| !file.reason.is_empty())
                 && list.zk.iter().all(|call| !call.reason.is_empty())
                 && list.entries.iter().all(|case| !case.reason.is_empty())
+                && list.mcp.iter().all(|line| !line.reason.is_empty())
         );
         list
     }
@@ -178,6 +201,10 @@ impl NotFollowed {
 
     fn has_entries_case(&self, name: &str) -> bool {
         self.entries.iter().any(|case| case.name == name)
+    }
+
+    fn lines_that_are_kept_once(&self) -> Vec<String> {
+        self.mcp.iter().map(|listed| listed.line.clone()).collect()
     }
 
     fn has_zk_case(&self, args: &str) -> bool {

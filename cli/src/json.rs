@@ -31,6 +31,7 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Files(FilesReply::Listed(page)) => file_page(page),
         Reply::Tool(answer) => crate::tools::json(answer),
         Reply::Trust(reply) => crate::trust::json(reply),
+        Reply::Exchange(reply) => crate::exchange::json(reply),
         _ => Value::Null,
     }
 }

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod demo;
 mod entries;
+mod exchange;
 mod failure;
 mod input;
 mod instructions;

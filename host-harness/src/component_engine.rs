@@ -16,7 +16,7 @@ use crate::code_cache::CodeCache;
 use crate::engine::{Engine, EngineError};
 
 use bindings::exports::saddlebag::memory::{
-    agents_md, context, engine, entries, files, fs, journal, notebook, tools, trust, types,
+    agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
 };
 
 saddlebag::mirror_contract!();

@@ -4,6 +4,7 @@
 //! frontmatter above the content. [`EntriesCommand`] is what can be done, [`EntriesReply`] what comes of it.
 //! What decides is pure: [`plan`] is hydration, [`over_cap`] and [`is_expired`] are what goes.
 
+mod adopt;
 mod category;
 mod checks;
 mod document;
@@ -28,6 +29,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
+pub(crate) use adopt::{Adoption, hash, is_mark};
+pub use adopt::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
 pub use checks::{MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use export::{EntryFile, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
@@ -280,9 +283,38 @@ pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waitin
 
 /// Runs a command.
 pub(crate) async fn run(call: &Call, entries: &Entries, command: EntriesCommand) -> Result<EntriesReply, Error> {
-    let scope = entries.scope()?;
-    scope.check(command.agent.as_deref(), command.workspace.as_deref())?;
+    let scope = checked_scope(entries, command.agent.as_deref(), command.workspace.as_deref())?;
     answer(call, entries, &scope, command).await.map_err(unavailable)
+}
+
+/// Takes entries of another format in.
+pub(crate) async fn adopt(
+    call: &Call,
+    entries: &Entries,
+    agent: Option<&str>,
+    workspace: Option<&str>,
+    adoption: Adoption<'_>,
+) -> Result<Vec<ExchangedEntry>, Error> {
+    let scope = checked_scope(entries, agent, workspace)?;
+    adopt::adopt(call, entries, &scope, adoption).await.map_err(unavailable)
+}
+
+/// Gives the entries for another format, and the files that are none.
+pub(crate) async fn dump(
+    call: &Call,
+    entries: &Entries,
+    agent: Option<&str>,
+    workspace: Option<&str>,
+    forgotten: bool,
+) -> Result<(Vec<ForeignEntry>, Vec<EntryProblem>), Error> {
+    let scope = checked_scope(entries, agent, workspace)?;
+    adopt::dump(call, entries, &scope, forgotten).await.map_err(unavailable)
+}
+
+fn checked_scope(entries: &Entries, agent: Option<&str>, workspace: Option<&str>) -> Result<Rc<EntriesScope>, Error> {
+    let scope = entries.scope()?;
+    scope.check(agent, workspace)?;
+    Ok(scope)
 }
 
 /// Every entry that is neither forgotten nor too old, one for each key, and the files that are none. Of a key that agent

@@ -8,9 +8,10 @@ use saddlebag::context::{
     BlockForm, ContextEntries, ContextRequest, Overflow, PreambleFile, PreambleRequest, PreambleRole,
 };
 use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
-    ImportedFile, NewEntry, Policy,
+    EntriesCommand, EntriesVerb, EntryFilter, ExchangeState, ExchangedEntry, HydrateRequest, ImportFile, ImportMode,
+    ImportRequest, ImportState, ImportedFile, NewEntry, Policy,
 };
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
 use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{
@@ -267,6 +268,7 @@ pub fn command() -> impl Strategy<Value = Command> {
         2 => files().prop_map(Command::Files),
         5 => tool_call().prop_map(Command::CallTool),
         2 => trust().prop_map(Command::Trust),
+        3 => exchange().prop_map(Command::Exchange),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
@@ -577,6 +579,63 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
     let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
     (scope(), scope(), run(), provenance(), verb()).prop_map(|(agent, workspace, run, provenance, verb)| {
         EntriesCommand { agent, workspace, run, provenance, verb }
+    })
+}
+
+fn exchange() -> impl Strategy<Value = ExchangeCommand> {
+    let format = || prop::sample::select(Format::ALL.to_vec());
+    let texts = vec![
+        "- **a**: fact one\n- fact two\n",
+        "---\nname: b\n---\nfact\n",
+        "{\"key\":\"a\",\"content\":\"x\"}\n{",
+        "{\"type\":\"entity\",\"name\":\"a\",\"entityType\":\"t\",\"observations\":[\"x\"]}",
+        "[{\"key\":\"a\",\"content\":\"x\"}]",
+        "## Gemini Added Memories\n- fact\n",
+    ];
+    let content = prop_oneof![
+        4 => prop::sample::select(texts).prop_map(|text| Ok(text.as_bytes().to_vec())),
+        2 => bytes().prop_map(Ok),
+        1 => name().prop_map(Err),
+    ];
+    let path = prop::sample::select(vec!["MEMORY.md", "memory/2026-05-24.md", "a.md", "GEMINI.md", "../x.md", ""]);
+    let file = (path, 0_u32..3, content).prop_map(|(path, first_line, content)| ForeignFile {
+        path: path.into(),
+        first_line,
+        content,
+    });
+    let state = prop_oneof![
+        Just(ExchangeState::Stored),
+        Just(ExchangeState::Unchanged),
+        name().prop_map(ExchangeState::Renamed),
+        name().prop_map(ExchangeState::Rejected),
+    ];
+    let earlier = (name(), any::<bool>(), state).prop_map(|(key, shared, state)| ExchangedEntry {
+        path: String::new(),
+        line: 1,
+        key,
+        shared,
+        digest: String::new(),
+        state,
+    });
+    let files = prop::collection::vec(file, 0..4);
+    let import = (
+        format(),
+        name(),
+        files,
+        prop::collection::vec(name(), 0..2),
+        any::<bool>(),
+        prop::collection::vec(earlier, 0..2),
+    )
+        .prop_map(|(format, origin, files, others, dry_run, earlier)| {
+            ExchangeVerb::ImportFrom(ImportFromRequest { format, origin, files, others, dry_run, earlier })
+        });
+    let export = (format(), any::<bool>(), prop::option::weighted(0.2, name()))
+        .prop_map(|(format, forgotten, cursor)| ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, cursor }));
+    let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
+    (scope(), scope(), prop_oneof![3 => import, 2 => export]).prop_map(|(agent, workspace, verb)| ExchangeCommand {
+        agent,
+        workspace,
+        verb,
     })
 }
 

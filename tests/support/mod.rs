@@ -5,6 +5,7 @@
 pub mod arbitrary;
 pub mod drive;
 pub mod entries;
+pub mod exchange;
 pub mod zk;
 
 use std::sync::LazyLock;

@@ -8,6 +8,7 @@ use saddlebag::entries::{
 };
 use saddlebag::store::Timestamp;
 
+use crate::exchange::FormatName;
 use crate::failure::Failure;
 use crate::input;
 
@@ -53,9 +54,9 @@ pub(crate) enum Command {
     },
     /// Store the entries of one run of the agent, each whole or not at all
     Run(RunArgs),
-    /// Write the files of the entries into a new folder, or as a tar stream
+    /// Write the entries into a new folder or as a stream, as their files or for another agent (--to)
     Export(ExportArgs),
-    /// Take files of entries in, each whole or not at all
+    /// Take files of entries in, each whole or not at all, or the memory of another agent (--from)
     Import(ImportArgs),
 }
 
@@ -70,32 +71,40 @@ pub(super) enum Task {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A folder that is empty or does not exist yet; `-` for a tar stream on standard output
+    /// A folder that is empty or does not exist yet, of a format that is one file also a new file; `-` for
+    /// standard output: that file, or a tar stream
     #[arg(long, value_name = "FOLDER")]
-    pub(super) out: PathBuf,
+    pub(crate) out: PathBuf,
+    /// The format: our own, or that of another agent
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) to: FormatName,
     /// Those of forgotten entries, too
     #[arg(long)]
-    pub(super) forgotten: bool,
+    pub(crate) forgotten: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// A folder, of which every `.md` file is taken; `-` for a tar stream on standard input
-    #[arg(value_name = "FOLDER")]
-    pub(super) from: PathBuf,
+    /// A folder, of which every `.md` file is taken, or the file of another agent; `-` for standard input: that
+    /// file, or a tar stream
+    #[arg(value_name = "PATH", required_unless_present = "format")]
+    pub(crate) from: Option<PathBuf>,
+    /// The format: our own, or that of another agent
+    #[arg(long = "from", value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
     /// upsert: leave other entries alone; replace: forget what is in none of the files
     #[arg(long, value_enum, default_value_t)]
     pub(super) mode: ModeName,
     /// Only say what would be done
     #[arg(long)]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Believe what the files say of their provenance; without it they are imports, which go into no prompt until
     /// they are approved
     #[arg(long)]
-    pub(super) trust: bool,
-    /// Forget without being asked
+    pub(crate) trust: bool,
+    /// Go on without being asked
     #[arg(long, short = 'y')]
-    pub(super) yes: bool,
+    pub(crate) yes: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

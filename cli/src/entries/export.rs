@@ -28,12 +28,10 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     if args.out.as_os_str() == "-" {
         return to_stream(args, &mut store, output);
     }
-    let target = Target::of(&args.out, global)?;
-    // Beside its place, so that the folder is there as a whole or not at all.
-    let made = tempfile::Builder::new().prefix(".saddlebag-export-").tempdir_in(&target.parent);
-    let made = made.map_err(|error| target.failure(&error))?;
+    let target = Target::of(&args.out, global, false)?;
+    let made = target.folder()?;
     let exported = each_file(args, &mut store, output, |file| {
-        write_file(made.path(), file).map_err(|error| target.failure(&error))
+        write_file(made.path(), &file.path, &file.content).map_err(|error| target.failure(&error))
     })?;
     target.take(made)?;
     report(&exported, output);
@@ -100,9 +98,10 @@ fn report(exported: &Exported, output: &mut Output) {
     }
 }
 
-fn write_file(folder: &Path, file: &EntryFile) -> io::Result<()> {
+/// Writes a new file below a folder.
+pub(crate) fn write_file(folder: &Path, file: &str, content: &[u8]) -> io::Result<()> {
     let mut path = folder.to_path_buf();
-    path.extend(file.path.split('/'));
+    path.extend(file.split('/'));
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -110,11 +109,11 @@ fn write_file(folder: &Path, file: &EntryFile) -> io::Result<()> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(&file.content)
+    options.open(path)?.write_all(content)
 }
 
-/// The folder that an export makes.
-struct Target {
+/// The folder or the file that an export makes.
+pub(crate) struct Target {
     folder: PathBuf,
     /// What it is in.
     parent: PathBuf,
@@ -124,9 +123,13 @@ struct Target {
 
 impl Target {
     /// Refuses what is not empty, as the old files would be imported as well, and what is in the store.
-    fn of(out: &Path, global: &Global) -> Result<Self, Failure> {
+    pub(crate) fn of(out: &Path, global: &Global, is_file: bool) -> Result<Self, Failure> {
         let shown = out.display().to_string();
         let unusable = |error: io::Error| failure(&shown, &error);
+        if is_file && out.symlink_metadata().is_ok() {
+            let help = "name a file that does not exist; nothing was written";
+            return Err(Failure::new("not-empty", format!("`{shown}` is there already"), help));
+        }
         match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
             Ok(false) => {}
             Ok(true) => {
@@ -151,8 +154,23 @@ impl Target {
         Ok(Self { folder, parent, shown })
     }
 
+    /// A folder beside its place, so that what is made is there as a whole or not at all.
+    pub(crate) fn folder(&self) -> Result<tempfile::TempDir, Failure> {
+        let made = tempfile::Builder::new().prefix(".saddlebag-export-").tempdir_in(&self.parent);
+        made.map_err(|error| self.failure(&error))
+    }
+
+    /// Puts a file in its place, as a whole or not at all.
+    pub(crate) fn take_file(&self, content: &[u8]) -> Result<(), Failure> {
+        let made = tempfile::Builder::new().prefix(".saddlebag-export-").tempfile_in(&self.parent);
+        let mut made = made.map_err(|error| self.failure(&error))?;
+        made.write_all(content).map_err(|error| self.failure(&error))?;
+        made.persist_noclobber(&self.folder).map_err(|error| self.failure(&error.error))?;
+        Ok(())
+    }
+
     /// Puts the folder in its place.
-    fn take(&self, made: tempfile::TempDir) -> Result<(), Failure> {
+    pub(crate) fn take(&self, made: tempfile::TempDir) -> Result<(), Failure> {
         // One that is there is empty, and a rename does not replace it everywhere.
         match fs::remove_dir(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.failure(&error)),
@@ -164,7 +182,7 @@ impl Target {
         Ok(())
     }
 
-    fn failure(&self, error: &io::Error) -> Failure {
+    pub(crate) fn failure(&self, error: &io::Error) -> Failure {
         failure(&self.shown, error)
     }
 }

@@ -9,17 +9,29 @@ use saddlebag::entries::{
 use saddlebag::trust::Provenance;
 use serde_json::json;
 
-use super::args::ImportArgs;
+use super::args::{ImportArgs, ModeName};
 use super::sources::Source;
 use super::{execute, progress, shown};
 use crate::args::Global;
 use crate::commands::wrong_reply;
+use crate::exchange::FormatName;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::store::Store;
 
 pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let source = Source::open(&args.from)?;
+    let is_foreign = args.format != FormatName::Markdown;
+    if is_foreign && args.mode != ModeName::Upsert {
+        let help = "an import from another agent forgets nothing; nothing was changed";
+        return Err(Failure::usage("--mode replace is of files of entries alone", help));
+    }
+    if is_foreign && let Some(exit) = crate::exchange::import(args, global, output)? {
+        return Ok(exit);
+    }
+    let Some(from) = &args.from else {
+        return Err(Failure::usage("no folder is named", "name the folder to import; nothing was changed"));
+    };
+    let source = Source::open(from)?;
     let mut work = Import { store: Store::open(global)?, source, mode: args.mode.into(), trust: args.trust };
     let is_replace = work.mode == ImportMode::Replace;
     let (imported, retained) = if is_replace && !args.dry_run {
@@ -112,7 +124,7 @@ fn confirm(args: &ImportArgs, deletions: usize, output: &mut Output) -> Result<(
     };
     let stdin = io::stdin();
     let can_ask = stdin.is_terminal() && io::stderr().is_terminal() && !output.is_json();
-    if !can_ask || args.from.as_os_str() == "-" {
+    if !can_ask || args.from.as_deref().is_some_and(|from| from.as_os_str() == "-") {
         return Err(refused(format!("{entries} would be forgotten, and nobody can be asked")));
     }
     let _ = write!(anstream::stderr(), "Forget {entries}? [y/N] ");

@@ -117,7 +117,7 @@ fn skipped(entry: &SkippedEntry) -> Value {
     json!({ "key": entry.key, "reason": entry.reason })
 }
 
-pub(super) fn problems(problems: &[EntryProblem]) -> Vec<Value> {
+pub(crate) fn problems(problems: &[EntryProblem]) -> Vec<Value> {
     let problem =
         |problem: &EntryProblem| json!({ "path": problem.path, "key": problem.key, "message": problem.message });
     problems.iter().map(problem).collect()

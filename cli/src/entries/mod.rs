@@ -19,8 +19,10 @@ use saddlebag::entries::{
 use saddlebag::store::utc_text;
 use saddlebag::trust::Standing;
 
-pub(crate) use args::Command;
-pub(crate) use json::reply as json;
+pub(crate) use args::{Command, ExportArgs, ImportArgs};
+pub(crate) use export::{Target, write_file};
+pub(crate) use json::{problems, reply as json};
+pub(crate) use sources::stream as tar_members;
 
 use crate::args::Global;
 use crate::commands::{run_in, wrong_reply};
@@ -40,7 +42,10 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
             let reply = run_of_agent(&args, global, output)?;
             show(&reply, output)
         }
-        Task::Export(args) => export::run(&args, global, output),
+        Task::Export(args) => match crate::exchange::export(&args, global, output)? {
+            Some(exit) => Ok(exit),
+            None => export::run(&args, global, output),
+        },
         Task::Import(args) => import::run(&args, global, output),
     }
 }
@@ -97,7 +102,7 @@ fn show(reply: &EntriesReply, output: &mut Output) -> Result<Exit, Failure> {
     }
     print(reply, output)?;
     output.flush()?;
-    problems(reply).iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
+    problems_of(reply).iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
     Ok(exit)
 }
 
@@ -121,7 +126,7 @@ fn exit(reply: &EntriesReply) -> Exit {
     }
 }
 
-fn problems(reply: &EntriesReply) -> &[EntryProblem] {
+fn problems_of(reply: &EntriesReply) -> &[EntryProblem] {
     match reply {
         EntriesReply::Found(reply) => &reply.problems,
         EntriesReply::Listed(reply) => &reply.problems,
@@ -215,7 +220,7 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
 }
 
 /// How far a long work has come, on standard error where that is a terminal.
-fn progress(files: u64) -> ProgressBar {
+pub(crate) fn progress(files: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(files), ProgressDrawTarget::stderr());
     match ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} files") {
         Ok(style) => bar.with_style(style),

@@ -32,7 +32,7 @@ pub(super) struct Found {
 impl Source {
     pub(super) fn open(from: &Path) -> Result<Self, Failure> {
         if from.as_os_str() == "-" {
-            return stream(io::stdin().lock()).map(Self::Stream);
+            return stream(io::stdin().lock(), &|path| path.ends_with(NOTE_SUFFIX)).map(Self::Stream);
         }
         folder(from).map(Self::Folder)
     }
@@ -112,8 +112,8 @@ fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     Ok(files)
 }
 
-/// Every `.md` file of a tar stream, in its order. A stream that is cut short is refused as a whole.
-fn stream(input: impl Read) -> Result<Vec<ImportFile>, Failure> {
+/// Every file of a tar stream that is wanted, in its order. A stream that is cut short is refused as a whole.
+pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<ImportFile>, Failure> {
     let refused = |error: io::Error| {
         let message = format!("standard input is no whole tar stream: {error}");
         Failure::new("input", message, "nothing was imported")
@@ -134,7 +134,7 @@ fn stream(input: impl Read) -> Result<Vec<ImportFile>, Failure> {
         let path = String::from_utf8_lossy(&name);
         let path = path.strip_prefix("./").unwrap_or(&path).to_string();
         let is_file = kind.is_file() || kind.is_contiguous();
-        if is_file && !path.ends_with(NOTE_SUFFIX) {
+        if is_file && !is_wanted(&path) {
             continue;
         }
         let content = match (kind.is_symlink() || kind.is_hard_link(), std::str::from_utf8(&name)) {

@@ -5,6 +5,7 @@
 mod bad_input;
 mod concurrency;
 mod entries;
+mod exchange;
 mod instructions;
 mod journal;
 mod mcp;

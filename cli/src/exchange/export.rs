@@ -1,0 +1,150 @@
+//! `export --to`: the entries as the files of another agent.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use saddlebag::exchange::{ExchangeReply, ExchangeVerb, ExportToReply, ExportToRequest, Format, Loss};
+use serde_json::{Value, json};
+
+use super::execute;
+use crate::args::Global;
+use crate::commands::wrong_reply;
+use crate::entries::{ExportArgs, Target, progress, shown, write_file};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::store::Store;
+
+/// Exports in the format of another agent. `None` where our own Markdown is meant.
+pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
+    let format = match args.to {
+        super::FormatName::Auto => {
+            return Err(Failure::usage("an export cannot guess its format", "name it with --to"));
+        }
+        name => match name.foreign() {
+            Some(format) => format,
+            None => return Ok(None),
+        },
+    };
+    let mut store = Store::open(global)?;
+    let is_stream = args.out.as_os_str() == "-";
+    let single = format.single_file();
+    if is_stream && single.is_none() && io::stdout().is_terminal() {
+        return Err(Failure::usage("a terminal cannot show a tar stream", "send it to a file, or name a folder"));
+    }
+    // Where the format is one file, a name like its own is that of the file, any other that of a folder.
+    let is_file = single.is_some_and(|name| args.out.extension() == Path::new(name).extension());
+    let target = if is_stream { None } else { Some(Target::of(&args.out, global, is_file)?) };
+    let (files, reply) = collect(format, args.forgotten, &mut store, output)?;
+    match &target {
+        None => to_stream(single.is_some(), &files)?,
+        Some(target) if is_file => {
+            let content = files.first().map(|(_, content)| content.as_slice()).unwrap_or_default();
+            target.take_file(content)?;
+        }
+        Some(target) => {
+            let made = target.folder()?;
+            for (path, content) in &files {
+                write_file(made.path(), path, content).map_err(|error| target.failure(&error))?;
+            }
+            target.take(made)?;
+        }
+    }
+    if is_stream {
+        warn(&reply, output);
+        return Ok(Some(Exit::Done));
+    }
+    let ExportToReply { files: count, bytes, entries, .. } = reply;
+    if output.is_json() {
+        let problems = crate::entries::problems(&reply.problems);
+        let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+        output.object(&json!({
+            "format": format.name(),
+            "entries": entries,
+            "count": count,
+            "bytes": bytes,
+            "files": paths,
+            "losses": losses(&reply.losses),
+            "problems": problems,
+        }))?;
+        return Ok(Some(Exit::Done));
+    }
+    for Loss { key, field, reason } in &reply.losses {
+        output.line(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)))?;
+    }
+    let lost = reply.losses.len();
+    let (out, files) = (args.out.display(), if count == 1 { "1 file".into() } else { format!("{count} files") });
+    output.line(&format!("Exported {entries} entries in {files}, {bytes} bytes, to {out}; {lost} losses"))?;
+    output.flush()?;
+    warn_of_problems(&reply, output);
+    Ok(Some(Exit::Done))
+}
+
+/// The files of all pages, and what the first page says.
+fn collect(
+    format: Format,
+    forgotten: bool,
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<(Vec<(String, Vec<u8>)>, ExportToReply), Failure> {
+    let bar = progress(0);
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut first: Option<ExportToReply> = None;
+    let mut cursor = None;
+    loop {
+        let verb = ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, cursor });
+        let ExchangeReply::Exported(mut page) = execute(store, verb, output)? else { return Err(wrong_reply()) };
+        bar.set_length(u64::from(page.files));
+        for part in std::mem::take(&mut page.parts) {
+            match files.last_mut() {
+                Some((path, content)) if *path == part.path => content.extend(part.content),
+                _ => {
+                    bar.inc(1);
+                    files.push((part.path, part.content));
+                }
+            }
+        }
+        cursor = page.next.take();
+        let reply = first.take().unwrap_or(page);
+        if cursor.is_none() {
+            bar.finish_and_clear();
+            return Ok((files, reply));
+        }
+        first = Some(reply);
+    }
+}
+
+fn to_stream(is_single: bool, files: &[(String, Vec<u8>)]) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if is_single {
+        for (_, content) in files {
+            out.write_all(content)?;
+        }
+        return Ok(out.flush()?);
+    }
+    let mut tar = tar::Builder::new(out);
+    for (path, content) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o600);
+        tar.append_data(&mut header, path, content.as_slice()).map_err(Failure::from)?;
+    }
+    Ok(tar.into_inner()?.flush()?)
+}
+
+fn warn(reply: &ExportToReply, output: &mut Output) {
+    for Loss { key, field, reason } in &reply.losses {
+        output.warning(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)));
+    }
+    warn_of_problems(reply, output);
+}
+
+fn warn_of_problems(reply: &ExportToReply, output: &mut Output) {
+    for problem in &reply.problems {
+        output.warning(&format!("{} is not exported: {}", problem.path, problem.message));
+    }
+}
+
+/// What the format could not carry.
+pub(super) fn losses(losses: &[Loss]) -> Vec<Value> {
+    losses.iter().map(|loss| json!({ "key": loss.key, "field": loss.field, "reason": loss.reason })).collect()
+}

@@ -1,0 +1,86 @@
+//! Where the agents of this machine keep their memory.
+
+use std::path::{Path, PathBuf};
+
+use saddlebag::exchange::Format;
+use saddlebag_host::project_root;
+
+use crate::args::Global;
+
+/// Memory that was found.
+pub(super) struct Known {
+    /// Whose it is.
+    pub(super) agent: &'static str,
+    pub(super) place: PathBuf,
+    pub(super) kind: Kind,
+}
+
+pub(super) enum Kind {
+    /// It can be imported.
+    Files(Format),
+    /// A store opens on it as it is.
+    InPlace,
+}
+
+/// The folders and files that there are, for this person and for the project.
+pub(super) fn find(global: &Global) -> Vec<Known> {
+    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let at_home = |path: &str| home.as_ref().map(|home| home.join(path));
+    let project = global.project.clone().or_else(|| std::env::current_dir().ok()).map(|path| project_root(&path));
+    let mut places: Vec<(&'static str, Option<PathBuf>, Kind)> = Vec::new();
+    let mut add = |agent, place, kind| places.push((agent, place, kind));
+
+    let claude = variable("CLAUDE_CONFIG_DIR").or_else(|| at_home(".claude"));
+    let of_project = project.as_ref().map(|project| claude_folder(project));
+    let claude = claude.zip(of_project).map(|(claude, project)| claude.join("projects").join(project).join("memory"));
+    add("Claude Code", claude, Kind::Files(Format::ClaudeCode));
+    for folder in [".openclaw/workspace", ".clawdbot/workspace", ".moltbot/workspace"] {
+        add("OpenClaw", at_home(folder), Kind::Files(Format::OpenClaw));
+    }
+    add("ZeroClaw", at_home(".zeroclaw/workspace/MEMORY_SNAPSHOT.md"), Kind::Files(Format::ZeroClaw));
+    add("NullClaw", at_home(".nullclaw/workspace/MEMORY_SNAPSHOT.json"), Kind::Files(Format::NullClaw));
+    let hermes = variable("HERMES_HOME").or_else(|| at_home(".hermes"));
+    add("Hermes", hermes.map(|home| home.join("memories")), Kind::Files(Format::Hermes));
+    add("basic-memory", at_home("basic-memory"), Kind::Files(Format::BasicMemory));
+    add("MCP memory server", variable("MEMORY_FILE_PATH"), Kind::Files(Format::McpMemory));
+    add("Gemini CLI", at_home(".gemini/GEMINI.md"), Kind::Files(Format::Gemini));
+    add("Gemini CLI", project.as_ref().map(|project| project.join("GEMINI.md")), Kind::Files(Format::Gemini));
+    add("Codex", at_home(".codex/memories"), Kind::Files(Format::Codex));
+    for folder in below(at_home(".letta/agents").as_deref()) {
+        add("Letta", Some(folder.join("memory")), Kind::Files(Format::Letta));
+    }
+    let zerostack = variable("ZS_CONFIG_DIR").or_else(|| variable("ZS_DATA_DIR"));
+    let zerostack = zerostack.or_else(|| at_home(".local/share/zerostack"));
+    add("zerostack", zerostack.map(|folder| folder.join("agent/memory")), Kind::InPlace);
+    let notebook = variable("ZK_NOTEBOOK_DIR").or(project);
+    add("zk", notebook.filter(|folder| folder.join(".zk").is_dir()), Kind::InPlace);
+
+    let found = places.into_iter().filter_map(|(agent, place, kind)| Some(Known { agent, place: place?, kind }));
+    found.filter(|known| known.place.exists()).collect()
+}
+
+/// What Claude Code calls the folder of a project: its path with `-` for all but letters and digits.
+fn claude_folder(project: &Path) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric();
+    project.to_string_lossy().chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
+}
+
+/// The folders in a folder, by name.
+fn below(folder: Option<&Path>) -> Vec<PathBuf> {
+    let listed = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let is_folder = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut folders: Vec<PathBuf> = listed.filter(is_folder).map(|entry| entry.path()).take(64).collect();
+    folders.sort();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_called_as_claude_code_calls_it() {
+        assert_eq!(claude_folder(Path::new("/home/user/my_project")), "-home-user-my-project");
+    }
+}

@@ -1,0 +1,169 @@
+//! `import --from` and `export --to`.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use crate::support::{Run, Store};
+
+const TOPIC: &str = "---\nname: role\ndescription: who\ntype: user\n---\n\nEngineer.\n";
+
+fn put(folder: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+        fs::write(path, text).expect("written");
+    }
+}
+
+fn claude(store: &Store) {
+    put(&store.here.join("claude"), &[("MEMORY.md", "- [Role](role.md) — who\n"), ("role.md", TOPIC), ("x.txt", "no")]);
+}
+
+#[test]
+fn the_memory_of_another_agent_comes_in_once() {
+    let store = Store::new();
+    claude(&store);
+    let before = store.tree();
+    let arguments = ["import", "claude", "--from", "claude-code"];
+    let summary = "1 upserted, 0 unchanged, 0 conflicts, 0 kept, 0 rejected\n";
+    store.run(&[&arguments[..], &["--dry-run"]].concat()).exits(0).prints(&format!("Would import: {summary}"));
+    assert_eq!(store.tree(), before);
+    store.run(&arguments).exits(0).prints(&format!("Imported: {summary}"));
+    let text = store.text("agents/main/entries/core/role.md");
+    assert!(text.contains("source: \"import:claude-code ") && text.contains("/claude/role.md:1 #"), "{text}");
+    assert!(text.contains("tags: [claude-code, \"type:user\"]") && text.ends_with("---\n\nEngineer."), "{text}");
+    let after = store.tree();
+    let again = store.run(&[&["--json"], &arguments[..]].concat()).exits(0).json();
+    assert_eq!((&again["upserted"], &again["unchanged"]), (&0.into(), &1.into()));
+    assert_eq!(store.tree(), after);
+    store.run(&["import", "claude", "--from", "auto"]).exits(0).complains("claude looks like claude-code");
+    assert_eq!(store.tree(), after);
+}
+
+#[test]
+fn a_key_that_says_something_else_here_is_a_conflict_that_is_named() {
+    let store = Store::new();
+    claude(&store);
+    store.run(&["store", "role", "mine"]).exits(0);
+    let run = store.run(&["import", "claude", "--from", "claude-code"]).exits(0);
+    assert!(run.stdout.starts_with("conflict: role says something else here, which stays: stored as role_"), "{run:?}");
+    store.run(&["get", "role"]).prints("mine");
+    let json = store.run(&["--json", "import", "claude", "--from", "claude-code", "--dry-run"]).exits(0).json();
+    assert_eq!((json["unchanged"].as_u64(), json["conflicts"].as_array().map(Vec::len)), (Some(1), Some(0)));
+}
+
+#[test]
+fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
+    let store = Store::new();
+    store.run(&["store", "deploy", "The staging\ncluster", "-t", "ops", "--source", "slack"]).exits(0);
+    let run = store.run(&["export", "--to", "openclaw", "--out", "claw"]).exits(0);
+    assert!(run.stdout.contains("lost: source of deploy: ") && run.stdout.contains("lost: created of *: "), "{run:?}");
+    let text = fs::read_to_string(store.here.join("claw/MEMORY.md")).unwrap();
+    assert_eq!(text, "# Memory\n\n## ops\n\n- **deploy**: The staging\n  cluster\n");
+    let dump = store.run(&["export", "--to", "jsonl", "--out", "-"]).exits(0).stdout;
+    store.run(&["export", "--to", "jsonl", "--out", "dump.jsonl"]).exits(0);
+    assert_eq!(fs::read_to_string(store.here.join("dump.jsonl")).unwrap(), dump);
+    store.refuses(&["export", "--to", "jsonl", "--out", "dump.jsonl"], 3, "is there already");
+    store.refuses(&["export", "--to", "codex", "--out", "x"], 2, "codex is read and not written");
+    store.refuses(&["export", "--to", "auto", "--out", "x"], 2, "an export cannot guess its format");
+
+    let other = Store::new();
+    let run: Run = other.run_with(&["import", "-", "--from", "jsonl"], dump.as_bytes()).exits(0);
+    run.prints("Imported: 1 upserted, 0 unchanged, 0 conflicts, 0 kept, 0 rejected\n");
+    assert_eq!(other.tree().len(), store.tree().len());
+    assert_eq!(other.text("agents/main/entries/core/deploy.md"), store.text("agents/main/entries/core/deploy.md"));
+    let mut command = store.command(&["export", "--to", "claude-code", "--out", "-"]);
+    let tar = command.output().expect("it runs").stdout;
+    other.run_with(&["import", "-", "--from", "claude-code"], &tar).exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
+    let store = Store::new();
+    claude(&store);
+    let folder = store.here.join("claude");
+    fs::write(store.here.join("secret.md"), "secret").unwrap();
+    std::os::unix::fs::symlink(store.here.join("secret.md"), folder.join("link.md")).unwrap();
+    std::os::unix::fs::symlink(&folder, folder.join("cycle")).unwrap();
+    fs::write(folder.join("latin.md"), b"caf\xe9").unwrap();
+    fs::write(folder.join("broken.md"), "---\nname: [\n---\nx\n").unwrap();
+    File::create(folder.join("huge.md")).unwrap().set_len(10 << 30).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.join("pipe.md")).status().expect("mkfifo runs");
+    assert!(made.success());
+    let json = store.run(&["--json", "import", "claude", "--from", "claude-code"]).exits(3).json();
+    assert_eq!(json["upserted"], 1, "{json}");
+    let rejected: Vec<(&str, &str)> = json["rejected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| (part["path"].as_str().unwrap(), part["reason"].as_str().unwrap()))
+        .collect();
+    let reason =
+        |path: &str| rejected.iter().find(|(found, _)| *found == path).map(|(_, reason)| *reason).unwrap_or_default();
+    assert_eq!(reason("link.md"), "it is a link, and links are not followed");
+    assert_eq!(reason("cycle"), "it is a link, and links are not followed");
+    assert_eq!(reason("pipe.md"), "it is not a regular file");
+    assert!(reason("huge.md").contains("more than 4194304 bytes"), "{rejected:?}");
+    assert!(reason("latin.md").contains("not UTF-8 text: at byte 3"), "{rejected:?}");
+    assert!(!reason("broken.md").is_empty(), "{rejected:?}");
+    assert_eq!(rejected.len(), 6, "{rejected:?}");
+    store.run(&["find", "secret"]).exits(1);
+    store.refuses(&["import", "claude/pipe.md", "--from", "jsonl"], 3, "neither a folder nor a regular file");
+}
+
+#[test]
+fn what_is_on_the_machine_is_shown_before_anything_is_done() {
+    let store = Store::new();
+    let home = store.here.join("home");
+    put(
+        &home,
+        &[
+            (".openclaw/workspace/MEMORY.md", "- **a**: x\n"),
+            (".gemini/GEMINI.md", "## Gemini Added Memories\n- fact\n"),
+        ],
+    );
+    fs::create_dir_all(store.here.join(".zk")).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = store.command(arguments);
+        command.env("HOME", &home).env("USERPROFILE", &home);
+        for name in
+            ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"]
+        {
+            command.env_remove(name);
+        }
+        crate::support::run(&mut command, None)
+    };
+    let before = store.tree();
+    let shown = "OpenClaw: ~/.openclaw/workspace: 1 file, 1 upserted";
+    run(&["import", "--from", "auto"])
+        .exits(3)
+        .complains(shown)
+        .complains("2 sources would be imported, and nobody can be asked");
+    run(&["import", "--from", "auto", "--dry-run"]).exits(0).complains(shown).complains("opened in place with --root");
+    assert_eq!(store.tree(), before);
+    let done = run(&["--json", "import", "--from", "auto", "--yes"]).exits(0).complains(shown).json();
+    assert_eq!(done["sources"].as_array().map(Vec::len), Some(2), "{done}");
+    run(&["import", "--from", "auto"]).exits(0).prints("There is nothing new\n");
+}
+
+#[test]
+fn bad_use_changes_nothing() {
+    let store = Store::new();
+    claude(&store);
+    store.refuses(
+        &["import", "claude", "--from", "claude-code", "--mode", "replace"],
+        2,
+        "--mode replace is of files of entries",
+    );
+    store.refuses(&["import", "--from", "claude-code"], 2, "needs the folder or the file to import");
+    store.refuses(&["import"], 2, "required");
+    store.refuses(&["import", "claude", "--from", "nonsense"], 2, "invalid value");
+    store.refuses(&["import", "missing", "--from", "openclaw"], 3, "`missing` cannot be read");
+    put(&store.here.join("notebook"), &[(".zk/config.toml", ""), ("a.md", "x")]);
+    store.refuses(&["import", "notebook", "--from", "auto"], 2, "is opened in place, and not imported");
+    put(&store.here.join("other"), &[("a.txt", "x")]);
+    store.refuses(&["import", "other", "--from", "auto"], 2, "looks like no format that is known");
+    put(&store.here.join("snap"), &[("MEMORY_SNAPSHOT.md", "# Version 9\n")]);
+    store.run(&["import", "snap", "--from", "auto"]).exits(3).complains("zeroclaw");
+}

@@ -1,0 +1,464 @@
+//! basic-memory's notes: observations `- [category] text #tag (context)` and relations `- type [[Target]]`.
+//!
+//! What is an observation or a relation is told as the recorded pairs in `tests/vectors/basic-memory.json` tell
+//! it. A note that was written here says so in its frontmatter, and comes back whole.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::text::{body, file_name, hash8, list_of, one_line, stem, text_of};
+use super::{Converted, Exported, TextFile};
+use crate::document::{FenceTracker, Frontmatter, Value, heading, parse_date, yaml_string};
+use crate::entries::ForeignEntry;
+use crate::percent;
+use crate::sorted::SortedSet;
+use crate::store::utc_text;
+
+/// Between the content of an entry and what is generated of it for basic-memory.
+const END: &str = "<!-- the memory ends here; what follows is generated -->";
+/// Before a relation: its type, then its target.
+const RELATION: &str = "rel:";
+const LINKS_TO: &str = "links_to";
+
+/// What a note says of its subject.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// The line of the text, counted from 1.
+    pub line: u32,
+    /// What stands in brackets.
+    pub category: Option<String>,
+    /// With its tags, without its context.
+    pub content: String,
+    /// `None` if there is no `#`.
+    pub tags: Option<Vec<String>>,
+    /// What stands in parentheses at the end.
+    pub context: Option<String>,
+}
+
+/// Where a note leads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relation {
+    /// The line of the text, counted from 1.
+    pub line: u32,
+    /// How it leads there.
+    pub kind: String,
+    /// The title or the path of a note, which need not exist.
+    pub target: String,
+    /// What stands in parentheses at the end.
+    pub context: Option<String>,
+    /// Whether its line says nothing else.
+    pub is_alone: bool,
+}
+
+/// The observations and the relations of a Markdown text.
+#[must_use]
+pub fn parse(text: &str) -> (Vec<Observation>, Vec<Relation>) {
+    let (mut observations, mut relations) = (Vec::new(), Vec::new());
+    let mut fences = FenceTracker::default();
+    // Whether a line without a mark goes on with the block above, and whether that one counts.
+    let (mut is_open, mut is_quote) = (false, false);
+    for (line, number) in text.lines().zip(1_u32..) {
+        if fences.is_code(line) || line.trim().is_empty() {
+            (is_open, is_quote) = (false, false);
+            continue;
+        }
+        let (inline, is_item) = unmarked(line.trim_start());
+        if inline.starts_with('>') {
+            (is_open, is_quote) = (true, true);
+            continue;
+        }
+        let title = heading(line);
+        let is_start = is_item || title.is_some() || !is_open;
+        let is_indented_code = !is_open && !is_item && (line.starts_with("    ") || line.starts_with('\t'));
+        if is_indented_code || (is_quote && !is_start) {
+            continue;
+        }
+        let inline = title.unwrap_or(inline).trim();
+        if is_start {
+            observations.extend(observation(inline).map(|found| Observation { line: number, ..found }));
+        }
+        read_relations(inline, is_item, number, &mut relations);
+        (is_open, is_quote) = (title.is_none(), false);
+    }
+    (observations, relations)
+}
+
+/// A line without the marks of list items before it.
+fn unmarked(line: &str) -> (&str, bool) {
+    let (mut line, mut is_item) = (line, false);
+    loop {
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = match digits {
+            0 => line.strip_prefix(['-', '*', '+']),
+            1..=9 => line.get(digits..).and_then(|rest| rest.strip_prefix(['.', ')'])),
+            _ => None,
+        };
+        let Some(rest) = rest.filter(|rest| rest.starts_with([' ', '\t'])) else { return (line, is_item) };
+        (line, is_item) = (rest.trim_start(), true);
+    }
+}
+
+fn observation(text: &str) -> Option<Observation> {
+    let (category, content) = match category(text) {
+        Category::Task => return None,
+        Category::Named(category, rest) => (Some(category.to_string()), rest),
+        Category::Empty(rest) if has_tag(rest) => (None, rest),
+        Category::None if has_tag(text) => (None, text),
+        _ => return None,
+    };
+    let mut content = content.trim();
+    let mut context = None;
+    if let Some((before, inside)) = content.strip_suffix(')').and_then(|text| text.rsplit_once('(')) {
+        (content, context) = (before.trim(), Some(inside.trim().to_string()));
+    }
+    if content.is_empty() {
+        return None;
+    }
+    Some(Observation { line: 0, category, content: content.into(), tags: tags(content), context })
+}
+
+enum Category<'a> {
+    /// A box to tick.
+    Task,
+    Named(&'a str, &'a str),
+    Empty(&'a str),
+    None,
+}
+
+fn category(text: &str) -> Category<'_> {
+    let Some((inside, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) else {
+        return Category::None;
+    };
+    if inside.contains(['[', '(', ')']) || !(rest.is_empty() || rest.starts_with(char::is_whitespace)) {
+        return Category::None;
+    }
+    let mut chars = inside.chars();
+    if let (Some(mark), None) = (chars.next(), chars.next())
+        && (!mark.is_alphanumeric() || matches!(mark, 'x' | 'X'))
+    {
+        return Category::Task;
+    }
+    let name = inside.trim();
+    if name.is_empty() {
+        return Category::Empty(rest);
+    }
+    if is_timestamp(name) {
+        return Category::None;
+    }
+    Category::Named(name, rest)
+}
+
+/// `1:02:03.500`, or two of them with `-` between.
+fn is_timestamp(text: &str) -> bool {
+    let is_one = |text: &str| {
+        let text = text.trim();
+        text.contains(':')
+            && text.starts_with(|c: char| c.is_ascii_digit())
+            && text.ends_with(|c: char| c.is_ascii_digit())
+            && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b','))
+    };
+    text.split(['-', '–']).all(is_one)
+}
+
+fn has_tag(text: &str) -> bool {
+    text.split_whitespace().any(|word| word.starts_with('#'))
+}
+
+/// Each word that begins with `#`: to the next white space, several where `#` stands between them.
+fn tags(text: &str) -> Option<Vec<String>> {
+    let mut tags = Vec::new();
+    for word in text.split_whitespace().filter(|word| word.starts_with('#')) {
+        let parts: Vec<String> = word.split('#').filter(|part| !part.is_empty()).map(String::from).collect();
+        if parts.is_empty() {
+            tags.push(String::new());
+        }
+        tags.extend(parts);
+    }
+    (!tags.is_empty()).then_some(tags)
+}
+
+fn read_relations(text: &str, is_item: bool, line: u32, relations: &mut Vec<Relation>) {
+    let Some((before, target, after)) = link(text) else { return };
+    let after = after.trim();
+    let context = after.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|rest| !rest.contains("[["));
+    if is_item
+        && (after.is_empty() || context.is_some())
+        && let Some(kind) = relation_kind(before.trim())
+    {
+        // A link without a type has no context either.
+        let context = context.map(str::trim).filter(|context| !context.is_empty() && !before.trim().is_empty());
+        let context = context.map(String::from);
+        return push(relations, Relation { line, kind, target: target.into(), context, is_alone: true });
+    }
+    let mut rest = text;
+    while let Some((_, target, after)) = link(rest) {
+        push(relations, Relation { line, kind: LINKS_TO.into(), target: target.into(), ..Relation::default() });
+        rest = after;
+    }
+}
+
+fn push(relations: &mut Vec<Relation>, relation: Relation) {
+    let target = relation.target.trim().replace("::", "/");
+    if !target.is_empty() {
+        relations.push(Relation { target, ..relation });
+    }
+}
+
+/// The type before a link: one word, or several in quotes.
+fn relation_kind(before: &str) -> Option<String> {
+    let unquoted = ['"', '\''].iter().find_map(|quote| before.strip_prefix(*quote)?.strip_suffix(*quote));
+    match unquoted {
+        Some(kind) if kind.trim().is_empty() => Some(LINKS_TO.into()),
+        Some(kind) => Some(kind.trim().into()),
+        None if before.is_empty() => Some(LINKS_TO.into()),
+        None if before.contains(char::is_whitespace) => None,
+        None => Some(before.into()),
+    }
+}
+
+/// The first `[[…]]` with what is before and behind it; brackets in it are part of it.
+fn link(text: &str) -> Option<(&str, &str, &str)> {
+    let start = text.find("[[")?;
+    let (mut depth, mut at) = (0_usize, start);
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        if rest.starts_with("[[") {
+            (depth, at) = (depth + 1, at + 2);
+        } else if rest.starts_with("]]") {
+            (depth, at) = (depth - 1, at + 2);
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+        if depth == 0 {
+            return Some((text.get(..start)?, text.get(start + 2..at - 2)?, text.get(at..)?));
+        }
+    }
+    None
+}
+
+impl Observation {
+    /// The line that [`parse`] reads it from.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let category = self.category.as_ref().map(|category| format!("[{category}] ")).unwrap_or_default();
+        let context = self.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
+        format!("- {category}{}{context}", self.content)
+    }
+
+    /// What it says, without its category.
+    fn text(&self) -> String {
+        match &self.context {
+            Some(context) if !context.is_empty() => format!("{} ({context})", self.content),
+            _ => self.content.clone(),
+        }
+    }
+}
+
+impl Relation {
+    /// The line that [`parse`] reads it from.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let quote = if self.kind.contains(char::is_whitespace) { "\"" } else { "" };
+        let context = self.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
+        format!("- {quote}{}{quote} [[{}]]{context}", self.kind, self.target)
+    }
+}
+
+pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        let frontmatter = Frontmatter::parse(file.text);
+        match &frontmatter.problem {
+            Some(problem) => converted.reject(file, problem.line, problem.message.clone()),
+            None => match text_of(&frontmatter, "memory_key") {
+                Some(key) => converted.entries.push(own_note(file, &frontmatter, key)),
+                None => read_note(file, &frontmatter, &mut converted),
+            },
+        }
+    }
+    converted
+}
+
+fn moment(frontmatter: &Frontmatter, name: &str) -> Option<u64> {
+    text_of(frontmatter, name).as_deref().and_then(parse_date)
+}
+
+fn own_note(file: &TextFile<'_>, frontmatter: &Frontmatter, key: String) -> ForeignEntry {
+    let text = format!("{}\n", body(file.text, frontmatter));
+    // The mark counts as a line of its own: what is generated may quote the content.
+    let content = match text.rsplit_once(&format!("\n\n{END}\n")) {
+        Some((content, _)) => content,
+        None => text.strip_suffix('\n').unwrap_or(&text),
+    };
+    ForeignEntry {
+        key,
+        category: text_of(frontmatter, "memory_category").unwrap_or_else(|| "core".into()),
+        tags: frontmatter.value("tags").map(list_of).unwrap_or_default(),
+        content: content.into(),
+        summary: text_of(frontmatter, "memory_summary"),
+        supersedes: text_of(frontmatter, "memory_supersedes"),
+        created: moment(frontmatter, "created"),
+        updated: moment(frontmatter, "modified"),
+        ..file.at(1)
+    }
+}
+
+/// An entry for each observation, and one for the note where it says more or leads somewhere.
+fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Converted) {
+    let start = frontmatter.span.end;
+    let text = file.text.get(start..).unwrap_or_default();
+    let first = super::text::line_at(file.text, start);
+    let permalink = text_of(frontmatter, "permalink");
+    let permalink = permalink.unwrap_or_else(|| file.path.strip_suffix(".md").unwrap_or(file.path).into());
+    let title = frontmatter.title().map_or_else(|| stem(file.path).to_string(), String::from);
+    let mut note_tags = frontmatter.value("tags").map(list_of).unwrap_or_default();
+    let kind = frontmatter.value("type").and_then(Value::text).filter(|kind| kind != "note");
+    note_tags.extend(kind.map(|kind| format!("type:{kind}")));
+    let common = ForeignEntry {
+        category: "core".into(),
+        created: moment(frontmatter, "created"),
+        updated: moment(frontmatter, "modified"),
+        ..file.at(1)
+    };
+    let (observations, relations) = parse(text);
+    for observation in &observations {
+        let said = observation.text();
+        let category = observation.category.as_ref().map(|category| format!("obs:{category}"));
+        let own = observation.tags.iter().flatten().filter(|tag| !tag.is_empty()).cloned();
+        converted.entries.push(ForeignEntry {
+            key: format!("bm_{permalink}#{}", hash8(&said)),
+            tags: category.into_iter().chain(own).chain(note_tags.iter().cloned()).collect(),
+            content: said,
+            ..ForeignEntry { line: file.at(first + observation.line - 1).line, ..common.clone() }
+        });
+    }
+    let related = relations.iter().filter(|relation| relation.is_alone);
+    let taken = observations.iter().map(|found| found.line).chain(related.clone().map(|found| found.line));
+    let taken: SortedSet<u32> = taken.collect();
+    let rest = text.lines().zip(1_u32..).filter(|(_, number)| !taken.contains(number));
+    let rest: Vec<&str> = rest.map(|(line, _)| line).collect();
+    let has_text = rest.iter().any(|line| !line.trim().is_empty() && heading(line).is_none());
+    let related: Vec<String> =
+        related.map(|relation| format!("{RELATION}{}:{}", relation.kind, relation.target)).collect();
+    if !has_text && related.is_empty() && !observations.is_empty() {
+        return;
+    }
+    converted.entries.push(ForeignEntry {
+        key: format!("bm_{permalink}"),
+        tags: note_tags.into_iter().chain(related).collect(),
+        content: if has_text { rest.join("\n").trim().into() } else { title },
+        ..common
+    });
+}
+
+pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
+    let mut exported = Exported::default();
+    for entry in entries {
+        exported.file(format!("{}.md", file_name(&entry.key)), note(entry));
+    }
+    exported
+}
+
+fn note(entry: &ForeignEntry) -> String {
+    let name = file_name(&entry.key);
+    let key = yaml_string(&entry.key);
+    let tags: Vec<String> = entry.tags.iter().map(|tag| yaml_string(tag)).collect();
+    let mut text = format!("---\ntitle: {key}\ntype: memory\npermalink: {}\n", yaml_string(&name));
+    let mut add = |field: &str, value: &str| text.push_str(&format!("{field}: {value}\n"));
+    add("tags", &format!("[{}]", tags.join(", ")));
+    for (field, moment) in [("created", entry.created), ("modified", entry.updated)] {
+        if let Some(moment) = moment {
+            add(field, &utc_text(moment));
+        }
+    }
+    add("memory_key", &key);
+    add("memory_category", &yaml_string(&entry.category));
+    for (field, value) in [("memory_summary", &entry.summary), ("memory_supersedes", &entry.supersedes)] {
+        if let Some(value) = value {
+            add(field, &yaml_string(value));
+        }
+    }
+    text.push_str(&format!("---\n\n{}\n\n{END}\n", entry.content));
+    if let Some(observation) = as_observation(entry) {
+        text.push_str(&format!("\n## Observations\n\n{observation}\n"));
+    }
+    let related = entry.tags.iter().filter_map(|tag| tag.strip_prefix(RELATION)?.split_once(':'));
+    let related = related.map(|(kind, target)| {
+        Relation { kind: kind.into(), target: target.into(), ..Relation::default() }.render() + "\n"
+    });
+    let related: Vec<String> = related.collect();
+    if !related.is_empty() {
+        text.push_str(&format!("\n## Relations\n\n{}", related.concat()));
+    }
+    text
+}
+
+/// The entry as one line, unless it would be read as something else.
+fn as_observation(entry: &ForeignEntry) -> Option<String> {
+    let content = one_line(&entry.content);
+    let content = content.trim();
+    let is_other = content.is_empty() || content.starts_with('[') || content.ends_with(')') || has_tag(content);
+    if is_other || entry.category.contains(['[', ']', '(', ')', '\n', '\r']) {
+        return None;
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '-');
+    let tags = entry.tags.iter().filter(|tag| !tag.starts_with(RELATION));
+    let tags: Vec<String> = tags.map(|tag| format!(" #{}", percent::encode(tag, |c| !is_plain(c)))).collect();
+    Some(format!("- [{}] {content}{}", entry.category, tags.concat()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value as Json;
+
+    fn recorded() -> Vec<Json> {
+        let recorded: Json =
+            serde_json::from_str(include_str!("../../tests/vectors/basic-memory.json")).expect("valid");
+        recorded["cases"].as_array().expect("cases").clone()
+    }
+
+    fn as_json(text: &str) -> (Json, Json) {
+        let (observations, relations) = parse(text);
+        let observations = observations.iter().map(|found| {
+            serde_json::json!({ "category": found.category, "content": found.content, "tags": found.tags, "context": found.context })
+        });
+        let relations = relations
+            .iter()
+            .map(|found| serde_json::json!({ "type": found.kind, "target": found.target, "context": found.context }));
+        (observations.collect(), relations.collect())
+    }
+
+    #[test]
+    fn notes_are_read_as_recorded() {
+        for case in recorded() {
+            let input = case["input"].as_str().expect("a text");
+            assert_eq!(as_json(input), (case["observations"].clone(), case["relations"].clone()), "{input:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_recorded_is_written_so_that_it_reads_the_same() {
+        for case in recorded() {
+            let input = case["input"].as_str().expect("a text");
+            let (observations, relations) = parse(input);
+            for observation in &observations {
+                let again = parse(&observation.render()).0;
+                assert_eq!(again, [Observation { line: 1, ..observation.clone() }], "{input:?}");
+            }
+            for relation in &relations {
+                let again = parse(&relation.render()).1;
+                assert_eq!(again, [Relation { line: 1, is_alone: true, ..relation.clone() }], "{input:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrapped_bullet_is_its_first_line_and_links_are_matched() {
+        let (observations, _) = parse("- [c] multi\n  line #t (ctx)");
+        assert_eq!((observations.len(), observations[0].content.as_str()), (1, "multi"));
+        assert_eq!(parse("see [[B [[C]] D]] and [[").1[0].target, "B [[C]] D");
+        assert_eq!(parse("- [c] [[Other]]").1[0].kind, "[c]");
+        assert!(parse("    - [c] code").0.is_empty() || parse("x\n\n    [c] code").0.is_empty());
+    }
+}

@@ -1,0 +1,93 @@
+//! Which format a folder looks like, from the names of its files alone.
+
+use super::Format;
+use super::text::{base_name, stem};
+use crate::store::Date;
+
+/// What a folder looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detected {
+    /// Files of this format.
+    Format(Format),
+    /// Files of entries as Saddlebag itself exports them.
+    Markdown,
+    /// A notebook of zk: a store opens on it in place, nothing is imported.
+    ZkNotebook,
+    /// A memory folder of zerostack: likewise.
+    ZerostackStore,
+}
+
+/// Tells the format of a folder by the paths of its files, below it and with `/` between names. `None` if it
+/// looks like none.
+#[must_use]
+pub fn detect(paths: &[&str]) -> Option<Detected> {
+    let has = |path: &str| paths.contains(&path);
+    let has_name = |name: &str| paths.iter().any(|path| base_name(path) == name);
+    let has_below = |folder: &str| paths.iter().any(|path| path.strip_prefix(folder).is_some_and(|p| p.len() > 1));
+    let is_day = |path: &&str| Date::parse(stem(path)).is_some();
+    let format = if has(".zk/config.toml") {
+        return Some(Detected::ZkNotebook);
+    } else if has_name("MEMORY_SNAPSHOT.md") {
+        Format::ZeroClaw
+    } else if has_name("MEMORY_SNAPSHOT.json") {
+        Format::NullClaw
+    } else if has_name("memory.jsonl") {
+        Format::McpMemory
+    } else if paths.iter().any(|path| path.ends_with(".jsonl")) {
+        Format::JsonLines
+    } else if has("memory_summary.md") || has("raw_memories.md") || has_below("rollout_summaries/") {
+        Format::Codex
+    } else if has("system/persona.md") || has("system/human.md") {
+        Format::Letta
+    } else if has_below("projects/") || has("SCRATCHPAD.md") {
+        return Some(Detected::ZerostackStore);
+    } else if has("SOUL.md") || paths.iter().filter(|path| path.starts_with("memory/")).any(|path| is_day(&path)) {
+        Format::OpenClaw
+    } else if paths.iter().any(|path| path.starts_with("core/") || path.starts_with("daily/")) {
+        return Some(Detected::Markdown);
+    } else if has_name("GEMINI.md") {
+        Format::Gemini
+    } else if has("USER.md") {
+        Format::Hermes
+    } else if has("MEMORY.md") {
+        Format::ClaudeCode
+    } else if has("memory.md") {
+        Format::OpenClaw
+    } else if paths.iter().any(|path| path.ends_with(".md")) {
+        Format::BasicMemory
+    } else {
+        return None;
+    };
+    Some(Detected::Format(format))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_told_by_their_files() {
+        for (paths, expected) in [
+            (&["MEMORY.md", "role.md"][..], Some(Detected::Format(Format::ClaudeCode))),
+            (&["MEMORY.md", "memory/2026-01-02.md"], Some(Detected::Format(Format::OpenClaw))),
+            (&["MEMORY.md", "SOUL.md", "USER.md"], Some(Detected::Format(Format::OpenClaw))),
+            (&["MEMORY.md", "USER.md"], Some(Detected::Format(Format::Hermes))),
+            (&["MEMORY.md", "memory_summary.md"], Some(Detected::Format(Format::Codex))),
+            (&["system/persona.md"], Some(Detected::Format(Format::Letta))),
+            (&["GEMINI.md"], Some(Detected::Format(Format::Gemini))),
+            (&["memory.jsonl"], Some(Detected::Format(Format::McpMemory))),
+            (&["dump.jsonl"], Some(Detected::Format(Format::JsonLines))),
+            (&["MEMORY_SNAPSHOT.md"], Some(Detected::Format(Format::ZeroClaw))),
+            (&["MEMORY_SNAPSHOT.json"], Some(Detected::Format(Format::NullClaw))),
+            (&["specs/search.md"], Some(Detected::Format(Format::BasicMemory))),
+            (&["core/a.md"], Some(Detected::Markdown)),
+            (&[".zk/config.toml", "a.md"], Some(Detected::ZkNotebook)),
+            (&["MEMORY.md", "projects/x-1/SCRATCHPAD.md"], Some(Detected::ZerostackStore)),
+            (&["a.txt"], None),
+            (&[], None),
+        ] {
+            assert_eq!(detect(paths), expected, "{paths:?}");
+        }
+    }
+}

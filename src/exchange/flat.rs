@@ -1,0 +1,119 @@
+//! Formats without keys: Hermes' two files of texts, and the section of Gemini CLI.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::claude_code::{self, Dialect};
+use super::text::{base_name, hash8, lines, one_line};
+use super::{Converted, Exported, TextFile};
+use crate::document::heading;
+use crate::entries::ForeignEntry;
+use crate::order;
+
+/// What stands between two texts of Hermes.
+const BETWEEN: &str = "\n§\n";
+/// How many characters the files of Hermes have, with what stands between their texts.
+const MEMORY_CHARS: usize = 2_200;
+const USER_CHARS: usize = 1_375;
+/// What is known of the person, and in a file of its own there.
+const USER_TAG: &str = "user-profile";
+
+const GEMINI: Dialect = Dialect { prefix: "gemini", tag: "gemini" };
+const SECTION: &str = "Gemini Added Memories";
+
+pub(super) fn import_hermes(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        let is_user = base_name(file.path) == "USER.md";
+        let target = if is_user { "user" } else { "memory" };
+        let text = file.text.strip_suffix('\n').unwrap_or(file.text);
+        let mut line = 1;
+        for part in text.split(BETWEEN) {
+            let breaks = u32::try_from(part.matches('\n').count()).unwrap_or(u32::MAX);
+            if !part.trim().is_empty() {
+                converted.entries.push(ForeignEntry {
+                    key: format!("hermes_{target}_{}", hash8(part)),
+                    category: "core".into(),
+                    tags: is_user.then(|| USER_TAG.to_string()).into_iter().collect(),
+                    content: part.into(),
+                    ..file.at(line)
+                });
+            }
+            line = line.saturating_add(breaks).saturating_add(2);
+        }
+    }
+    converted
+}
+
+pub(super) fn export_hermes(entries: &[ForeignEntry]) -> Exported {
+    let mut exported = Exported::default();
+    let mut ranked: Vec<&ForeignEntry> = entries.iter().collect();
+    let rank = |entry: &ForeignEntry| (entry.category != "core", core::cmp::Reverse(entry.updated));
+    order::sort_slice(&mut ranked, |a, b| (rank(a), &a.key).cmp(&(rank(b), &b.key)));
+    let is_user = |entry: &ForeignEntry| entry.tags.iter().any(|tag| tag == USER_TAG);
+    for (path, limit, wanted) in [("MEMORY.md", MEMORY_CHARS, false), ("USER.md", USER_CHARS, true)] {
+        let mut text = String::new();
+        let mut chars = 0;
+        for entry in ranked.iter().filter(|entry| is_user(entry) == wanted) {
+            let content = entry.content.as_str();
+            if content.split('\n').any(|line| line.trim() == "§") {
+                exported.leave_out(entry, "a line with `§` alone ends a text there");
+                continue;
+            }
+            let between = if text.is_empty() { "" } else { BETWEEN };
+            let added = between.chars().count() + content.chars().count();
+            if chars + added > limit {
+                exported.leave_out(entry, &format!("{path} has no room: its limit is {limit} characters"));
+                continue;
+            }
+            chars += added;
+            text.push_str(between);
+            text.push_str(content);
+        }
+        if !text.is_empty() {
+            exported.file(path.into(), text);
+        }
+    }
+    exported
+}
+
+pub(super) fn import_gemini(files: &[TextFile<'_>], others: &[String]) -> Converted {
+    let is_section = |file: &TextFile<'_>| base_name(file.path) == "GEMINI.md";
+    let of_project: Vec<TextFile<'_>> = files.iter().filter(|file| !is_section(file)).copied().collect();
+    let mut converted = claude_code::import(&of_project, others, &GEMINI);
+    for file in files.iter().filter(|file| is_section(file)) {
+        let mut is_inside = false;
+        for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
+            if let Some(title) = heading(line) {
+                is_inside = title == SECTION;
+            }
+            let Some(fact) = line.strip_prefix("- ").filter(|fact| is_inside && !fact.trim().is_empty()) else {
+                continue;
+            };
+            converted.entries.push(ForeignEntry {
+                key: format!("gemini_{}", hash8(fact)),
+                category: "core".into(),
+                content: fact.into(),
+                ..file.at(number)
+            });
+        }
+    }
+    converted
+}
+
+pub(super) fn export_gemini(entries: &[ForeignEntry]) -> Exported {
+    let mut exported = Exported::default();
+    let mut text = format!("## {SECTION}\n");
+    for entry in entries {
+        let fact = one_line(&entry.content);
+        let fact = fact.trim_start_matches(['-', ' ']);
+        if fact.trim().is_empty() {
+            exported.leave_out(entry, "nothing is left of it on one line");
+            continue;
+        }
+        text.push_str(&format!("- {fact}\n"));
+    }
+    exported.file("GEMINI.md".into(), text);
+    exported
+}

@@ -1,0 +1,151 @@
+//! JSON lines: the dump of all entries with all their fields, one a line; and what the other formats with JSON
+//! share with it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use super::{Converted, Exported, TextFile};
+use crate::document::parse_date;
+use crate::entries::ForeignEntry;
+use crate::store::utc_text;
+
+/// The version of a line.
+const VERSION: u64 = 1;
+
+/// The fields of a line.
+const FIELDS: [&str; 11] = [
+    "version",
+    "key",
+    "category",
+    "tags",
+    "content",
+    "summary",
+    "created",
+    "updated",
+    "source",
+    "supersedes",
+    "forgotten",
+];
+
+pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        for (line, number) in file.text.lines().zip(1_u32..) {
+            let line = line.trim_start_matches('\u{feff}');
+            if line.trim().is_empty() {
+                continue;
+            }
+            let read = serde_json::from_str(line).map_err(|error| format!("it is no JSON, or cut short: {error}"));
+            match read.and_then(|object| entry(file, number, &object)) {
+                Ok(entry) => converted.entries.push(entry),
+                Err(reason) => converted.reject(file, number, reason),
+            }
+        }
+    }
+    converted
+}
+
+fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntry, String> {
+    let Value::Object(fields) = object else { return Err("it is no JSON object".into()) };
+    match object.get("version") {
+        None => {}
+        Some(version) if version.as_u64() == Some(VERSION) => {}
+        Some(version) => return Err(format!("its version is {version}, and version {VERSION} is known")),
+    }
+    if let Some(field) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
+        return Err(format!("the field `{}` is not known: {} are", field.escape_debug(), FIELDS.join(", ")));
+    }
+    let tags = match object.get("tags") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(tags)) => tags
+            .iter()
+            .map(|tag| tag.as_str().map(String::from).ok_or_else(|| "`tags` is a list of texts".to_string()))
+            .collect::<Result<_, _>>()?,
+        Some(_) => return Err("`tags` is a list of texts".into()),
+    };
+    let moment = |name: &str| match text_field(object, name)? {
+        None => Ok(None),
+        Some(text) => match parse_date(&text) {
+            Some(moment) => Ok(Some(moment)),
+            None => Err(format!("`{name}` is no date: `{}`", text.escape_debug())),
+        },
+    };
+    Ok(ForeignEntry {
+        key: text_field(object, "key")?.ok_or("it has no `key`")?,
+        content: text_field(object, "content")?.ok_or("it has no `content`")?,
+        category: text_field(object, "category")?.unwrap_or_else(|| "core".into()),
+        tags,
+        summary: text_field(object, "summary")?,
+        source: text_field(object, "source")?,
+        supersedes: text_field(object, "supersedes")?,
+        created: moment("created")?,
+        updated: moment("updated")?,
+        forgotten: moment("forgotten")?,
+        is_exact: true,
+        ..file.at(number)
+    })
+}
+
+pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
+    let mut exported = Exported::default();
+    let lines: Vec<String> = entries.iter().map(line).collect();
+    exported.file("saddlebag.jsonl".into(), lines.concat());
+    exported
+}
+
+fn line(entry: &ForeignEntry) -> String {
+    let tags: Vec<String> = entry.tags.iter().map(|tag| quoted(tag)).collect();
+    let mut line = format!(
+        "{{\"version\":{VERSION},\"key\":{},\"category\":{},\"tags\":[{}]",
+        quoted(&entry.key),
+        quoted(&entry.category),
+        tags.join(",")
+    );
+    let moments = [("created", entry.created), ("updated", entry.updated), ("forgotten", entry.forgotten)];
+    for (name, moment) in moments {
+        if let Some(moment) = moment {
+            line.push_str(&format!(",\"{name}\":\"{}\"", utc_text(moment)));
+        }
+    }
+    for (name, text) in [("summary", &entry.summary), ("source", &entry.source), ("supersedes", &entry.supersedes)] {
+        if let Some(text) = text {
+            line.push_str(&format!(",\"{name}\":{}", quoted(text)));
+        }
+    }
+    line.push_str(&format!(",\"content\":{}}}\n", quoted(&entry.content)));
+    line
+}
+
+/// A text field; `None` where it is missing or null.
+pub(super) fn text_field(object: &Value, name: &str) -> Result<Option<String>, String> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`{name}` is a text")),
+    }
+}
+
+/// A JSON string, on one line for every reader.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            // Some readers take these for the end of a line.
+            '\u{2028}' | '\u{2029}' | '\u{85}' | '\0'..='\u{1f}' | '\u{7f}' => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,226 @@
+//! `memory.jsonl` of the reference memory server of the Model Context Protocol: entities with observations, and
+//! relations between them.
+//!
+//! An entry that came from there says so by its tag `entity:<name>` and goes back as an observation of that
+//! entity. Any other is an entity by itself, of the type `memory:<category>`, with its content as the only
+//! observation and its tags as relations of the type `tagged`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use super::json::{quoted, text_field};
+use super::text::hash8;
+use super::{Converted, Exported, TextFile};
+use crate::entries::ForeignEntry;
+use crate::sorted::{SortedMap, SortedSet};
+
+/// Before the name of the entity that an entry is of.
+const ENTITY: &str = "entity:";
+/// Before the type of the entity.
+const TYPE: &str = "type:";
+/// Before a relation: its type, then the entity that it leads to.
+const RELATION: &str = "rel:";
+/// On an entry that only stands for an entity without observations.
+const EMPTY: &str = "mcp:no-observation";
+/// On an entry that only stands for an entity that relations name and nothing describes.
+const UNKNOWN: &str = "mcp:no-entity";
+/// Before the category of an entry of our own, as the type of an entity.
+const OWN_TYPE: &str = "memory:";
+/// The relation to a tag.
+const TAGGED: &str = "tagged";
+
+#[derive(Default)]
+struct Entity {
+    name: String,
+    kind: Option<String>,
+    line: u32,
+    observations: Vec<String>,
+    relations: Vec<(String, String)>,
+}
+
+/// The entities in the order in which they are named.
+#[derive(Default)]
+struct Graph {
+    entities: Vec<Entity>,
+    places: SortedMap<String, usize>,
+    /// What is said of which entity, so that it is kept once.
+    said: SortedSet<(usize, String)>,
+    related: SortedSet<(usize, String, String)>,
+}
+
+impl Graph {
+    /// The place of an entity, which is made if it is not there.
+    fn place(&mut self, name: &str, line: u32) -> usize {
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = self.entities.len();
+        self.entities.push(Entity { name: name.into(), line, ..Entity::default() });
+        self.places.insert(name.into(), place);
+        place
+    }
+
+    /// Of an entity that is there twice the server keeps the first type.
+    fn describe(&mut self, place: usize, kind: String) {
+        if let Some(entity) = self.entities.get_mut(place) {
+            entity.kind.get_or_insert(kind);
+        }
+    }
+
+    fn observe(&mut self, place: usize, text: String) {
+        if self.said.insert((place, text.clone()))
+            && let Some(entity) = self.entities.get_mut(place)
+        {
+            entity.observations.push(text);
+        }
+    }
+
+    fn relate(&mut self, place: usize, (kind, to): (String, String)) {
+        if self.related.insert((place, kind.clone(), to.clone()))
+            && let Some(entity) = self.entities.get_mut(place)
+        {
+            entity.relations.push((kind, to));
+        }
+    }
+
+    fn read_line(&mut self, object: &Value, number: u32) -> Result<(), String> {
+        let needed = |name: &str| text_field(object, name)?.ok_or_else(|| format!("it has no `{name}`"));
+        match needed("type")?.as_str() {
+            "entity" => {
+                let (name, kind) = (needed("name")?, needed("entityType")?);
+                let Some(Value::Array(items)) = object.get("observations") else {
+                    return Err("it has no list `observations`".into());
+                };
+                let texts: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(String::from)).collect();
+                let texts = texts.ok_or("an observation is no text")?;
+                let place = self.place(&name, number);
+                self.describe(place, kind);
+                texts.into_iter().filter(|text| !text.is_empty()).for_each(|text| self.observe(place, text));
+                Ok(())
+            }
+            "relation" => {
+                let relation = (needed("relationType")?, needed("to")?);
+                let place = self.place(&needed("from")?, number);
+                self.relate(place, relation);
+                Ok(())
+            }
+            other => Err(format!("its type `{}` is not known: `entity` and `relation` are", other.escape_debug())),
+        }
+    }
+}
+
+pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        let mut graph = Graph::default();
+        for (line, number) in file.text.lines().zip(1_u32..).filter(|(line, _)| !line.trim().is_empty()) {
+            let read = serde_json::from_str(line).map_err(|error| format!("it is no JSON, or cut short: {error}"));
+            if let Err(reason) = read.and_then(|object: Value| graph.read_line(&object, number)) {
+                converted.reject(file, number, reason);
+            }
+        }
+        graph.entities.iter().for_each(|entity| entity.give(file, &mut converted));
+    }
+    converted
+}
+
+impl Entity {
+    fn give(&self, file: &TextFile<'_>, converted: &mut Converted) {
+        let Self { name, kind, line, observations, relations } = self;
+        let own = kind.as_deref().and_then(|kind| kind.strip_prefix(OWN_TYPE)).filter(|category| !category.is_empty());
+        if let (Some(category), [content]) = (own, observations.as_slice()) {
+            let tag = |(kind, to): &(String, String)| match kind.as_str() {
+                TAGGED => to.clone(),
+                kind => format!("{RELATION}{kind}:{to}"),
+            };
+            return converted.entries.push(ForeignEntry {
+                key: name.clone(),
+                category: category.into(),
+                tags: relations.iter().map(tag).collect(),
+                content: content.clone(),
+                ..file.at(*line)
+            });
+        }
+        let mut tags = [format!("{ENTITY}{name}")].to_vec();
+        tags.extend(kind.iter().map(|kind| format!("{TYPE}{kind}")));
+        let related = relations.iter().map(|(kind, to)| format!("{RELATION}{kind}:{to}"));
+        if observations.is_empty() {
+            tags.push(if kind.is_some() { EMPTY } else { UNKNOWN }.into());
+            tags.extend(related);
+            let key = format!("mcp_{name}");
+            return converted.entries.push(ForeignEntry {
+                key,
+                category: "core".into(),
+                tags,
+                content: name.clone(),
+                ..file.at(*line)
+            });
+        }
+        // The relations are those of the entity: its first observation has them.
+        let mut related: Vec<String> = related.collect();
+        for content in observations {
+            converted.entries.push(ForeignEntry {
+                key: format!("mcp_{name}#{}", hash8(content)),
+                category: "core".into(),
+                tags: tags.iter().cloned().chain(core::mem::take(&mut related)).collect(),
+                content: content.clone(),
+                ..file.at(*line)
+            });
+        }
+    }
+}
+
+pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
+    let mut exported = Exported::default();
+    let mut graph = Graph::default();
+    for entry in entries {
+        let tag = |prefix: &str| entry.tags.iter().find_map(|tag| tag.strip_prefix(prefix)).map(str::to_string);
+        let has = |name: &str| entry.tags.iter().any(|tag| tag == name);
+        let relation = |tag: &str| {
+            let (kind, to) = tag.strip_prefix(RELATION)?.split_once(':')?;
+            Some((kind.to_string(), to.to_string()))
+        };
+        let Some(name) = tag(ENTITY) else {
+            if graph.places.contains_key(&entry.key) {
+                exported.leave_out(entry, "an entity has this name already");
+                continue;
+            }
+            let place = graph.place(&entry.key, 0);
+            graph.describe(place, format!("{OWN_TYPE}{}", entry.category));
+            graph.observe(place, entry.content.clone());
+            for tag in &entry.tags {
+                graph.relate(place, relation(tag).unwrap_or_else(|| (TAGGED.into(), tag.clone())));
+            }
+            continue;
+        };
+        let place = graph.place(&name, 0);
+        if !has(UNKNOWN) {
+            graph.describe(place, tag(TYPE).unwrap_or_else(|| entry.category.clone()));
+        }
+        if !has(EMPTY) && !has(UNKNOWN) {
+            graph.observe(place, entry.content.clone());
+        }
+        for tag in &entry.tags {
+            relation(tag).into_iter().for_each(|relation| graph.relate(place, relation));
+        }
+    }
+    let entities = &graph.entities;
+    let described = entities.iter().filter_map(|entity| {
+        let observations: Vec<String> = entity.observations.iter().map(|text| quoted(text)).collect();
+        let (name, kind) = (quoted(&entity.name), quoted(entity.kind.as_deref()?));
+        let observations = observations.join(",");
+        Some(format!("{{\"type\":\"entity\",\"name\":{name},\"entityType\":{kind},\"observations\":[{observations}]}}"))
+    });
+    let related = entities.iter().flat_map(|entity| {
+        entity.relations.iter().map(|(kind, to)| {
+            let (from, to, kind) = (quoted(&entity.name), quoted(to), quoted(kind));
+            format!("{{\"type\":\"relation\",\"from\":{from},\"to\":{to},\"relationType\":{kind}}}")
+        })
+    });
+    let lines: Vec<String> = described.chain(related).collect();
+    exported.file("memory.jsonl".into(), lines.join("\n"));
+    exported
+}

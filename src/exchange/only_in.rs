@@ -1,0 +1,133 @@
+//! Formats that are read and not written: Letta's MemFS and Codex's memories, which their own programs
+//! consolidate.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::text::{base_name, body, hash8, lines, slug, text_of};
+use super::{Converted, TextFile};
+use crate::document::{Frontmatter, heading, list_item};
+use crate::entries::ForeignEntry;
+
+/// The headings of Codex's `MEMORY.md` with what is known, and what they are called in keys.
+const KNOWLEDGE: [(&str, &str); 3] = [
+    ("User preferences", "preferences"),
+    ("Reusable knowledge", "knowledge"),
+    ("Failures and how to do differently", "failures"),
+];
+
+/// The first line of Codex's summary.
+const CODEX_VERSION: &str = "v1";
+
+pub(super) fn import_letta(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        let frontmatter = Frontmatter::parse(file.text);
+        if let Some(problem) = &frontmatter.problem {
+            converted.reject(file, problem.line, problem.message.clone());
+            continue;
+        }
+        let key = file.path.strip_suffix(".md").unwrap_or(file.path);
+        let is_system = file.path.starts_with("system/") || file.path.contains("/system/");
+        converted.entries.push(ForeignEntry {
+            key: key.into(),
+            category: if is_system { "core" } else { "memfs" }.into(),
+            tags: ["letta".to_string()].to_vec(),
+            content: body(file.text, &frontmatter).into(),
+            summary: text_of(&frontmatter, "description"),
+            ..file.at(1)
+        });
+    }
+    converted
+}
+
+pub(super) fn import_codex(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files.iter().filter(|file| base_name(file.path) == "memory_summary.md") {
+        let version = file.text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}').trim_end();
+        if version != CODEX_VERSION {
+            let shown = crate::document::head(version, 60).escape_debug();
+            let reason = format!("its version is `{shown}`, and `{CODEX_VERSION}` is known: nothing is imported");
+            converted.reject(file, 1, reason);
+            return converted;
+        }
+    }
+    for file in files.iter().filter(|file| base_name(file.path) == "MEMORY.md") {
+        read_codex(file, &mut converted);
+    }
+    converted
+}
+
+/// A task group under way.
+#[derive(Default)]
+struct Group {
+    slug: String,
+    applies_to: Option<String>,
+    keywords: Vec<String>,
+    /// The bullets, with their section, line and text.
+    bullets: Vec<(&'static str, u32, String)>,
+}
+
+fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
+    let mut group = Group::default();
+    let mut section: Option<&'static str> = None;
+    let mut is_keywords = false;
+    for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
+        if let Some(title) = heading(line) {
+            is_keywords = title.eq_ignore_ascii_case("keywords");
+            let level = line.trim_start().bytes().take_while(|&byte| byte == b'#').count();
+            if level == 1 {
+                group.finish(file, converted);
+                let title = title.strip_prefix("Task Group:").unwrap_or(title).trim();
+                group = Group { slug: slug(title), ..Group::default() };
+            }
+            if level <= 2 {
+                section = KNOWLEDGE.iter().find(|(name, _)| *name == title).map(|(_, short)| *short);
+            }
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix("applies_to:") {
+            group.applies_to = Some(rest.trim().to_string());
+            continue;
+        }
+        let item = list_item(line);
+        if is_keywords {
+            let words = item.map_or(line, |item| item.text).split(',').map(|word| word.trim().trim_matches('`'));
+            group.keywords.extend(words.filter(|word| !word.is_empty()).map(String::from));
+            continue;
+        }
+        match (section, item, group.bullets.last_mut()) {
+            (Some(section), Some(item), _) if item.indent < 2 && !item.text.is_empty() => {
+                group.bullets.push((section, number, item.text.into()));
+            }
+            // What is indented, or goes on, belongs to the bullet above.
+            (Some(_), _, Some((_, _, text))) if !line.trim().is_empty() => {
+                text.push('\n');
+                text.push_str(line.strip_prefix("  ").unwrap_or(line));
+            }
+            _ => {}
+        }
+    }
+    group.finish(file, converted);
+}
+
+impl Group {
+    fn finish(&mut self, file: &TextFile<'_>, converted: &mut Converted) {
+        let Self { slug, applies_to, keywords, bullets } = core::mem::take(self);
+        let slug = if slug.is_empty() { "general".to_string() } else { slug };
+        for (section, line, content) in bullets {
+            let is_preference = section == "preferences";
+            let mut tags = ["codex".to_string(), slug.clone()].to_vec();
+            tags.extend(keywords.iter().cloned());
+            converted.entries.push(ForeignEntry {
+                key: format!("codex_{slug}_{section}_{}", hash8(&content)),
+                category: if is_preference { "core" } else { "codex" }.into(),
+                tags,
+                content,
+                summary: applies_to.clone(),
+                ..file.at(line)
+            });
+        }
+    }
+}

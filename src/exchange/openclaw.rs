@@ -1,0 +1,183 @@
+//! OpenClaw's workspace: `MEMORY.md`, and a log for each day in `memory/`.
+//!
+//! A memory is a list item `- **key**: text`, the lines behind it indented by two spaces. Headings below the
+//! first level are the tags of what stands under them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::text::{base_name, decoded_key, encoded_key, lines, stem};
+use super::{Converted, Exported, TextFile};
+use crate::document::{FenceTracker, heading, parse_date};
+use crate::entries::{DAILY_LOG, ForeignEntry};
+use crate::order;
+use crate::store::{Date, utc_text};
+
+/// Headings have six levels, and the first is the title of the file.
+const MAX_HEADING_TAGS: usize = 5;
+
+pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        read(file, &mut converted);
+    }
+    converted
+}
+
+/// What is being read: its key if it has one, its line, and its text so far.
+struct Item {
+    key: Option<String>,
+    line: u32,
+    text: String,
+    is_paragraph: bool,
+}
+
+fn read(file: &TextFile<'_>, converted: &mut Converted) {
+    let day = Date::parse(stem(file.path)).map(|date| date.to_string());
+    let is_memory = base_name(file.path).eq_ignore_ascii_case("MEMORY.md");
+    let named = if is_memory { "core" } else { stem(file.path) };
+    let mut headings: Vec<(usize, String)> = Vec::new();
+    let mut item: Option<Item> = None;
+    let mut blank = 0;
+    let mut fences = FenceTracker::default();
+    let mut finish = |item: Option<Item>, headings: &[(usize, String)]| {
+        let Some(Item { key, line, text, .. }) = item else { return };
+        if text.trim().is_empty() {
+            return;
+        }
+        let moment = day.as_deref().and_then(parse_date);
+        converted.entries.push(ForeignEntry {
+            is_positional: key.is_none(),
+            key: key.unwrap_or_else(|| format!("openclaw_{named}_{line}")),
+            category: if day.is_some() { "daily" } else { "core" }.into(),
+            tags: headings.iter().map(|(_, title)| title.clone()).collect(),
+            content: text,
+            created: moment,
+            updated: moment,
+            ..file.at(line)
+        });
+    };
+    for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
+        // What is indented below an item is its text, whatever it looks like.
+        let inner = item
+            .as_ref()
+            .filter(|item| !item.is_paragraph)
+            .and_then(|_| line.strip_prefix("  ").or_else(|| line.strip_prefix('\t')));
+        if let (Some(inner), Some(item)) = (inner, &mut item) {
+            (0..=blank).for_each(|_| item.text.push('\n'));
+            item.text.push_str(inner);
+            blank = 0;
+            continue;
+        }
+        let is_code = fences.is_code(line);
+        if line.trim().is_empty() {
+            if let (true, Some(item)) = (is_code, &mut item) {
+                item.text.push('\n');
+                continue;
+            }
+            blank += 1;
+            if item.as_ref().is_some_and(|item| item.is_paragraph) {
+                finish(item.take(), &headings);
+            }
+            continue;
+        }
+        let title = heading(line).filter(|_| !is_code);
+        let bullet = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).filter(|_| !is_code);
+        match (title, bullet, &mut item) {
+            (Some(title), _, _) => {
+                finish(item.take(), &headings);
+                let level = line.trim_start().bytes().take_while(|&byte| byte == b'#').count();
+                headings.retain(|(above, _)| *above < level);
+                if level > 1 && !title.is_empty() {
+                    headings.push((level, title.to_string()));
+                }
+            }
+            (None, Some(text), _) => {
+                finish(item.take(), &headings);
+                item = Some(Item::of(text, number));
+            }
+            (None, None, Some(item)) if item.is_paragraph && blank == 0 => {
+                item.text.push('\n');
+                item.text.push_str(line);
+            }
+            (None, None, _) => {
+                finish(item.take(), &headings);
+                item = Some(Item { is_paragraph: true, ..Item::of(line, number) });
+            }
+        }
+        blank = 0;
+    }
+    finish(item, &headings);
+}
+
+impl Item {
+    fn of(text: &str, line: u32) -> Self {
+        let keyed = text.strip_prefix("**").and_then(|rest| rest.split_once("**:"));
+        match keyed.filter(|(key, _)| !key.is_empty()) {
+            Some((key, text)) => {
+                let text = text.strip_prefix(' ').unwrap_or(text).to_string();
+                Self { key: Some(decoded_key(key)), line, text, is_paragraph: false }
+            }
+            None => Self { key: None, line, text: text.trim_end().to_string(), is_paragraph: false },
+        }
+    }
+}
+
+pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
+    let mut exported = Exported::default();
+    let mut core: Vec<&ForeignEntry> = Vec::new();
+    let mut days: Vec<(String, Vec<&ForeignEntry>)> = Vec::new();
+    for entry in entries {
+        if !matches!(entry.category.as_str(), "daily" | DAILY_LOG) {
+            core.push(entry);
+            continue;
+        }
+        let moment = utc_text(entry.updated.unwrap_or_default());
+        let day = moment.get(..10).unwrap_or("1970-01-01").to_string();
+        match days.iter_mut().find(|(known, _)| *known == day) {
+            Some((_, of_day)) => of_day.push(entry),
+            None => days.push((day, [entry].to_vec())),
+        }
+    }
+    exported.file("MEMORY.md".into(), format!("# Memory\n\n{}", sections(core)));
+    for (day, of_day) in days {
+        let text = format!("# {day}\n\n{}", sections(of_day));
+        exported.file(format!("memory/{day}.md"), text);
+    }
+    exported
+}
+
+/// The entries under the headings that are their tags; those without come first.
+fn sections(mut entries: Vec<&ForeignEntry>) -> String {
+    order::sort_slice(&mut entries, |a, b| written_tags(a).cmp(&written_tags(b)));
+    let mut text = String::new();
+    let mut above: Vec<&str> = Vec::new();
+    for entry in entries {
+        let tags = written_tags(entry);
+        if tags != above {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            let same = tags.iter().zip(&above).take_while(|(a, b)| a == b).count();
+            // Where the new tags are the first of those above, their last heading closes what is below it.
+            let from = same.min(tags.len().saturating_sub(1));
+            for (tag, level) in tags.iter().zip(2..).skip(from) {
+                text.push_str(&format!("{} {tag}\n\n", "#".repeat(level)));
+            }
+            above = tags;
+        }
+        text.push_str(&format!("- **{}**: {}\n", encoded_key(&entry.key, &['*']), indented(&entry.content)));
+    }
+    text
+}
+
+/// The tags that can be headings.
+fn written_tags(entry: &ForeignEntry) -> Vec<&str> {
+    let is_title = |tag: &&str| heading(&format!("## {tag}")) == Some(*tag) && !tag.contains(['\n', '\r']);
+    entry.tags.iter().map(String::as_str).filter(is_title).take(MAX_HEADING_TAGS).collect()
+}
+
+fn indented(content: &str) -> String {
+    content.replace('\n', "\n  ")
+}

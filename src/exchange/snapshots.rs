@@ -1,0 +1,181 @@
+//! The snapshots of ZeroClaw, `MEMORY_SNAPSHOT.md`, and of NullClaw, `MEMORY_SNAPSHOT.json`: core memories alone.
+//!
+//! A line of a content that ZeroClaw's own reader would drop or take for the next entry is written with a `\`
+//! before it, which is taken off again here. The end of an entry is told by the last line of dates before the
+//! next heading, so that what others have written without the `\` is kept as well.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use super::json::{quoted, text_field};
+use super::text::{decoded_key, encoded_key, lines};
+use super::{Converted, Exported, TextFile};
+use crate::document::parse_date;
+use crate::entries::ForeignEntry;
+use crate::store::utc_text;
+
+const TITLE: &str = "# 🧠 ZeroClaw Memory Snapshot";
+const ENTRY: &str = "### 🔑 `";
+const DATES: &str = "*Created: ";
+const TOTAL: &str = "**Total core memories:** ";
+const RULE: &str = "---";
+
+pub(super) fn import_zeroclaw(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        read_zeroclaw(file, &mut converted);
+    }
+    converted
+}
+
+fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
+    let lines = lines(file.text);
+    let first = lines.iter().find(|line| !line.trim().is_empty()).copied().unwrap_or_default();
+    if first.trim_start_matches('\u{feff}').trim_end() != TITLE {
+        let reason = format!("it is no snapshot that is known: its first line is `{}`, not `{TITLE}`", short(first));
+        return converted.reject(file, 1, reason);
+    }
+    let starts: Vec<usize> = (0..lines.len()).filter(|&at| lines.get(at).is_some_and(|line| is_entry(line))).collect();
+    let mut found = 0_usize;
+    for (&start, next) in starts.iter().zip(starts.iter().skip(1).chain([&lines.len()])) {
+        let number = u32::try_from(start + 1).unwrap_or(u32::MAX);
+        let Some(key) = lines.get(start).and_then(|line| line.trim_end().strip_prefix(ENTRY)?.strip_suffix('`')) else {
+            continue;
+        };
+        let block = lines.get(start + 1..*next).unwrap_or_default();
+        let Some(end) = block.iter().rposition(|line| line.starts_with(DATES)) else {
+            converted.reject(file, number, format!("`{}` has no line of dates: the file is cut short", short(key)));
+            continue;
+        };
+        found += 1;
+        let content = block.get(..end).unwrap_or_default();
+        let content = content.strip_prefix(&[""]).unwrap_or(content);
+        let content = content.strip_suffix(&[""]).unwrap_or(content);
+        let content: Vec<&str> = content.iter().map(|line| unguarded(line)).collect();
+        let (created, updated) = block.get(end).map(|line| dates(line)).unwrap_or_default();
+        converted.entries.push(ForeignEntry {
+            key: decoded_key(key),
+            category: "core".into(),
+            content: content.join("\n"),
+            created,
+            updated,
+            ..file.at(number)
+        });
+    }
+    let total = lines.iter().take(starts.first().copied().unwrap_or(lines.len()));
+    let total = total.filter_map(|line| line.strip_prefix(TOTAL)).find_map(|total| total.trim().parse::<usize>().ok());
+    if let Some(total) = total.filter(|&total| total > found) {
+        converted.reject(
+            file,
+            1,
+            format!("it says that it has {total} memories, and {found} are there: it is cut short"),
+        );
+    }
+}
+
+fn is_entry(line: &str) -> bool {
+    line.starts_with(ENTRY) && line.trim_end().ends_with('`')
+}
+
+/// `*Created: 2026-01-02T03:04:05Z | Updated: 2026-01-02T03:04:05Z*`
+fn dates(line: &str) -> (Option<u64>, Option<u64>) {
+    let line = line.trim_end().trim_matches('*');
+    let (created, updated) = line.split_once(" | Updated: ").unwrap_or((line, ""));
+    let created = created.strip_prefix("Created: ").unwrap_or_default();
+    (parse_date(created), parse_date(updated))
+}
+
+/// Whether a line would be dropped or taken for an entry; also behind any number of `\`.
+fn is_guarded(line: &str) -> bool {
+    let line = line.trim_start_matches('\\');
+    line.trim() == RULE || line.starts_with(DATES) || line.starts_with("### 🔑")
+}
+
+fn guarded(line: &str) -> Cow<'_, str> {
+    if is_guarded(line) { Cow::Owned(format!("\\{line}")) } else { Cow::Borrowed(line) }
+}
+
+fn unguarded(line: &str) -> &str {
+    line.strip_prefix('\\').filter(|_| is_guarded(line)).unwrap_or(line)
+}
+
+pub(super) fn export_zeroclaw(entries: &[ForeignEntry], now: &str) -> Exported {
+    let mut exported = Exported::default();
+    let core = exported.core_of(entries, "a snapshot has core memories alone");
+    let now = now.get(..19).unwrap_or(now).replace('T', " ");
+    let mut text = format!("{TITLE}\n\n**Last exported:** {now}\n{TOTAL}{}\n\n", core.len());
+    for entry in core {
+        let content: Vec<Cow<'_, str>> = entry.content.split('\n').map(guarded).collect();
+        let [created, updated] = [entry.created, entry.updated].map(|moment| utc_text(moment.unwrap_or_default()));
+        let key = encoded_key(&entry.key, &['`']);
+        text.push_str(&format!("{ENTRY}{key}`\n\n{}\n\n", content.join("\n")));
+        text.push_str(&format!("{DATES}{created} | Updated: {updated}*\n\n{RULE}\n\n"));
+    }
+    exported.file("MEMORY_SNAPSHOT.md".into(), text);
+    exported
+}
+
+pub(super) fn import_nullclaw(files: &[TextFile<'_>]) -> Converted {
+    let mut converted = Converted::default();
+    for file in files {
+        match serde_json::from_str(file.text) {
+            Ok(Value::Array(items)) => {
+                items.iter().zip(1_usize..).for_each(|(item, number)| match nullclaw_entry(file, item) {
+                    Ok(entry) => converted.entries.push(entry),
+                    Err(reason) => converted.reject(file, 1, format!("memory {number}: {reason}")),
+                })
+            }
+            Ok(_) => {
+                converted.reject(file, 1, "it is no snapshot that is known: an array of memories is expected".into())
+            }
+            Err(error) => {
+                let line = u32::try_from(error.line()).unwrap_or(1);
+                converted.reject(file, line, format!("it is no JSON, or cut short: {error}"));
+            }
+        }
+    }
+    converted
+}
+
+fn nullclaw_entry(file: &TextFile<'_>, item: &Value) -> Result<ForeignEntry, String> {
+    let moment = match item.get("timestamp") {
+        Some(Value::Number(number)) => number.as_u64().and_then(from_seconds),
+        Some(Value::String(text)) => text.trim().parse().ok().and_then(from_seconds).or_else(|| parse_date(text)),
+        _ => None,
+    };
+    Ok(ForeignEntry {
+        key: text_field(item, "key")?.ok_or("it has no `key`")?,
+        content: text_field(item, "content")?.ok_or("it has no `content`")?,
+        category: text_field(item, "category")?.unwrap_or_else(|| "core".into()),
+        created: moment,
+        updated: moment,
+        ..file.at(1)
+    })
+}
+
+/// Seconds, or milliseconds where they would be far in the future.
+fn from_seconds(number: u64) -> Option<u64> {
+    number.checked_mul(if number > 100_000_000_000 { 1_000_000 } else { 1_000_000_000 })
+}
+
+pub(super) fn export_nullclaw(entries: &[ForeignEntry]) -> Exported {
+    let mut exported = Exported::default();
+    let core = exported.core_of(entries, "a snapshot has core memories alone");
+    let objects = core.iter().map(|entry| {
+        let seconds = (entry.updated.unwrap_or_default() / 1_000_000_000).to_string();
+        let (key, content) = (quoted(&entry.key), quoted(&entry.content));
+        format!("  {{\"key\": {key}, \"content\": {content}, \"category\": \"core\", \"timestamp\": \"{seconds}\"}}")
+    });
+    let objects: Vec<String> = objects.collect();
+    exported.file("MEMORY_SNAPSHOT.json".into(), format!("[\n{}\n]\n", objects.join(",\n")));
+    exported
+}
+
+/// The beginning of what was found in place of something else.
+fn short(text: &str) -> String {
+    crate::document::head(text, 60).escape_debug().to_string()
+}

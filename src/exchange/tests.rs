@@ -1,0 +1,493 @@
+//! Every format with files of its own, and round trips.
+
+use super::*;
+use alloc::string::ToString;
+use alloc::vec;
+use proptest::prelude::*;
+
+/// 2026-05-25T12:00:00Z.
+const NOON: u64 = 1_779_710_400_000_000_000;
+
+fn files(texts: &[(&str, &str)]) -> Vec<ForeignFile> {
+    let file = |(path, text): &(&str, &str)| ForeignFile {
+        path: (*path).into(),
+        first_line: 1,
+        content: Ok(text.as_bytes().to_vec()),
+    };
+    texts.iter().map(file).collect()
+}
+
+fn read(format: Format, texts: &[(&str, &str)]) -> Vec<ForeignEntry> {
+    let (entries, rejected) = read_files(format, &files(texts), &[]);
+    assert_eq!(rejected, []);
+    entries
+}
+
+fn rejected(format: Format, texts: &[(&str, &str)]) -> Vec<(u32, String)> {
+    let (_, rejected) = read_files(format, &files(texts), &[]);
+    rejected.into_iter().map(|part| (part.line, part.reason)).collect()
+}
+
+fn said(entries: &[ForeignEntry]) -> Vec<(&str, &str, &str)> {
+    entries.iter().map(|entry| (entry.key.as_str(), entry.category.as_str(), entry.content.as_str())).collect()
+}
+
+fn entry(key: &str, content: &str) -> ForeignEntry {
+    ForeignEntry {
+        key: key.into(),
+        category: "core".into(),
+        content: content.into(),
+        created: Some(NOON),
+        updated: Some(NOON + 1_000_000_000),
+        ..ForeignEntry::default()
+    }
+}
+
+/// What comes back of entries by way of a format, and what the format says it lost.
+fn there_and_back(format: Format, entries: &[ForeignEntry]) -> (Vec<ForeignEntry>, Vec<Loss>) {
+    let (written, losses) = write_files(format, entries, NOON).expect("written");
+    let texts: Vec<(&str, &str)> = written.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    (read_files(format, &files(&texts), &[]).0, losses)
+}
+
+fn fields(losses: &[Loss]) -> Vec<(&str, &str)> {
+    losses.iter().map(|loss| (loss.key.as_str(), loss.field.as_str())).collect()
+}
+
+#[test]
+fn claude_code_has_topics_and_an_index() {
+    let entries = read(
+        Format::ClaudeCode,
+        &[
+            (
+                "MEMORY.md",
+                "# Memory\n- [Role](role.md) — senior engineer\n- [Deploy Target](gone.md) — staging first\n\nUse tabs.\n",
+            ),
+            (
+                "role.md",
+                "---\nname: user-role\ndescription: who the user is\ntype: user\n---\n\nEngineer.\n\n**Why:** asked\n",
+            ),
+            ("build.md", "---\nname: build\nmetadata:\n  type: project\n---\nUse `cargo xtask`.\n"),
+            ("plain.md", "No frontmatter.\n"),
+        ],
+    );
+    assert_eq!(
+        said(&entries),
+        [
+            ("claude_code_deploy_target", "core", "staging first"),
+            ("claude_code_memory", "core", "Use tabs."),
+            ("user-role", "core", "Engineer.\n\n**Why:** asked"),
+            ("build", "core", "Use `cargo xtask`."),
+            ("plain", "core", "No frontmatter."),
+        ]
+    );
+    assert_eq!(entries[2].tags, ["claude-code", "type:user"]);
+    assert_eq!(entries[2].summary.as_deref(), Some("who the user is"));
+    assert_eq!((entries[0].line, entries[1].line), (3, 5));
+}
+
+#[test]
+fn a_topic_in_another_part_is_no_line_without_a_file() {
+    let index = files(&[("MEMORY.md", "- [Role](role.md) — x\n")]);
+    assert_eq!(read_files(Format::ClaudeCode, &index, &["role.md".to_string()]).0, []);
+}
+
+#[test]
+fn the_index_of_claude_code_is_never_cut_silently() {
+    let entries: Vec<ForeignEntry> = (0..300).map(|i| entry(&format!("k{i:03}"), &"word ".repeat(40))).collect();
+    let (written, losses) = write_files(Format::ClaudeCode, &entries, NOON).unwrap();
+    let (_, index) = written.iter().find(|(path, _)| path == "MEMORY.md").unwrap();
+    assert!(index.lines().count() <= 200 && index.len() <= 25_000, "{} {}", index.lines().count(), index.len());
+    let listed = index.lines().filter(|line| line.starts_with("- [")).count();
+    assert!(
+        index.ends_with(&format!("<!-- {} more memories are in this folder and not listed here -->\n", 300 - listed))
+    );
+    assert_eq!((written.len(), losses), (301, vec![]));
+}
+
+#[test]
+fn openclaw_has_keys_headings_days_and_long_items() {
+    let entries = read(
+        Format::OpenClaw,
+        &[
+            (
+                "MEMORY.md",
+                "# Memory\n\n## People\n- **bob**: likes tea\n  - and cake\n\n  on Sundays\n- no key\n\n### Work\nA paragraph\nof two lines\n\n\
+                 ```\ncode\n\n- is no item\n```\n## Rules\n* star\n",
+            ),
+            ("memory/2026-05-20.md", "# 2026-05-20\n- deployed\n"),
+        ],
+    );
+    assert_eq!(
+        said(&entries),
+        [
+            ("bob", "core", "likes tea\n- and cake\n\non Sundays"),
+            ("openclaw_core_8", "core", "no key"),
+            ("openclaw_core_11", "core", "A paragraph\nof two lines"),
+            ("openclaw_core_14", "core", "```\ncode\n\n- is no item\n```"),
+            ("openclaw_core_20", "core", "star"),
+            ("openclaw_2026-05-20_2", "daily", "deployed"),
+        ]
+    );
+    assert_eq!(entries[2].tags, ["People", "Work"]);
+    assert_eq!(entries[4].tags, ["Rules"]);
+    assert_eq!(entries[5].created.map(utc_text).as_deref(), Some("2026-05-20T00:00:00Z"));
+    assert!(entries[1].is_positional && !entries[0].is_positional);
+}
+
+#[test]
+fn a_snapshot_of_zeroclaw_keeps_the_lines_that_its_own_reader_drops() {
+    let content = "before\n---\n*Created: by hand*\n### 🔑 `no key`\n\\---\n";
+    let (back, losses) = there_and_back(Format::ZeroClaw, &[entry("a`b%41", content), entry("z", "\n\n---\n\n")]);
+    assert_eq!(said(&back), [("a`b%41", "core", content), ("z", "core", "\n\n---\n\n")]);
+    assert_eq!(losses, []);
+    let (written, _) = write_files(Format::ZeroClaw, &[entry("k", content)], NOON).unwrap();
+    let dropped = |line: &str| line == "---" || line.starts_with("*Created:") || line.starts_with("### 🔑");
+    // Of the entry itself: its heading, its dates and its rule.
+    assert_eq!(written[0].1.lines().filter(|line| dropped(line)).count(), 3, "{}", written[0].1);
+    // What ZeroClaw itself writes of such a content.
+    let theirs = "# 🧠 ZeroClaw Memory Snapshot\n\n**Last exported:** 2026-05-20 10:00:00\n**Total core memories:** 1\n\n\
+                  ### 🔑 `k`\n\nfirst\n---\n*Created: x*\nlast\n\n*Created: 2026-01-02T03:04:05+00:00 | Updated: 2026-01-03T03:04:05+00:00*\n\n---\n";
+    let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", theirs)]);
+    assert_eq!(said(&entries), [("k", "core", "first\n---\n*Created: x*\nlast")]);
+    assert_eq!(entries[0].updated.map(utc_text).as_deref(), Some("2026-01-03T03:04:05Z"));
+}
+
+#[test]
+fn snapshots_that_are_cut_short_or_unknown_are_rejected() {
+    let (written, _) = write_files(Format::ZeroClaw, &[entry("a", "x"), entry("b", "y")], NOON).unwrap();
+    let cut = written[0].1.get(..written[0].1.find("y\n").unwrap()).unwrap();
+    let reasons = rejected(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", cut)]);
+    assert_eq!(reasons.len(), 2, "{reasons:?}");
+    assert!(reasons[0].1.contains("`b` has no line of dates") && reasons[1].1.contains("2 memories, and 1 are there"));
+    let unknown = rejected(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", "# ZeroClaw Snapshot v9\n")]);
+    assert!(unknown[0].1.contains("no snapshot that is known: its first line is `# ZeroClaw Snapshot v9`"));
+    for (text, reason) in [
+        ("[{\"key\": \"a\"", "cut short"),
+        ("{\"version\": 2, \"memories\": []}", "an array of memories is expected"),
+        ("[{\"key\": 1, \"content\": \"x\"}]", "memory 1: `key` is a text"),
+    ] {
+        let reasons = rejected(Format::NullClaw, &[("MEMORY_SNAPSHOT.json", text)]);
+        assert!(reasons[0].1.contains(reason), "{reasons:?}");
+    }
+    let lines = "{\"version\":2,\"key\":\"a\",\"content\":\"x\"}\n{\"key\":\"b\",\"content\":\"x\",\"colour\":1}\n{\"key\"\n[]\n{\"key\":\"c\"}\n";
+    let reasons = rejected(Format::JsonLines, &[("x.jsonl", lines)]);
+    assert_eq!(reasons.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    assert!(reasons[0].1.contains("version is 2") && reasons[1].1.contains("`colour` is not known"), "{reasons:?}");
+    let codex = [("memory_summary.md", "v2\n"), ("MEMORY.md", "## User preferences\n- tabs\n")];
+    assert!(rejected(Format::Codex, &codex)[0].1.contains("its version is `v2`, and `v1` is known"));
+}
+
+#[test]
+fn nullclaw_has_seconds_or_milliseconds() {
+    let text = r#"[{"key":"a","content":"x","category":"core","timestamp":"1779710400"},
+                   {"key":"b","content":"y","category":"daily","timestamp":1779710400000},
+                   {"key":"c","content":"z","timestamp":"2026-05-25T12:00:00Z"}]"#;
+    let entries = read(Format::NullClaw, &[("MEMORY_SNAPSHOT.json", text)]);
+    assert_eq!(said(&entries), [("a", "core", "x"), ("b", "daily", "y"), ("c", "core", "z")]);
+    assert!(entries.iter().all(|entry| entry.updated == Some(NOON)));
+}
+
+#[test]
+fn hermes_is_filled_up_to_its_limit() {
+    let entries = read(Format::Hermes, &[("MEMORY.md", "one\n§\ntwo\nlines"), ("USER.md", "likes tea\n")]);
+    assert_eq!(
+        entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(),
+        ["one", "two\nlines", "likes tea"]
+    );
+    assert_eq!((entries[1].line, entries[2].tags.as_slice()), (3, &["user-profile".to_string()][..]));
+    assert!(entries[0].key.starts_with("hermes_memory_"));
+
+    let mut many: Vec<ForeignEntry> = (0..10).map(|i| entry(&format!("k{i}"), &"é".repeat(500))).collect();
+    many.push(entry("mark", "a\n§\nb"));
+    many.push(ForeignEntry { tags: vec!["user-profile".into()], ..entry("me", "likes tea") });
+    let (written, losses) = write_files(Format::Hermes, &many, NOON).unwrap();
+    let memory = &written.iter().find(|(path, _)| path == "MEMORY.md").unwrap().1;
+    assert_eq!(memory.chars().count(), 4 * 500 + 3 * 3);
+    assert_eq!(written.iter().find(|(path, _)| path == "USER.md").unwrap().1, "likes tea");
+    let left_out: Vec<&Loss> = losses.iter().filter(|loss| loss.field == "entry").collect();
+    assert_eq!(left_out.len(), 7);
+    assert!(left_out.iter().any(|loss| loss.key == "mark") && left_out[0].reason.contains("2200 characters"));
+}
+
+#[test]
+fn gemini_has_a_section() {
+    let text =
+        "# Context\n- not this\n\n## Gemini Added Memories\n- first fact\n- second fact\n\n## Other\n- nor this\n";
+    let entries = read(Format::Gemini, &[("GEMINI.md", text), ("MEMORY.md", "- [A](a.md) — of a project\n")]);
+    assert_eq!(
+        entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(),
+        ["of a project", "first fact", "second fact"]
+    );
+    assert_eq!(entries[0].key, "gemini_a");
+    let (back, losses) = there_and_back(Format::Gemini, &[entry("a", "one line"), entry("b", "two\nlines")]);
+    assert_eq!(back.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(), ["one line", "two lines"]);
+    assert_eq!(fields(&losses), [("b", "content"), ("*", "key"), ("*", "created"), ("*", "updated")]);
+}
+
+#[test]
+fn letta_and_codex_are_read_and_not_written() {
+    let letta = read(
+        Format::Letta,
+        &[("system/persona.md", "---\ndescription: who I am\nlimit: 5000\n---\nHelpful.\n"), ("notes/x.md", "y\n")],
+    );
+    assert_eq!(said(&letta), [("system/persona", "core", "Helpful."), ("notes/x", "memfs", "y")]);
+    assert_eq!(letta[0].summary.as_deref(), Some("who I am"));
+    let codex = read(
+        Format::Codex,
+        &[(
+            "MEMORY.md",
+            "# Task Group: Build System\nscope: all\napplies_to: cwd=/work/x; reuse_rule=same repo\n\n## Task 1\n### keywords\n- cargo, xtask\n\n\
+             ## User preferences\n- Prefers tabs\n  in all files\n\n## Reusable knowledge\n- `cargo xtask test` runs all\n\n## Other\n- no\n",
+        )],
+    );
+    let [preference, knowledge] = codex.as_slice() else { panic!("{codex:?}") };
+    assert_eq!((preference.category.as_str(), preference.content.as_str()), ("core", "Prefers tabs\nin all files"));
+    assert_eq!(knowledge.tags, ["codex", "build_system", "cargo", "xtask"]);
+    assert!(knowledge.key.starts_with("codex_build_system_knowledge_"), "{}", knowledge.key);
+    assert_eq!(knowledge.summary.as_deref(), Some("cwd=/work/x; reuse_rule=same repo"));
+    for format in [Format::Letta, Format::Codex] {
+        assert!(write_files(format, &[], NOON).unwrap_err().message.contains("is read and not written"));
+    }
+}
+
+#[test]
+fn a_note_of_basic_memory_is_an_entry_for_each_observation() {
+    let note = "---\ntitle: Search\npermalink: specs/search\ntags: [design]\ncreated: 2026-05-20\n---\n\n# Search\n\nProse stays.\n\n\
+                - [decision] Use BM25 #search (measured)\n- implements [[Design]]\n";
+    let entries = read(Format::BasicMemory, &[("specs/search.md", note)]);
+    let [observation, rest] = entries.as_slice() else { panic!("{entries:?}") };
+    assert!(observation.key.starts_with("bm_specs/search#"), "{}", observation.key);
+    assert_eq!(observation.content, "Use BM25 #search (measured)");
+    assert_eq!(observation.tags, ["obs:decision", "search", "design"]);
+    assert_eq!(observation.line, 12);
+    assert_eq!((rest.key.as_str(), rest.content.as_str()), ("bm_specs/search", "# Search\n\nProse stays."));
+    assert_eq!(rest.tags, ["design", "rel:implements:Design"]);
+    let (back, losses) = there_and_back(Format::BasicMemory, &entries);
+    assert_eq!(said(&back).len(), 2);
+    assert_eq!(fields(&losses), [("*", "created"), ("*", "updated")].get(..0).unwrap());
+}
+
+#[test]
+fn an_entity_is_an_entry_for_each_observation() {
+    let text = "{\"type\":\"entity\",\"name\":\"Bob\",\"entityType\":\"person\",\"observations\":[\"likes tea\",\"new fact\"]}\n\
+                {\"type\":\"relation\",\"from\":\"Bob\",\"to\":\"Nobody\",\"relationType\":\"knows\"}\n\
+                {\"type\":\"relation\",\"from\":\"Ghost\",\"to\":\"Bob\",\"relationType\":\"haunts\"}";
+    let entries = read(Format::McpMemory, &[("memory.jsonl", text)]);
+    assert_eq!(entries.len(), 3);
+    assert_eq!(entries[0].tags, ["entity:Bob", "type:person", "rel:knows:Nobody"]);
+    assert_eq!(entries[1].tags, ["entity:Bob", "type:person"]);
+    assert_eq!(entries[2].key, "mcp_Ghost");
+    let (written, losses) = write_files(Format::McpMemory, &entries, NOON).unwrap();
+    assert_eq!(written, [("memory.jsonl".to_string(), text.to_string())]);
+    assert_eq!(losses, []);
+    let reasons = rejected(
+        Format::McpMemory,
+        &[("memory.jsonl", "{\"type\":\"note\"}\n{\"type\":\"entity\",\"name\":\"x\"}\n{")],
+    );
+    assert!(reasons[0].1.contains("its type `note` is not known"), "{reasons:?}");
+    assert_eq!(reasons.len(), 3);
+}
+
+#[test]
+fn what_is_too_large_is_split_and_nothing_of_it_is_lost() {
+    let section = format!("## Part\n\n{}\n\n", "words and more words\n".repeat(300));
+    let whole = section.repeat(5);
+    let entries = read(Format::ClaudeCode, &[("big.md", &whole)]);
+    assert!(entries.len() >= 2 && entries.iter().all(|entry| entry.content.len() <= 16_384));
+    assert_eq!(entries[1].key, "big#2");
+    assert!(entries[1].content.starts_with("## Part"));
+    let joined: String = entries.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(joined, whole.strip_suffix('\n').unwrap());
+    let dense = read(Format::ClaudeCode, &[("big.md", &"日".repeat(10_000))]);
+    assert_eq!(dense.iter().map(|entry| entry.content.len()).sum::<usize>(), 30_000);
+}
+
+#[test]
+fn what_is_no_text_or_too_many_tags_is_rejected_and_the_rest_goes_on() {
+    let mut given = files(&[("good.md", "fine\n"), ("empty.md", "")]);
+    given.push(ForeignFile { path: "bad.md".into(), first_line: 1, content: Ok(vec![b'a', 0xff]) });
+    given.push(ForeignFile { path: "link.md".into(), first_line: 1, content: Err("it is a link".into()) });
+    let (entries, rejected) = read_files(Format::ClaudeCode, &given, &[]);
+    assert_eq!(said(&entries), [("good", "core", "fine")]);
+    let reasons: Vec<&str> = rejected.iter().map(|part| part.reason.as_str()).collect();
+    assert_eq!(reasons, ["it is not UTF-8 text: at byte 1", "it is a link", "`empty` says nothing"]);
+    let long = format!(
+        "{{\"type\":\"entity\",\"name\":\"{}\",\"entityType\":\"x\",\"observations\":[\"o\"]}}",
+        "n".repeat(80)
+    );
+    let (entries, rejected) = read_files(Format::McpMemory, &files(&[("memory.jsonl", &long)]), &[]);
+    assert_eq!((entries.len(), rejected.len()), (1, 1));
+    assert!(rejected[0].reason.contains("has 87 bytes, the limit is 64"), "{rejected:?}");
+}
+
+#[test]
+fn each_export_says_what_it_could_not_carry() {
+    let full = ForeignEntry {
+        tags: vec!["a b".into(), "x\ny".into()],
+        category: "incidents".into(),
+        summary: Some("in short".into()),
+        source: Some("slack".into()),
+        supersedes: Some("old".into()),
+        others: vec!["colour".into()],
+        ..entry("k", "text")
+    };
+    for (format, expected) in [
+        (Format::JsonLines, &[("k", "colour")][..]),
+        (Format::ClaudeCode, &[("k", "source"), ("k", "colour")]),
+        (Format::BasicMemory, &[("k", "source"), ("k", "colour")]),
+        (
+            Format::OpenClaw,
+            &[
+                ("k", "category"),
+                ("k", "tags"),
+                ("k", "summary"),
+                ("k", "source"),
+                ("k", "supersedes"),
+                ("k", "colour"),
+                ("*", "created"),
+                ("*", "updated"),
+            ],
+        ),
+        (Format::ZeroClaw, &[("k", "entry")]),
+        (Format::NullClaw, &[("k", "entry")]),
+    ] {
+        let (_, losses) = write_files(format, core::slice::from_ref(&full), NOON).unwrap();
+        assert_eq!(fields(&losses), expected, "{format:?}");
+    }
+    let marked = ForeignEntry { source: Some("import:x y:1 #0123".into()), ..entry("k", "text") };
+    assert_eq!(write_files(Format::ClaudeCode, &[marked], NOON).unwrap().1, []);
+}
+
+#[test]
+fn large_exports_are_pages_that_belong_together() {
+    let files = [("a".to_string(), "x".repeat(MAX_IMPORT_BYTES + 10)), ("b".to_string(), "y".to_string())];
+    let first = page(&files, None).unwrap();
+    let second = page(&files, first.next.as_deref()).unwrap();
+    assert_eq!((first.parts.len(), second.parts.len(), second.next.as_deref()), (1, 2, None));
+    assert_eq!((second.parts[0].offset, second.parts[0].content.len()), (MAX_IMPORT_BYTES as u64, 10));
+    let others = [("a".to_string(), "x".to_string())];
+    assert_eq!(page(&others, first.next.as_deref()).unwrap_err().code, ErrorCode::Contention);
+    for cursor in ["", "x", "x:1", "x:1:2:3", "x:a:b"] {
+        assert!(page(&files, Some(cursor)).is_err(), "{cursor}");
+    }
+    let digest = first.next.unwrap();
+    let digest = digest.split(':').next().unwrap();
+    assert_eq!(page(&files, Some(&format!("{digest}:{}:0", usize::MAX))).unwrap().parts, []);
+    assert_eq!(page(&files, Some(&format!("{digest}:0:{}", usize::MAX))).unwrap().parts[0].content, b"");
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(vec![
+            "fact", " ", "\n", "\n\n", "---", "---\n", "# h\n", "## Observations\n", "- item\n", "- **k**: x\n", "§\n", "  ",
+            "*Created: x*\n", "### 🔑 `k`\n", "```\n", "[[X]]", "#tag", "(ctx)", "\r\n", "\t", "\\", "\"", ": ", "<!--", "日本",
+            "<!-- the memory ends here; what follows is generated -->\n", "\u{2028}", "\u{feff}",
+        ]).prop_map(String::from),
+        2 => "\\PC{0,8}",
+        1 => any::<char>().prop_map(String::from),
+    ];
+    prop::collection::vec(piece, 1..10)
+        .prop_map(|pieces| pieces.concat())
+        .prop_filter("says something", |text| !text.trim().is_empty())
+}
+
+fn any_entry() -> impl Strategy<Value = ForeignEntry> {
+    let key = prop_oneof![3 => "[a-z_]{1,12}", 1 => "\\PC{1,20}", 1 => any_text().prop_map(|text| text.chars().take(40).collect())];
+    let tag = prop_oneof![2 => "[a-zA-Z:/ ]{1,10}", 1 => "\\PC{1,12}"].prop_map(|tag| tag.trim().to_string());
+    let category = prop::sample::select(vec!["core", "core", "daily", "incidents", "CORE"]);
+    let moment = || prop::option::of((0_u64..4_000_000_000_000_000_000).prop_map(|ns| ns));
+    let text = || prop::option::of(any_text());
+    (key, any_text(), category, prop::collection::vec(tag, 0..4), (moment(), moment()), (text(), text())).prop_map(
+        |(key, content, category, mut tags, (created, updated), (summary, source))| {
+            tags.retain(|tag| !tag.is_empty());
+            tags.dedup();
+            ForeignEntry {
+                key,
+                content,
+                category: category.into(),
+                tags,
+                created,
+                updated,
+                summary,
+                source,
+                ..ForeignEntry::default()
+            }
+        },
+    )
+}
+
+fn any_entries() -> impl Strategy<Value = Vec<ForeignEntry>> {
+    prop::collection::vec(any_entry(), 0..6).prop_map(|mut entries| {
+        let mut known: Vec<String> = Vec::new();
+        entries.retain(|entry| {
+            !known.contains(&entry.key) && {
+                known.push(entry.key.clone());
+                true
+            }
+        });
+        entries
+    })
+}
+
+/// All that formats are about, without where it stood.
+fn bare(entry: &ForeignEntry) -> ForeignEntry {
+    ForeignEntry {
+        path: String::new(),
+        line: 0,
+        is_exact: false,
+        is_positional: false,
+        others: Vec::new(),
+        ..entry.clone()
+    }
+}
+
+proptest! {
+    #[test]
+    fn json_lines_lose_nothing(entries in any_entries()) {
+        let (back, losses) = there_and_back(Format::JsonLines, &entries);
+        prop_assert_eq!(losses, vec![]);
+        let mut expected: Vec<ForeignEntry> = entries.iter().map(bare).collect();
+        expected.sort_by_key(|entry| (entry.created, entry.created.map(|_| entry.key.clone())));
+        prop_assert_eq!(back.iter().map(bare).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_not_lost_comes_back(entries in any_entries()) {
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+            let (back, losses) = there_and_back(format, &entries);
+            for entry in &entries {
+                let lost = |field: &str| losses.iter().any(|loss| {
+                    (loss.key == entry.key || loss.key == "*") && (loss.field == field || loss.field == "entry")
+                });
+                if lost("content") || lost("key") {
+                    continue;
+                }
+                let found = back.iter().find(|found| found.key == entry.key && found.content == entry.content);
+                prop_assert!(found.is_some(), "{:?}: {:?} is not in {:?}", format, entry, back);
+                let found = found.unwrap();
+                prop_assert!(lost("tags") || found.tags == entry.tags, "{:?}: {:?}", format, found);
+                prop_assert!(lost("category") || found.category == entry.category, "{:?}: {:?}", format, found);
+            }
+        }
+    }
+
+    #[test]
+    fn formats_with_a_place_for_it_lose_no_text(entries in any_entries()) {
+        for format in [Format::ClaudeCode, Format::BasicMemory, Format::OpenClaw, Format::NullClaw, Format::ZeroClaw, Format::McpMemory] {
+            let (_, losses) = there_and_back(format, &entries);
+            let lost: Vec<&Loss> = losses.iter().filter(|loss| matches!(loss.field.as_str(), "content" | "key")).collect();
+            prop_assert!(lost.is_empty(), "{:?}: {:?}", format, lost);
+        }
+    }
+
+    #[test]
+    fn no_file_is_too_strange_to_be_read(texts in prop::collection::vec(any_text(), 1..4)) {
+        for format in Format::ALL {
+            let name = format.single_file().unwrap_or("MEMORY.md");
+            let given: Vec<(&str, &str)> = texts.iter().zip([name, "memory/2026-05-20.md", "x.md"]).map(|(text, name)| (name, text.as_str())).collect();
+            let (entries, _) = read_files(format, &files(&given), &[]);
+            prop_assert!(entries.iter().all(|entry| !entry.content.is_empty() && entry.line > 0));
+        }
+    }
+}

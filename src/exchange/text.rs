@@ -1,0 +1,170 @@
+//! What the converters share: lines, short names, keys that are written into Markdown.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::document::{Frontmatter, Value};
+use crate::entries::hash;
+use crate::percent;
+
+/// How long a generated description is, in bytes.
+const HOOK_BYTES: usize = 100;
+
+/// The lines of a text without their endings. A carriage return belongs to the line unless all lines have one.
+pub(super) fn lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    let is_ended = lines.last() == Some(&"");
+    if is_ended {
+        lines.pop();
+    }
+    let has_return = |line: &&str| line.ends_with('\r');
+    let last = if is_ended { lines.len() } else { lines.len().saturating_sub(1) };
+    if !lines.is_empty() && last > 0 && lines.iter().take(last).all(|line| has_return(&line)) {
+        lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
+    }
+    lines
+}
+
+/// Eight hexadecimal digits that tell one text from another.
+pub(super) fn hash8(text: &str) -> String {
+    hash(&[text], 4)
+}
+
+/// Letters and digits in lower case, `_` for everything between them; a digest where nothing is left.
+pub(super) fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            slug.extend(c.to_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    let trimmed = slug.trim_end_matches('_');
+    if trimmed.is_empty() { hash8(text) } else { trimmed.into() }
+}
+
+/// A text on one line: each line break is a space.
+pub(super) fn one_line(text: &str) -> String {
+    text.replace("\r\n", " ").replace(['\n', '\r'], " ")
+}
+
+/// What an entry is about, by its first words: the description where nobody has given one.
+pub(super) fn hook(content: &str) -> String {
+    let words: Vec<&str> = content.split_whitespace().take(40).collect();
+    let line = words.join(" ");
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    if line.len() <= HOOK_BYTES { line } else { format!("{}…", crate::document::head(&line, HOOK_BYTES)) }
+}
+
+/// A key for a place where control characters and some others would end it: those are percent-encoded, and then
+/// percent signs are as well.
+pub(super) fn encoded_key<'a>(key: &'a str, special: &[char]) -> Cow<'a, str> {
+    let is_special = |c: char| c.is_control() || special.contains(&c);
+    if !key.contains(is_special) && matches!(percent::decode(key), Cow::Borrowed(_)) {
+        return Cow::Borrowed(key);
+    }
+    Cow::Owned(percent::encode(key, |c| is_special(c) || c == '%'))
+}
+
+/// What [`encoded_key`] has made of a key.
+pub(super) fn decoded_key(text: &str) -> String {
+    percent::decode(text).into_owned()
+}
+
+/// The name of a file for a key: letters, digits, `-` and `_` of ASCII, with a digest where that is not the key.
+pub(super) fn file_name(key: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    let plain: String =
+        key.chars().map(|c| c.to_ascii_lowercase()).map(|c| if is_plain(c) { c } else { '-' }).collect();
+    let is_safe = plain == key && (1..=80).contains(&plain.len()) && !crate::store::is_device_name(key);
+    if is_safe && !matches!(key, "memory" | "user" | "readme") {
+        return plain;
+    }
+    let head: String = plain.trim_matches('-').chars().take(60).collect();
+    if head.is_empty() { hash8(key) } else { format!("{head}-{}", hash8(key)) }
+}
+
+/// The name of a file without folders and without `.md`.
+pub(super) fn stem(path: &str) -> &str {
+    let name = base_name(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// The name of a file without folders.
+pub(super) fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A text field of a frontmatter.
+pub(super) fn text_of(frontmatter: &Frontmatter, name: &str) -> Option<String> {
+    frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty())
+}
+
+/// The items of a list, or the parts of a text with commas.
+pub(super) fn list_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::List(items) => items.iter().filter_map(Value::text).collect(),
+        other => other.text().map(|text| text.split(',').map(|tag| tag.trim().into()).collect()).unwrap_or_default(),
+    }
+}
+
+/// What stands behind a frontmatter and one blank line, without one line break at the end.
+pub(super) fn body<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
+    let rest = text.get(frontmatter.span.end..).unwrap_or_default();
+    let rest = match frontmatter.span.is_empty() {
+        true => rest,
+        false => rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest),
+    };
+    rest.strip_suffix('\n').unwrap_or(rest)
+}
+
+/// The line, counted from 1, on which a part of a text begins.
+pub(super) fn line_at(text: &str, offset: usize) -> u32 {
+    let before = text.as_bytes().get(..offset).unwrap_or_default();
+    u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carriage_returns_go_only_where_all_lines_have_them() {
+        assert_eq!(lines("a\r\nb\r\n"), ["a", "b"]);
+        assert_eq!(lines("a\r\nb"), ["a", "b"]);
+        assert_eq!(lines("a\r\nb\n"), ["a\r", "b"]);
+        assert_eq!(lines("a\r"), ["a\r"]);
+        assert_eq!(lines(""), [""; 0]);
+        assert_eq!(lines("\n\n"), ["", ""]);
+    }
+
+    #[test]
+    fn keys_come_back_from_where_they_are_written() {
+        for key in ["plain", "100%", "a%20b", "`tick`", "a\nb", "**bold**: x", "%"] {
+            let encoded = encoded_key(key, &['`', '*']);
+            assert!(!encoded.contains(['`', '*', '\n']), "{encoded}");
+            assert_eq!(decoded_key(&encoded), key);
+        }
+        assert_eq!(encoded_key("100%", &['`']), "100%");
+    }
+
+    #[test]
+    fn names_of_files_are_safe_and_stay_apart() {
+        assert_eq!(file_name("deploy_target"), "deploy_target");
+        for key in ["Deploy", "memory", "con", "../x", "", "日本"] {
+            assert_ne!(file_name(key), key);
+            assert!(file_name(key).chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'), "{key}");
+        }
+        assert_ne!(file_name("A b"), file_name("a b"));
+    }
+
+    #[test]
+    fn slugs_have_words() {
+        assert_eq!(slug("Deploy: the Target!"), "deploy_the_target");
+        assert_eq!(slug("日本 語"), "日本_語");
+        assert_eq!(slug("!!"), hash8("!!"));
+    }
+}
