@@ -321,7 +321,7 @@ macro_rules! mirror_contract {
 
             exchange::Command => own_exchange::ExchangeCommand { agent, workspace, verb }
             exchange::ImportFromRequest => own_exchange::ImportFromRequest {
-                format, origin, files, others, dry_run, earlier
+                format, origin, files, others, dry_run, earlier, provenance
             }
             exchange::ForeignFile => own_exchange::ForeignFile { path, first_line, content }
             exchange::ImportFromReply => own_exchange::ImportFromReply { entries, rejected }

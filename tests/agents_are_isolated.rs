@@ -316,6 +316,7 @@ fn exchange(name: &str) -> [Command; 2] {
         others: vec![name.into()],
         dry_run: false,
         earlier: Vec::new(),
+        provenance: None,
     };
     [ExchangeVerb::ExportTo(export), ExchangeVerb::ImportFrom(import)].map(|verb| ExchangeCommand::new(verb).into())
 }

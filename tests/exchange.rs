@@ -35,7 +35,7 @@ fn request(format: Format, files: &Files) -> ImportFromRequest {
     };
     let files = files.iter().map(file).collect();
     let (others, earlier) = (Vec::new(), Vec::new());
-    ImportFromRequest { format, origin: "~/there".into(), files, others, dry_run: false, earlier }
+    ImportFromRequest { format, origin: "~/there".into(), files, others, dry_run: false, earlier, provenance: None }
 }
 
 fn run_import(drive: &mut Drive<Simulator>, request: ImportFromRequest) -> ImportFromReply {

@@ -366,6 +366,7 @@ fn exchange() -> Vec<ExchangeCommand> {
         others: Vec::new(),
         dry_run: false,
         earlier: Vec::new(),
+        provenance: None,
     };
     [ExchangeVerb::ExportTo(export), ExchangeVerb::ImportFrom(import)].map(ExchangeCommand::new).to_vec()
 }

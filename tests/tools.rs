@@ -80,11 +80,7 @@ fn the_default_set_costs_at_most_1200_tokens() {
         let sent: Vec<Value> = tools(sets).iter().map(sent).collect();
         tokenizer.encode_ordinary(&Value::Array(sent).to_string()).len()
     };
-    for set in ToolSet::ALL {
-        println!("{}: {} tokens", set.name(), count(&[set]));
-    }
     let tokens = count(&DEFAULT_SETS);
-    println!("the default set: {tokens} tokens");
     assert!(tokens <= MAX_TOKENS, "{tokens} tokens, the bar is {MAX_TOKENS}");
 }
 

@@ -106,6 +106,13 @@ fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says what becomes of text that has just been imported.
+pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
+    output.flush()?;
+    output.note("`pending` lists what waits to be approved; until then it goes into no prompt");
+    Ok(())
+}
+
 /// Flags on one line.
 pub(crate) fn flags(flags: &[Flag]) -> String {
     flags.iter().map(|flag| shown(&flag.to_string())).collect::<Vec<_>>().join(", ")

@@ -451,7 +451,8 @@ fn message(
         (false, _) => format!("{name} stays as it is"),
     };
     message.push_str(&format!(": {listed} listed, {left_out} not listed"));
-    let counts: [(&str, fn(&FactChangeKind) -> bool); 5] = [
+    type Test = fn(&FactChangeKind) -> bool;
+    let counts: [(&str, Test); 5] = [
         ("stored", |kind| matches!(kind, FactChangeKind::Stored)),
         ("updated", |kind| matches!(kind, FactChangeKind::Updated)),
         ("forgotten", |kind| matches!(kind, FactChangeKind::Forgotten)),

@@ -17,6 +17,7 @@ use super::checks::{MAX_KEY_BYTES, MAX_SOURCE_BYTES, NewEntry};
 use super::document::{Entry, Fields};
 use super::retention::{is_expired, stamp};
 use super::scope::{EntriesScope, Pool};
+use super::screen;
 use super::view::{EntryProblem, Stored, View, look};
 use super::write::{internal, read_entry};
 use crate::document::{Frontmatter, Note, Value, head, set_field, tail, yaml_scalar};
@@ -24,6 +25,7 @@ use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
+use crate::trust::{Provenance, Standing};
 
 /// What daily entries that are too old to be kept as such come in as: a category of its own, which does not expire.
 pub const DAILY_LOG: &str = "daily-log";
@@ -32,7 +34,7 @@ pub const DAILY_LOG: &str = "daily-log";
 const SUMMARY_FIELD: &str = "summary";
 
 /// The keys that a frontmatter has for the fields of an entry, and for whose it is.
-const KNOWN_FIELDS: [&str; 16] = [
+const KNOWN_FIELDS: [&str; 18] = [
     "key",
     "category",
     "tags",
@@ -48,6 +50,8 @@ const KNOWN_FIELDS: [&str; 16] = [
     "fleet_id",
     "workspace",
     "owner",
+    "provenance",
+    "approved",
     SUMMARY_FIELD,
 ];
 
@@ -82,6 +86,8 @@ pub struct ForeignEntry {
     pub is_exact: bool,
     /// Whether its key only says where it stood, so that the same text is the same entry under another.
     pub is_positional: bool,
+    /// Where its text comes from. On the way in only of a dump of our own, and only where it is believed.
+    pub standing: Standing,
     /// What else its file says, by the names of the frontmatter: on the way out, what no format has a place for.
     pub others: Vec<String>,
 }
@@ -132,6 +138,8 @@ pub(crate) struct Adoption<'a> {
     /// What came of those before, in this import.
     pub(crate) earlier: &'a [ExchangedEntry],
     pub(crate) dry_run: bool,
+    /// What they are to be marked as; `None` for imports.
+    pub(crate) provenance: Option<Provenance>,
 }
 
 /// Every entry that is shown, as something to hand on; with those that are forgotten if they are asked for.
@@ -165,6 +173,7 @@ pub(super) async fn dump(
             line: 1,
             is_exact: true,
             is_positional: false,
+            standing: fields.standing,
             others: frontmatter.entries.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
         }
     });
@@ -178,10 +187,11 @@ pub(super) async fn adopt(
     scope: &EntriesScope,
     adoption: Adoption<'_>,
 ) -> Result<Vec<ExchangedEntry>, Error> {
+    let provenance = screen::of_files(call, adoption.provenance)?;
     let view = look(call, entries, scope).await?;
     let mut work = Work::new(call, entries, scope, &view, &adoption);
     let prepared: Vec<Result<Prepared<'_>, String>> =
-        adoption.entries.iter().map(|given| work.prepare(given, &adoption)).collect();
+        adoption.entries.iter().map(|given| work.prepare(given, &adoption, provenance)).collect();
     // What is here already is found first, so that a key that only tells the place is not given to another text.
     let mut found: Vec<Option<String>> = Vec::with_capacity(prepared.len());
     for one in &prepared {
@@ -313,7 +323,12 @@ impl<'a> Work<'a> {
         self.claimed.insert(name(one.pool.shared, key), one.digest.clone());
     }
 
-    fn prepare<'g>(&self, given: &'g ForeignEntry, adoption: &Adoption<'_>) -> Result<Prepared<'g>, String>
+    fn prepare<'g>(
+        &self,
+        given: &'g ForeignEntry,
+        adoption: &Adoption<'_>,
+        provenance: Option<Provenance>,
+    ) -> Result<Prepared<'g>, String>
     where
         'a: 'g,
     {
@@ -337,7 +352,8 @@ impl<'a> Work<'a> {
             source,
             supersedes: given.supersedes.clone(),
         };
-        let fields = entry.checked().map_err(|error| error.message)?;
+        let mut fields = screen::adopted(self.call, &entry).map_err(|error| error.message)?;
+        fields.standing = provenance.map_or(given.standing, Standing::new);
         if fields.category == Category::Conversation {
             return Err("entries of a conversation live in a run alone".into());
         }

@@ -46,6 +46,15 @@ pub(super) fn imported(call: &Call, fields: &Fields, text: String) -> Result<Str
     screen.without_secrets("content", text)
 }
 
+/// An entry of another format as it may be taken in.
+pub(super) fn adopted(call: &Call, entry: &NewEntry) -> Result<Fields, Error> {
+    let mut screen = Screen::new(call.scope.trust);
+    let mut fields = entry.checked()?;
+    names(&screen, &fields)?;
+    fields.content = screen.without_secrets("content", fields.content)?;
+    Ok(fields)
+}
+
 fn names(screen: &Screen, fields: &Fields) -> Result<(), Error> {
     screen.name("key", &fields.key)?;
     screen.name("category", fields.category.as_str())?;

@@ -11,12 +11,13 @@ use super::{Converted, Exported, TextFile};
 use crate::document::parse_date;
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
+use crate::trust::{Provenance, Standing};
 
 /// The version of a line.
 const VERSION: u64 = 1;
 
 /// The fields of a line.
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 13] = [
     "version",
     "key",
     "category",
@@ -28,6 +29,8 @@ const FIELDS: [&str; 11] = [
     "source",
     "supersedes",
     "forgotten",
+    "provenance",
+    "approved",
 ];
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
@@ -84,6 +87,11 @@ fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntr
         created: moment("created")?,
         updated: moment("updated")?,
         forgotten: moment("forgotten")?,
+        standing: Standing {
+            provenance: text_field(object, "provenance")?
+                .map_or(Ok(Provenance::User), |word| Provenance::parse(&word).map_err(|error| error.message))?,
+            approved: moment("approved")?,
+        },
         is_exact: true,
         ..file.at(number)
     })
@@ -104,7 +112,13 @@ fn line(entry: &ForeignEntry) -> String {
         quoted(&entry.category),
         tags.join(",")
     );
-    let moments = [("created", entry.created), ("updated", entry.updated), ("forgotten", entry.forgotten)];
+    let Standing { provenance, approved } = entry.standing;
+    let moments = [
+        ("created", entry.created),
+        ("updated", entry.updated),
+        ("forgotten", entry.forgotten),
+        ("approved", approved),
+    ];
     for (name, moment) in moments {
         if let Some(moment) = moment {
             line.push_str(&format!(",\"{name}\":\"{}\"", utc_text(moment)));
@@ -114,6 +128,9 @@ fn line(entry: &ForeignEntry) -> String {
         if let Some(text) = text {
             line.push_str(&format!(",\"{name}\":{}", quoted(text)));
         }
+    }
+    if provenance != Provenance::User {
+        line.push_str(&format!(",\"provenance\":\"{provenance}\""));
     }
     line.push_str(&format!(",\"content\":{}}}\n", quoted(&entry.content)));
     line

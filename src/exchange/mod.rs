@@ -35,6 +35,7 @@ use crate::entries::{
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
+use crate::trust::Provenance;
 
 /// How long the name of the place that files come from may be, in bytes.
 pub const MAX_ORIGIN_BYTES: usize = 4_096;
@@ -201,7 +202,14 @@ pub struct ImportFromRequest {
     pub dry_run: bool,
     /// What came of the files before these, at most 65,536.
     pub earlier: Vec<ExchangedEntry>,
+    /// What the entries are marked as; `None` for [`Provenance::Import`]. With [`Provenance::User`] they are the
+    /// person's own words, and what a dump says of its provenance is believed: for that the memory must be opened
+    /// for a person.
+    pub provenance: Option<Provenance>,
 }
+
+/// Paths and texts.
+pub type Files = Vec<(String, String)>;
 
 /// A file of another format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -401,11 +409,7 @@ fn convert(format: Format, files: &[TextFile<'_>], others: &[String]) -> Convert
 /// # Errors
 ///
 /// A format that is only read.
-pub fn write_files(
-    format: Format,
-    entries: &[ForeignEntry],
-    now: u64,
-) -> Result<(Vec<(String, String)>, Vec<Loss>), Error> {
+pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Files, Vec<Loss>), Error> {
     let (entries, mut losses) = prepare::exportable(format, entries);
     let mut exported = match format {
         Format::JsonLines => json::export(&entries),
@@ -442,6 +446,7 @@ pub(crate) async fn run(call: &Call, entries: &Entries, command: ExchangeCommand
                 entries: found,
                 earlier: &request.earlier,
                 dry_run: request.dry_run,
+                provenance: request.provenance,
             };
             let adopted = entries::adopt(call, entries, agent, workspace, adoption).await?;
             ExchangeReply::Imported(ImportFromReply { entries: adopted, rejected })

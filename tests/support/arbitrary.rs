@@ -627,7 +627,15 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
         prop::collection::vec(earlier, 0..2),
     )
         .prop_map(|(format, origin, files, others, dry_run, earlier)| {
-            ExchangeVerb::ImportFrom(ImportFromRequest { format, origin, files, others, dry_run, earlier })
+            ExchangeVerb::ImportFrom(ImportFromRequest {
+                format,
+                origin,
+                files,
+                others,
+                dry_run,
+                earlier,
+                provenance: None,
+            })
         });
     let export = (format(), any::<bool>(), prop::option::weighted(0.2, name()))
         .prop_map(|(format, forgotten, cursor)| ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, cursor }));

@@ -166,8 +166,7 @@ fn summary(
             "{done}: {upserted} upserted, {unchanged} unchanged, {deleted} deleted, {rejected} rejected"
         ))?;
         if upserted > 0 && !args.trust && !args.dry_run {
-            output.flush()?;
-            output.note("`pending` lists what waits to be approved; until then it goes into no prompt");
+            crate::trust::note_pending(output)?;
         }
     }
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Failed })

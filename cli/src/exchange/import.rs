@@ -7,6 +7,7 @@ use saddlebag::entries::{ExchangeState, ExchangedEntry};
 use saddlebag::exchange::{
     Detected, ExchangeReply, ExchangeVerb, Format, ImportFromReply, ImportFromRequest, RejectedPart, detect,
 };
+use saddlebag::trust::Provenance;
 use serde_json::{Value, json};
 
 use super::known::{self, Kind, Known};
@@ -63,7 +64,7 @@ fn in_place(from: &Path) -> Failure {
 
 fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let source = Source::open(from, format)?;
-    let reply = take_in(format, &source, args.dry_run, &mut Store::open(global)?, output)?;
+    let reply = take_in(format, &source, args.dry_run, args.trust, &mut Store::open(global)?, output)?;
     let summary = Summary::of(&reply);
     if output.is_json() {
         let mut object = summary.json();
@@ -72,6 +73,9 @@ fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: 
         output.object(&object)?;
     } else {
         summary.print(args.dry_run, output)?;
+        if summary.has_news() && !args.trust && !args.dry_run {
+            crate::trust::note_pending(output)?;
+        }
     }
     Ok(summary.exit())
 }
@@ -100,7 +104,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
                 continue;
             }
         };
-        let reply = take_in(format, &source, true, &mut store, output)?;
+        let reply = take_in(format, &source, true, args.trust, &mut store, output)?;
         let summary = Summary::of(&reply);
         tell(&format!("{}: {place}: {}, {}", known.agent, files(source.len()), summary.line()));
         let mut object = summary.json();
@@ -121,8 +125,9 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
         objects.clear();
     }
     let mut exit = if failures { Exit::Failed } else { Exit::Done };
+    let mut has_news = false;
     for (known, format, source) in planned.iter().filter(|_| is_done) {
-        let reply = take_in(*format, source, false, &mut store, output)?;
+        let reply = take_in(*format, source, false, args.trust, &mut store, output)?;
         let summary = Summary::of(&reply);
         if summary.exit() != Exit::Done {
             exit = summary.exit();
@@ -135,7 +140,11 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
         if !output.is_json() {
             output.line(&format!("{}:", known.agent))?;
             summary.print(false, output)?;
+            has_news |= summary.has_news();
         }
+    }
+    if has_news && !args.trust {
+        crate::trust::note_pending(output)?;
     }
     if output.is_json() {
         output.object(&json!({ "dry_run": args.dry_run, "sources": objects }))?;
@@ -178,6 +187,7 @@ fn take_in(
     format: Format,
     source: &Source,
     dry_run: bool,
+    trust: bool,
     store: &mut Store,
     output: &mut Output,
 ) -> Result<ImportFromReply, Failure> {
@@ -186,7 +196,9 @@ fn take_in(
     source.each_part(format, |files, others| {
         let count = files.len() as u64;
         let origin = source.origin.clone();
-        let request = ImportFromRequest { format, origin, files, others, dry_run, earlier: done.entries.clone() };
+        let earlier = done.entries.clone();
+        let provenance = trust.then_some(Provenance::User);
+        let request = ImportFromRequest { format, origin, files, others, dry_run, earlier, provenance };
         let ExchangeReply::Imported(reply) = execute(store, ExchangeVerb::ImportFrom(request), output)? else {
             return Err(wrong_reply());
         };
