@@ -126,7 +126,7 @@ fn edits_inside_the_markers_are_read_back() {
         assert_eq!(sync(&mut drive, request(&text)).content, None);
         // As after a write that was lost: what the file still says is done already.
         let again = sync(&mut drive, request(&edited));
-        assert_eq!(again.content.map(|bytes| String::from_utf8(bytes).unwrap()), Some(text));
+        assert_eq!(again.content.clone().map(|bytes| String::from_utf8(bytes).unwrap()), Some(text));
         assert_eq!(kinds(&again), []);
     }
 }
@@ -208,7 +208,7 @@ fn a_conflict_loses_neither_side_until_one_is_preferred() {
                 }
                 if prefer.is_some() {
                     let settled = sync(&mut drive, request(&file));
-                    assert_eq!((settled.content, kinds(&settled).len()), (None, 0), "{file}");
+                    assert_eq!((settled.content.as_ref(), kinds(&settled).len()), (None, 0), "{file}");
                 }
             }
         }
@@ -479,7 +479,8 @@ proptest! {
         drive.run(keep("added", "x", "core")).unwrap();
         let again = String::from_utf8(sync(&mut drive, bounded(&text)).content.unwrap()).unwrap();
         prop_assert_eq!(&again[..at], &text[..at]);
-        prop_assert!(again.ends_with(&format!("-->{behind}")));
+        let end = format!("-->{behind}");
+        prop_assert!(again.ends_with(&end));
         prop_assert_eq!(sync(&mut drive, bounded(&again)).content, None, "{}", again);
         for (key, content) in &facts {
             let now = entry(&mut drive, key).unwrap().1;

@@ -1,6 +1,8 @@
 //! Sections as they are found, read and written.
 
+use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
