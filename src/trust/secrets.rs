@@ -338,7 +338,7 @@ fn name_before(text: &str, at: usize) -> Option<String> {
 }
 
 fn is_token_like(value: &str) -> bool {
-    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(|byte| test(byte));
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     value.len() >= 16
         && has(u8::is_ascii_digit)
         && has(u8::is_ascii_alphabetic)
@@ -349,7 +349,7 @@ fn is_token_like(value: &str) -> bool {
 }
 
 fn is_password_like(value: &str) -> bool {
-    let has = |test: fn(&u8) -> bool| usize::from(value.as_bytes().iter().any(|byte| test(byte)));
+    let has = |test: fn(&u8) -> bool| usize::from(value.as_bytes().iter().any(test));
     let kinds = has(u8::is_ascii_lowercase)
         + has(u8::is_ascii_uppercase)
         + has(u8::is_ascii_digit)
