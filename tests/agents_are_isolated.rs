@@ -281,6 +281,8 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         Command::Files(_) => false,
         Command::Preamble(request) => request.memory.entries.is_none(),
         Command::AgentsMd(_) => false,
+        // What waits to be approved is of both families.
+        Command::Trust(_) => false,
         _ => true,
     };
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {

@@ -32,8 +32,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
-    /// Keys of entries; paths, names or titles of notes
-    #[arg(value_name = "KEY|PATH", allow_hyphen_values = true)]
+    /// Keys of entries; paths, names or titles of notes; behind `--` where one begins with a hyphen
+    #[arg(value_name = "KEY|PATH")]
     names: Vec<String>,
     /// All with this source; `tool` and `import` stand for all of that provenance
     #[arg(long, value_name = "SOURCE")]

@@ -92,8 +92,9 @@ fn without_sections(text: &str) -> (String, Option<String>) {
         let letters = letters(line, usize::MAX);
         OURS.iter().any(|ours| letters.contains(ours))
     };
-    // A single title that a person may well write is no echo: two are.
-    let Some(first) = titles.iter().find(|line| is_ours(line)).or(titles.first().filter(|_| titles.len() > 1)) else {
+    // A title that a person may well write is no echo: two different ones are.
+    let are_two = titles.iter().any(|line| titles.first().is_some_and(|first| letters(first, 64) != letters(line, 64)));
+    let Some(first) = titles.iter().find(|line| is_ours(line)).or(titles.first().filter(|_| are_two)) else {
         return (text.to_string(), None);
     };
     let mut rest = String::new();
@@ -146,6 +147,7 @@ mod tests {
             "<memory note=\"mine\">x</memory>",
             "## Daily log 2026-05-25\n- deployed",
             "## Relevant Memories\n- from the trip",
+            "## Relevant Memories\n- from the trip\n## Relevant memories\n- from another",
             "# Long-term memory\nfact",
             "```\n## Scratchpad (open items)\n```\n",
             "Scratchpad (open items)",
