@@ -152,7 +152,6 @@ pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
 /// The index, as far as it is loaded; the last line says how many are not in it.
 fn index(entries: &[&ForeignEntry]) -> String {
     let mut text = String::from("# Memory\n\n");
-    let mut count = 2;
     for (entry, listed) in entries.iter().zip(0..) {
         let title: String = super::text::one_line(&entry.key).replace(['[', ']', '(', ')'], " ");
         let hook = hook(entry.summary.as_deref().unwrap_or(&entry.content));
@@ -160,12 +159,12 @@ fn index(entries: &[&ForeignEntry]) -> String {
         let left = entries.len() - listed;
         // Of what does not fit, the last line speaks: its own room is kept as long as it may be needed.
         let reserved = if left > 1 { 80 } else { 0 };
-        if count + 1 + usize::from(left > 1) > INDEX_LINES || text.len() + line.len() + reserved > INDEX_BYTES {
+        // The title and a blank line come first.
+        if 2 + listed + 1 + usize::from(left > 1) > INDEX_LINES || text.len() + line.len() + reserved > INDEX_BYTES {
             text.push_str(&format!("<!-- {left} more memories are in this folder and not listed here -->\n"));
             break;
         }
         text.push_str(&line);
-        count += 1;
     }
     text
 }

@@ -42,7 +42,7 @@ pub fn detect(paths: &[&str]) -> Option<Detected> {
         Format::Letta
     } else if has_below("projects/") || has("SCRATCHPAD.md") {
         return Some(Detected::ZerostackStore);
-    } else if has("SOUL.md") || paths.iter().filter(|path| path.starts_with("memory/")).any(|path| is_day(&path)) {
+    } else if has("SOUL.md") || paths.iter().filter(|path| path.starts_with("memory/")).any(is_day) {
         Format::OpenClaw
     } else if paths.iter().any(|path| path.starts_with("core/") || path.starts_with("daily/")) {
         return Some(Detected::Markdown);

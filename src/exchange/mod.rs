@@ -275,6 +275,9 @@ pub struct FilePart {
     pub content: Vec<u8>,
 }
 
+/// A file as it is written: its path, and its text.
+pub type WrittenFile = (String, String);
+
 /// What a format could not carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
@@ -401,11 +404,7 @@ fn convert(format: Format, files: &[TextFile<'_>], others: &[String]) -> Convert
 /// # Errors
 ///
 /// A format that is only read.
-pub fn write_files(
-    format: Format,
-    entries: &[ForeignEntry],
-    now: u64,
-) -> Result<(Vec<(String, String)>, Vec<Loss>), Error> {
+pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
     let (entries, mut losses) = prepare::exportable(format, entries);
     let mut exported = match format {
         Format::JsonLines => json::export(&entries),

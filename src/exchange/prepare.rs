@@ -82,9 +82,9 @@ fn parts(content: &str) -> Vec<&str> {
         let least = MAX_CONTENT_BYTES / 4;
         let lines = || window.match_indices('\n').map(|(at, _)| at + 1).filter(|&at| at > least);
         let line_at = |at: usize| rest.get(at..).unwrap_or_default().split('\n').next().unwrap_or_default();
-        let before_heading = lines().filter(|&at| heading(line_at(at)).is_some()).last();
-        let cut = before_heading.or_else(|| lines().filter(|&at| line_at(at).trim().is_empty()).last());
-        let cut = cut.or_else(|| lines().last()).unwrap_or(window.len());
+        let before_heading = lines().rfind(|&at| heading(line_at(at)).is_some());
+        let cut = before_heading.or_else(|| lines().rfind(|&at| line_at(at).trim().is_empty()));
+        let cut = cut.or_else(|| lines().next_back()).unwrap_or(window.len());
         let (part, behind) = rest.split_at_checked(cut).unwrap_or((rest, ""));
         parts.push(part);
         rest = behind;

@@ -21,7 +21,7 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
     }
     let has_return = |line: &&str| line.ends_with('\r');
     let last = if is_ended { lines.len() } else { lines.len().saturating_sub(1) };
-    if !lines.is_empty() && last > 0 && lines.iter().take(last).all(|line| has_return(&line)) {
+    if !lines.is_empty() && last > 0 && lines.iter().take(last).all(has_return) {
         lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
     }
     lines
