@@ -283,6 +283,9 @@ pub struct FilePart {
     pub content: Vec<u8>,
 }
 
+/// A file as it is written: its path, and its text.
+pub type WrittenFile = (String, String);
+
 /// What a format could not carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {

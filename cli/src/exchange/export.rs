@@ -14,6 +14,9 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::store::Store;
 
+/// A file by its path.
+type Collected = (String, Vec<u8>);
+
 /// Exports in the format of another agent. `None` where our own Markdown is meant.
 pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
     let format = match args.to {
@@ -90,7 +93,7 @@ fn collect(
     output: &mut Output,
 ) -> Result<(Contents, ExportToReply), Failure> {
     let bar = progress(0);
-    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut files: Vec<Collected> = Vec::new();
     let mut first: Option<ExportToReply> = None;
     let mut cursor = None;
     loop {
@@ -116,7 +119,7 @@ fn collect(
     }
 }
 
-fn to_stream(is_single: bool, files: &[(String, Vec<u8>)]) -> Result<(), Failure> {
+fn to_stream(is_single: bool, files: &[Collected]) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     if is_single {
         for (_, content) in files {
