@@ -151,7 +151,8 @@ fn entries_that_change_are_refreshed_and_those_that_go_are_unlisted() {
 
 #[test]
 fn a_conflict_loses_neither_side_until_one_is_preferred() {
-    let edits: [(&str, &str, fn(&str) -> String, &str); 4] = [
+    type Edit = fn(&str) -> String;
+    let edits: [(&str, &str, Edit, &str); 4] = [
         (
             "entry",
             "section",

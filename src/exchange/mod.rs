@@ -208,9 +208,6 @@ pub struct ImportFromRequest {
     pub provenance: Option<Provenance>,
 }
 
-/// Paths and texts.
-pub type Files = Vec<(String, String)>;
-
 /// A file of another format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignFile {
@@ -412,7 +409,7 @@ fn convert(format: Format, files: &[TextFile<'_>], others: &[String]) -> Convert
 /// # Errors
 ///
 /// A format that is only read.
-pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Files, Vec<Loss>), Error> {
+pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
     let (entries, mut losses) = prepare::exportable(format, entries);
     let mut exported = match format {
         Format::JsonLines => json::export(&entries),

@@ -82,16 +82,13 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     Ok(Some(Exit::Done))
 }
 
-/// Paths and bytes.
-type Contents = Vec<(String, Vec<u8>)>;
-
 /// The files of all pages, and what the first page says.
 fn collect(
     format: Format,
     forgotten: bool,
     store: &mut Store,
     output: &mut Output,
-) -> Result<(Contents, ExportToReply), Failure> {
+) -> Result<(Vec<Collected>, ExportToReply), Failure> {
     let bar = progress(0);
     let mut files: Vec<Collected> = Vec::new();
     let mut first: Option<ExportToReply> = None;

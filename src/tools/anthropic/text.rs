@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_long_file_is_shown_in_parts() {
-        let text = "x".repeat(99).repeat(1).to_string() + "\n";
+        let text = "x".repeat(99) + "\n";
         let text = text.repeat(2_000);
         let first = numbered("/m", &text, None).unwrap();
         assert!(first.len() < MAX_VIEW_BYTES + 200, "{}", first.len());
