@@ -354,7 +354,7 @@ fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone() {
         drive.run(keep("k", "v", "core")).unwrap();
         drive.run(keep("z", "v", "core")).unwrap();
         let (text, _) = synced(&mut drive, "");
-        drive.executor.insert(&path("agents/a/entries/core/k.md"), b"---\nkey: k\nagent: b\n---\n\nv".to_vec());
+        drive.executor.insert(&path("agents/a/entries/core/k.md"), b"caf\xe9".to_vec());
         for edited in [text.clone(), text.replace("- `k`: v\n", "")] {
             let reply = sync(&mut drive, request(&edited));
             assert!(conflict_of(&reply).starts_with("its entry cannot be read: "), "{reply:?}");

@@ -408,9 +408,10 @@ fn check_budget(request: &AgentsMdRequest, agent: &str, section: Option<&Section
 /// Checks that a section behind the text would be one: not in a code block or a comment that nothing closes.
 fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error> {
     let section = Contents { agent, preface: "", items: &[], not_listed: 0, base: &[] }.render();
-    match section::find(&replaced(text, None, &section), name)? {
-        Some(_) => Ok(()),
-        None => {
+    match section::find(&replaced(text, None, &section), name) {
+        Ok(Some(_)) => Ok(()),
+        // The text alone has no marker that is wrong.
+        Ok(None) | Err(_) => {
             let message = format!("{name} ends in a code block or a comment that nothing closes");
             Err(Error::invalid_argument(message, "close it; nothing was changed"))
         }
@@ -451,16 +452,16 @@ fn message(
         (false, _) => format!("{name} stays as it is"),
     };
     message.push_str(&format!(": {listed} listed, {left_out} not listed"));
-    type Test = fn(&FactChangeKind) -> bool;
-    let counts: [(&str, Test); 5] = [
-        ("stored", |kind| matches!(kind, FactChangeKind::Stored)),
-        ("updated", |kind| matches!(kind, FactChangeKind::Updated)),
-        ("forgotten", |kind| matches!(kind, FactChangeKind::Forgotten)),
-        ("in conflict", |kind| matches!(kind, FactChangeKind::Conflict(_))),
-        ("refused", |kind| matches!(kind, FactChangeKind::Refused(_))),
-    ];
-    for (what, is_it) in counts {
-        let count = changes.iter().filter(|change| is_it(&change.kind)).count();
+    let word = |kind: &FactChangeKind| match kind {
+        FactChangeKind::Stored => "stored",
+        FactChangeKind::Updated => "updated",
+        FactChangeKind::Forgotten => "forgotten",
+        FactChangeKind::Conflict(_) => "in conflict",
+        FactChangeKind::Refused(_) => "refused",
+        _ => "",
+    };
+    for what in ["stored", "updated", "forgotten", "in conflict", "refused"] {
+        let count = changes.iter().filter(|change| word(&change.kind) == what).count();
         if count > 0 {
             message.push_str(&format!(", {count} {what}"));
         }
