@@ -6,8 +6,10 @@ mod support;
 
 use proptest::prelude::*;
 use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChangeKind, Side};
+use saddlebag::context::LeftOutReason;
 use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, NewEntry};
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
+use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
 use saddlebag_host::{Executor, Host, HostError, Simulator};
 use support::arbitrary::cases;
@@ -487,5 +489,19 @@ proptest! {
             let now = entry(&mut drive, key).unwrap().1;
             prop_assert!(now == *content || now == changed);
         }
+    }
+}
+
+#[test]
+fn what_nobody_has_approved_is_not_listed_and_is_named() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("told", "by a page", "core") }).unwrap();
+        drive.run(keep("known", "by a person", "core")).unwrap();
+        let reply = sync(&mut drive, AgentsMdRequest::default());
+        let text = String::from_utf8(reply.content.unwrap()).unwrap();
+        assert!(text.contains("known") && !text.contains("by a page"), "{text}");
+        let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
+        assert_eq!((left_out.key.as_deref(), &left_out.reason), (Some("told"), &LeftOutReason::Unapproved));
     }
 }

@@ -12,6 +12,7 @@ use saddlebag::exchange::{
     ImportFromRequest, Loss,
 };
 use saddlebag::protocol::ErrorCode;
+use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes};
@@ -173,8 +174,13 @@ fn a_dump_brings_every_field_back() {
         );
         assert_eq!(first.executor.files(), before);
         let mut second = drive(kind);
-        import(&mut second, Format::JsonLines, &dump);
+        let believed = ImportFromRequest { provenance: Some(Provenance::User), ..request(Format::JsonLines, &dump) };
+        run_import(&mut second, believed);
         assert_eq!(second.executor.files(), before, "{kind:?}");
+        let mut third = drive(kind);
+        import(&mut third, Format::JsonLines, &dump);
+        let is_marked = |text: &Vec<u8>| String::from_utf8_lossy(text).contains("\nprovenance: import\n");
+        assert!(third.executor.files().values().all(is_marked), "{kind:?}");
     }
 }
 

@@ -16,7 +16,7 @@ use wasmtime::{Engine, Store};
 /// notebook and entries miss, as `docs/benchmarks.md` explains; this keeps it from growing unseen. It is a
 /// little above what it is, 2,175,682 bytes: 0.24 MB of them for the entries, of
 /// which export and import are 0.06.
-const MAX_COMPONENT_BYTES: usize = 2_700_000;
+const MAX_COMPONENT_BYTES: usize = 2_850_000;
 
 #[test]
 fn imports_nothing() {

@@ -84,10 +84,15 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdReques
     let mut changes = Vec::new();
     let mut listed = Vec::new();
     let mut kept_base = Vec::new();
+    let mut not_approved = Vec::new();
     for (key, fact) in &facts {
         let line = fact.item.and_then(|item| u32::try_from(item.line).ok());
         let mut change = |kind| changes.push(FactChange { key: key.clone(), line, kind });
-        let is_chosen = fact.entry.is_some_and(|entry| is_chosen(&request, entry));
+        let chosen = fact.entry.filter(|entry| is_chosen(&request, entry));
+        // What stands in AGENTS.md is read as a prompt is.
+        let waiting = chosen.filter(|entry| entry.standing().unapproved().is_some());
+        not_approved.extend(waiting.map(|entry| of_unapproved(&request, entry)));
+        let is_chosen = chosen.is_some() && waiting.is_none();
         let left = match decide(key, fact, request.prefer, is_emptied) {
             Decision::Follow => {
                 let shown = fact.entry.filter(|_| is_chosen);
@@ -132,8 +137,9 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdReques
         }
     }
     kept_base.extend(unknown);
-    let (section_text, listed, left_out) = write(&request, text, &agent, section.as_ref(), listed, &kept_base);
+    let (section_text, listed, mut left_out) = write(&request, text, &agent, section.as_ref(), listed, &kept_base);
     let content = section_text.map(|new| replaced(text, section.as_ref(), &new)).filter(|new| new != text);
+    left_out.extend(not_approved);
     let message = message(&request, &changes, listed, left_out.len(), content.is_some());
     let content = content.map(String::into_bytes);
     Ok(AgentsMdReply { content, changes, listed, left_out, problems, message })
@@ -257,6 +263,17 @@ fn is_chosen(request: &AgentsMdRequest, entry: &EntryInfo) -> bool {
         return entry.category == CORE;
     }
     request.keys.contains(&entry.key) || request.tags.iter().any(|tag| entry.tags.contains(tag))
+}
+
+fn of_unapproved(request: &AgentsMdRequest, entry: &EntryInfo) -> LeftOut {
+    LeftOut {
+        path: entry.path.clone(),
+        key: Some(entry.key.clone()),
+        section: request.name.clone(),
+        reason: LeftOutReason::Unapproved,
+        kept_bytes: 0,
+        left_out_bytes: entry.content.len() as u64,
+    }
 }
 
 fn of_entry(entry: &EntryInfo) -> Listed {

@@ -23,7 +23,7 @@ use crate::search::ranked::{Joining, Passages, Query};
 use crate::search::{DocId, MAX_QUESTION_BYTES};
 use crate::sorted::SortedMap;
 use crate::store::RelPath;
-use crate::trust::Provenance;
+use crate::trust::{Provenance, Standing};
 
 /// How much of an entry a hit shows, in bytes.
 const PASSAGE_BYTES: usize = 800;
@@ -57,6 +57,14 @@ pub struct EntryInfo {
     pub provenance: Provenance,
     /// When a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
     pub approved: Option<u64>,
+}
+
+impl EntryInfo {
+    /// Whether its text is trusted.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        Standing { provenance: self.provenance, approved: self.approved }
+    }
 }
 
 /// A page of entries.

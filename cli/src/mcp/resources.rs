@@ -6,6 +6,7 @@ use saddlebag::context::{ContextEntries, ContextReply, ContextRequest, DEFAULT_B
 use saddlebag::entries::{HydrateRequest, Policy};
 use saddlebag::files::{FilePage, FilesCommand};
 use saddlebag::journal::{FileState, ReadReply};
+use saddlebag::trust::for_model;
 
 const CONTEXT_URI: &str = "saddlebag://context";
 const FILE_PREFIX: &str = "saddlebag://file/";
@@ -98,7 +99,7 @@ pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorD
         );
         return Err(ErrorData::invalid_params(message, None));
     }
-    Ok(ResourceContents::text(reply.text, file_uri(&reply.path)).with_mime_type(MARKDOWN))
+    Ok(ResourceContents::text(for_model(&reply.text).0, file_uri(&reply.path)).with_mime_type(MARKDOWN))
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
     store.refuses(&["export", "--to", "auto", "--out", "x"], 2, "an export cannot guess its format");
 
     let other = Store::new();
-    let run: Run = other.run_with(&["import", "-", "--from", "jsonl"], dump.as_bytes()).exits(0);
+    let run: Run = other.run_with(&["import", "-", "--from", "jsonl", "--trust"], dump.as_bytes()).exits(0);
     run.prints("Imported: 1 upserted, 0 unchanged, 0 conflicts, 0 kept, 0 rejected\n");
     assert_eq!(other.tree().len(), store.tree().len());
     assert_eq!(other.text("agents/main/entries/core/deploy.md"), store.text("agents/main/entries/core/deploy.md"));
