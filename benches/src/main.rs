@@ -7,6 +7,7 @@
 mod baseline;
 mod corpus;
 mod entries;
+mod mcp;
 mod notebook;
 mod report;
 
@@ -55,8 +56,10 @@ fn main() -> Result<()> {
     entries::measure(&mut report, &runtime)?;
     small_work(&mut report, &runtime)?;
     footprint(&mut report, &runtime)?;
+    mcp::tokens(&mut report)?;
     if let Some(program) = value("--program") {
         command_line(&mut report, Path::new(program))?;
+        mcp::measure(&mut report, &runtime, Path::new(program))?;
     }
     println!("{}", report.table());
     if let Some(file) = value("--write") {

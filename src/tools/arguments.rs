@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::table::{Field, Kind, Spec};
 use crate::protocol::{Error, ErrorCode};
+use crate::trust::Provenance;
 
 /// How long the arguments of a call may be, in bytes of JSON.
 pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;
@@ -119,6 +120,11 @@ impl Arguments {
             Some(Given::Range(first, last)) => Some((*first, *last)),
             _ => None,
         }
+    }
+
+    /// Where the text comes from, if that is said.
+    pub(super) fn provenance(&self) -> Result<Option<Provenance>, Error> {
+        self.text("provenance").map(Provenance::parse).transpose()
     }
 
     /// How many hits are wanted.

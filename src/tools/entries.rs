@@ -76,7 +76,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
         Id::Forget => EntriesVerb::Forget { key: arguments.needed("key"), base: None },
         _ => return Err(Error::new(ErrorCode::Internal, "no tool of the entries", "")),
     };
-    Ok(EntriesCommand::new(verb))
+    Ok(EntriesCommand { provenance: arguments.provenance()?, ..EntriesCommand::new(verb) })
 }
 
 /// What the call answers.
@@ -128,7 +128,7 @@ fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     if !entry.tags.is_empty() {
         text.push_str(&format!(" tags: {}", on_one_line(&entry.tags.join(", "))));
     }
-    text.push_str(&format!(", updated {}\n{part}", utc_text(entry.updated)));
+    text.push_str(&format!(", updated {}{}\n{part}", utc_text(entry.updated), unapproved(entry)));
     if let Some(next) = &next {
         text.push_str(&format!("\n(bytes {start} to {next} of {size})"));
         text.push_str(&more(next));
@@ -145,7 +145,8 @@ fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
         let entry = &hit.entry;
         let content = content(&entry.content);
         let number = number.saturating_add(start.into());
-        let text = format!("{number}. [{}] ({}): {content}", on_one_line(&entry.key), on_one_line(&entry.category));
+        let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
+        let text = format!("{number}. [{key}] ({category}){}: {content}", unapproved(entry));
         let mut object = fields(entry, &content);
         object.texts("terms", &hit.terms);
         Item { text, object }
@@ -168,7 +169,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
         let rest = if preview.len() < entry.content.len() { "…" } else { "" };
         let preview: String = preview.split_whitespace().collect::<alloc::vec::Vec<_>>().join(" ");
         let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
-        let text = format!("- {key} [{category}] {}: {preview}{rest}", utc_text(entry.updated));
+        let text = format!("- {key} [{category}] {}{}: {preview}{rest}", utc_text(entry.updated), unapproved(entry));
         Item { text, object: fields(entry, &preview) }
     });
     let page = Page::of(items);
@@ -203,6 +204,11 @@ fn content(content: &str) -> String {
     }
 }
 
+/// The mark of text that nobody has approved.
+fn unapproved(entry: &EntryInfo) -> String {
+    entry.standing().unapproved().map(|from| format!(" (unapproved: {from})")).unwrap_or_default()
+}
+
 fn fields(entry: &EntryInfo, content: &str) -> Object {
     let mut object = Object::new();
     object.text("key", &entry.key);
@@ -210,5 +216,8 @@ fn fields(entry: &EntryInfo, content: &str) -> Object {
     object.text("content", content);
     object.texts("tags", &entry.tags);
     object.text("updated", &utc_text(entry.updated));
+    if let Some(provenance) = entry.standing().unapproved() {
+        object.text("unapproved", provenance.as_str());
+    }
     object
 }

@@ -30,7 +30,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             tags: arguments.texts("tags"),
             links: arguments.texts("links"),
             supersede: arguments.flag("supersede"),
-            provenance: None,
+            provenance: arguments.provenance()?,
         }),
         Id::RecallNotes => NotebookCommand::Recall(RecallRequest {
             query: arguments.needed("query"),
@@ -101,6 +101,9 @@ fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         if let Some(newer) = &hit.superseded_by {
             text.push_str(&format!(" [superseded by {newer}]"));
         }
+        if let Some(provenance) = hit.unapproved {
+            text.push_str(&format!(" (unapproved: {provenance})"));
+        }
         text.push('\n');
         text.push_str(hit.passage.trim_end());
         let mut object = Object::new();
@@ -110,6 +113,9 @@ fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         object.texts("terms", &hit.terms);
         if let Some(newer) = &hit.superseded_by {
             object.text("superseded_by", newer);
+        }
+        if let Some(provenance) = hit.unapproved {
+            object.text("unapproved", provenance.as_str());
         }
         Item { text, object }
     });

@@ -125,6 +125,10 @@ const PATH: Field = needed("path", Kind::Text);
 const MAX_TEXTS: usize = 32;
 const TAGS: Field = optional("tags", Kind::Texts(MAX_TEXTS));
 
+/// What an agent can say of text that is not its own.
+const PROVENANCE: Field = optional("provenance", Kind::Word(&["agent", "tool"]))
+    .about("tool: what a tool or page said; kept out of prompts until approved");
+
 /// Every tool, in the order in which a model is shown them.
 pub(super) const TABLE: &[Spec] = &[
     Spec {
@@ -192,7 +196,13 @@ pub(super) const TABLE: &[Spec] = &[
         set: ToolSet::Entries,
         description: "Keep one fact under a key, replacing what the key said. category: core (default, durable), daily \
                       (3 days), workspace (shared with other agents), or your own.",
-        fields: &[needed("key", Kind::Text), needed("content", Kind::Text), optional("category", Kind::Text), TAGS],
+        fields: &[
+            needed("key", Kind::Text),
+            needed("content", Kind::Text),
+            optional("category", Kind::Text),
+            TAGS,
+            PROVENANCE,
+        ],
         answer: &[
             needed("key", Kind::Text),
             needed("category", Kind::Text),
@@ -241,6 +251,7 @@ pub(super) const TABLE: &[Spec] = &[
             TAGS,
             optional("links", Kind::Texts(MAX_TEXTS)).about("notes"),
             optional("supersede", Kind::Flag),
+            PROVENANCE,
         ],
         answer: &[PATH, needed("title", Kind::Text), needed("state", Kind::Text)],
         effect: Effect::AddsOnce,

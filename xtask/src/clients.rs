@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{command, root};
+use crate::{command, program, root};
 
 /// Where the scripts are, and what says which versions they need.
 const SCRIPTS: &str = "cli/tests/clients";
@@ -17,7 +17,7 @@ const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, N
 /// Installs the clients and has each use the program.
 pub(crate) fn run() -> Result<(), String> {
     let root = root()?;
-    let program = root.join("target/debug").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX));
+    let program = program()?;
     let python = python(&root).map_err(with_way_out)?;
     let modules = node(&root).map_err(with_way_out)?;
     let script = |name: &str| Path::new(SCRIPTS).join(name).into_os_string();

@@ -22,7 +22,7 @@ pub(crate) struct McpArgs {
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = tool_set)]
     pub(crate) tools: Vec<ToolSet>,
     /// Where the bearer token for HTTP is; it is made when missing [default: $SADDLEBAG_MCP_TOKEN, else
-    /// `saddlebag/mcp-token` in the platform's data folder]
+    /// `saddlebag-mcp-token` in the platform's data folder]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
     /// How long one call may take

@@ -1,0 +1,122 @@
+//! The server of the Model Context Protocol: what a call costs a client, and what the tools cost a model.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
+
+use saddlebag::tools::{DEFAULT_SETS, Dialect, ToolCall, ToolSet, tools};
+use saddlebag::{Command, Config, Reply};
+use saddlebag_host::{ComponentRuntime, Durability, Host};
+use serde_json::{Value, json};
+
+use crate::report::{Bar, Report};
+use crate::{NOW, QUERIES, Result, corpus, disk, median};
+
+const NOTES: usize = 10_000;
+
+/// What the default set may cost, in tokens.
+const MAX_TOKENS: f64 = 1_200.0;
+
+/// A server on pipes.
+struct Client {
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    last_id: u64,
+}
+
+impl Client {
+    fn start(program: &Path, root: &Path) -> Result<Self> {
+        let mut server = Process::new(program)
+            .arg("--root")
+            .arg(root)
+            .args(["--notebook", "mcp"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
+            return Err("the server has no pipes".into());
+        };
+        let mut client = Self { server, input, output: BufReader::new(output), last_id: 0 };
+        let hello = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": { "name": "saddlebag-bench", "version": "1" },
+        });
+        client.request("initialize", &hello)?;
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(client)
+    }
+
+    fn send(&mut self, message: &Value) -> Result<()> {
+        writeln!(self.input, "{message}")?;
+        Ok(self.input.flush()?)
+    }
+
+    /// Sends a request and waits for its answer.
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.last_id += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }))?;
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line)? == 0 {
+                return Err("the server has ended".into());
+            }
+            let mut answer: Value = serde_json::from_str(&line)?;
+            if answer["id"] == self.last_id {
+                let result = answer["result"].take();
+                return if result.is_null() { Err(line.into()) } else { Ok(result) };
+            }
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: &Path) -> Result<()> {
+    eprintln!("measuring the server");
+    let folder = tempfile::tempdir()?;
+    corpus::write_journal(folder.path(), NOTES)?;
+    let root = folder.path().join("projects").join(corpus::PROJECT);
+    let [.., (_, words), _] = QUERIES;
+    let arguments = json!({ "query": words.join(" ") });
+    let call = ToolCall {
+        name: "memory_search".into(),
+        arguments: arguments.to_string(),
+        sets: vec![ToolSet::Journal],
+        dialect: Dialect::Docs,
+    };
+    let mut host =
+        Host::new(Box::new(runtime.open(Config { epoch: 1, ..Config::default() })?), disk(&root, Durability::Full)?);
+    let in_process = median(21, || match host.run(NOW, Command::CallTool(call.clone()))? {
+        Reply::Tool(answer) if !answer.is_error => Ok(answer),
+        other => Err(format!("{other:?}").into()),
+    })?;
+    let mut client = Client::start(program, &root)?;
+    let params = json!({ "name": "memory_search", "arguments": arguments });
+    let round_trip = median(21, || {
+        let answer = client.request("tools/call", &params)?;
+        if answer["isError"] == true { Err(answer.to_string().into()) } else { Ok(answer) }
+    })?;
+    let bar = Bar { baseline: "the tool in process", time: Some(in_process), at_most: f64::INFINITY };
+    report.add(&format!("MCP round trip, search of two terms, {NOTES} notes"), round_trip, &[bar]);
+    Ok(())
+}
+
+/// The tools as an API is sent them.
+pub(crate) fn tokens(report: &mut Report) -> Result<()> {
+    let sent = tools(&DEFAULT_SETS).into_iter().map(|tool| {
+        let schema: Value = serde_json::from_str(&tool.input_schema)?;
+        Ok(json!({ "name": tool.name, "description": tool.description, "input_schema": schema }))
+    });
+    let sent = Value::Array(sent.collect::<Result<_>>()?).to_string();
+    let tokens = tiktoken_rs::o200k_base()?.encode_ordinary(&sent).len();
+    report.add_ratio(&format!("the default tools, {tokens} tokens, of 1,200"), tokens as f64 / MAX_TOKENS, 1.0);
+    Ok(())
+}
