@@ -8,7 +8,7 @@ use crate::support::Store;
 fn the_tools_are_printed_in_the_shape_that_is_asked_for() {
     let store = Store::new();
     let text = store.run(&["tools", "--tools", "entries"]).exits(0).stdout;
-    assert!(text.starts_with("memory_store [category] content key [tags]\n  Keep one fact"), "{text}");
+    assert!(text.starts_with("memory_store [category] content key [provenance] [tags]\n  Keep one fact"), "{text}");
     let names = |arguments: &[&str], pointer: &str| -> Vec<String> {
         let tools = store.run(&[&["tools"], arguments].concat()).exits(0).json();
         let name = |tool: &serde_json::Value| tool.pointer(pointer).and_then(|name| name.as_str()).map(String::from);
