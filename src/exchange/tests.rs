@@ -237,7 +237,7 @@ fn letta_and_codex_are_read_and_not_written() {
         Format::Codex,
         &[(
             "MEMORY.md",
-            "# Task Group: Build System\nscope: all\napplies_to: cwd=/work/x; reuse_rule=same repo\n\n## Task 1\n### keywords\n- cargo, xtask\n\n\
+            "# Task Group: Build System\nscope: all\napplies_to: cwd=/home/x; reuse_rule=same repo\n\n## Task 1\n### keywords\n- cargo, xtask\n\n\
              ## User preferences\n- Prefers tabs\n  in all files\n\n## Reusable knowledge\n- `cargo xtask test` runs all\n\n## Other\n- no\n",
         )],
     );
@@ -245,7 +245,7 @@ fn letta_and_codex_are_read_and_not_written() {
     assert_eq!((preference.category.as_str(), preference.content.as_str()), ("core", "Prefers tabs\nin all files"));
     assert_eq!(knowledge.tags, ["codex", "build_system", "cargo", "xtask"]);
     assert!(knowledge.key.starts_with("codex_build_system_knowledge_"), "{}", knowledge.key);
-    assert_eq!(knowledge.summary.as_deref(), Some("cwd=/work/x; reuse_rule=same repo"));
+    assert_eq!(knowledge.summary.as_deref(), Some("cwd=/home/x; reuse_rule=same repo"));
     for format in [Format::Letta, Format::Codex] {
         assert!(write_files(format, &[], NOON).unwrap_err().message.contains("is read and not written"));
     }
