@@ -17,6 +17,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest,
     MAX_SCOPE_NAME_BYTES, Policy,
 };
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
 use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
@@ -104,6 +105,7 @@ fn every_command(target: &Target) -> Vec<Command> {
         commands.push(AgentsMdRequest { name: name.clone(), content, ..AgentsMdRequest::default() }.into());
         commands.extend(every_notebook_command(name).into_iter().map(Command::from));
         commands.extend(every_entries_command(name).into_iter().map(Command::from));
+        commands.extend(every_exchange(name).map(Command::from));
         commands.push(FilesCommand::List { after: Some(name.clone()), limit: 1000 }.into());
         commands.push(FilesCommand::Read { path: name.clone(), offset: 0, max_bytes: 4000 }.into());
         commands.push(FilesCommand::Read { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }.into());
@@ -159,6 +161,31 @@ fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
         NotebookCommand::RememberError { tool: name(), error: name() },
         NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() },
     ]
+}
+
+/// What is named is where foreign files were, and what they say: never a place in the store.
+fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
+    let line = format!("{{\"key\":{},\"category\":{},\"content\":\"mine\"}}\n", json!(name), json!(name));
+    let file = |path: &str, text: String| ForeignFile { path: path.into(), first_line: 1, content: Ok(text.into()) };
+    let import = |format, file| {
+        ExchangeVerb::ImportFrom(ImportFromRequest {
+            format,
+            origin: name.into(),
+            files: vec![file],
+            others: vec![name.into()],
+            dry_run: false,
+            earlier: Vec::new(),
+            provenance: None,
+        })
+    };
+    let export = ExportToRequest { format: Format::ClaudeCode, forgotten: true, cursor: None };
+    let topic = file(&format!("{name}.md"), format!("---\nname: {}\n---\nmine\n", json!(name)));
+    [
+        import(Format::JsonLines, file("dump.jsonl", line)),
+        import(Format::ClaudeCode, topic),
+        ExchangeVerb::ExportTo(export),
+    ]
+    .map(ExchangeCommand::new)
 }
 
 fn every_entries_command(name: &str) -> Vec<EntriesCommand> {

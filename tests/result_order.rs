@@ -6,10 +6,13 @@ mod support;
 
 use saddlebag::Command;
 use saddlebag::agents_md::AgentsMdRequest;
+use saddlebag::approval::TrustCommand;
 use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
 use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, Format};
 use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::tools::{Dialect, ToolCall, ToolSet};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
 use support::{BOTH, agent_config, keep, project_config};
@@ -43,6 +46,11 @@ fn commutative() -> Vec<Command> {
     ]
 }
 
+fn tool(name: &str, arguments: &str) -> Command {
+    let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Docs);
+    ToolCall { name: name.into(), arguments: arguments.into(), sets, dialect }.into()
+}
+
 /// Commands that only look.
 fn looking() -> Vec<Command> {
     let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
@@ -54,6 +62,16 @@ fn looking() -> Vec<Command> {
         EntriesCommand::new(EntriesVerb::List { filter: EntryFilter::default(), limit: Some(2), cursor: None }).into(),
         EntriesCommand::new(EntriesVerb::Get { key: "s".into() }).into(),
         EntriesCommand::new(EntriesVerb::Export { forgotten: true, cursor: None }).into(),
+        ExchangeCommand::new(ExchangeVerb::ExportTo(ExportToRequest {
+            format: Format::JsonLines,
+            forgotten: true,
+            cursor: None,
+        }))
+        .into(),
+        TrustCommand::Pending { limit: 9, cursor: None }.into(),
+        tool("memory_recall", r#"{"query": "fact"}"#),
+        tool("notebook_recall", r#"{"query": "fact"}"#),
+        tool("memory", r#"{"command": "view", "path": "/memories"}"#),
         Command::Context(ContextRequest { entries: entries.clone(), ..ContextRequest::default() }),
         PreambleRequest {
             memory: ContextRequest { entries, ..ContextRequest::default() },
