@@ -78,6 +78,10 @@ pub(super) fn count(flags: &mut Vec<Flag>, kind: FlagKind, what: impl FnOnce() -
 /// The text with its hidden characters made visible.
 pub(super) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Most texts hide nothing, and a look at their bytes tells.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
+        return text.into();
+    }
     let mut out = String::with_capacity(text.len());
     let mut before = None;
     let mut in_a_row: u32 = 0;
