@@ -18,7 +18,7 @@ use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::EntryFolder;
 use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::Simulator;
-use support::arbitrary::{cases, overflow};
+use support::arbitrary::{cases, made_of, overflow};
 use support::drive::{Drive, simulator};
 use support::{BOTH, Kind, agent_config, keep, path, project_config};
 
@@ -161,10 +161,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
         "<!--",
         "x",
     ];
-    prop_oneof![
-        6 => prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..14).prop_map(|pieces| pieces.concat()),
-        1 => any::<String>(),
-    ]
+    made_of(pieces.to_vec())
 }
 
 proptest! {

@@ -14,7 +14,7 @@ use saddlebag::entries::{HydrateRequest, Policy};
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
-use support::arbitrary::{cases, overflow};
+use support::arbitrary::{cases, made_of, overflow};
 use support::drive::{Drive, changes, simulator};
 use support::{BOTH, Kind, agent_config, keep, path};
 
@@ -101,10 +101,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
         "\t",
         "\u{200b}",
     ];
-    prop_oneof![
-        6 => prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..14).prop_map(|pieces| pieces.concat()),
-        1 => any::<String>(),
-    ]
+    made_of(pieces.to_vec())
 }
 
 proptest! {

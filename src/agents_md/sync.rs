@@ -91,7 +91,9 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdReques
         let chosen = fact.entry.filter(|entry| is_chosen(&request, entry));
         // What stands in AGENTS.md is read as a prompt is.
         let waiting = chosen.filter(|entry| entry.standing().unapproved().is_some());
-        not_approved.extend(waiting.map(|entry| of_unapproved(&request, entry)));
+        not_approved.extend(waiting.map(|entry| {
+            left_out_of(&request, &entry.path, &entry.key, LeftOutReason::Unapproved, entry.content.len())
+        }));
         let is_chosen = chosen.is_some() && waiting.is_none();
         let left = match decide(key, fact, request.prefer, is_emptied) {
             Decision::Follow => {
@@ -265,14 +267,15 @@ fn is_chosen(request: &AgentsMdRequest, entry: &EntryInfo) -> bool {
     request.keys.contains(&entry.key) || request.tags.iter().any(|tag| entry.tags.contains(tag))
 }
 
-fn of_unapproved(request: &AgentsMdRequest, entry: &EntryInfo) -> LeftOut {
+/// A fact that is not in the section, of so many bytes.
+fn left_out_of(request: &AgentsMdRequest, path: &str, key: &str, reason: LeftOutReason, bytes: usize) -> LeftOut {
     LeftOut {
-        path: entry.path.clone(),
-        key: Some(entry.key.clone()),
+        path: path.into(),
+        key: Some(key.into()),
         section: request.name.clone(),
-        reason: LeftOutReason::Unapproved,
+        reason,
         kept_bytes: 0,
-        left_out_bytes: entry.content.len() as u64,
+        left_out_bytes: bytes as u64,
     }
 }
 
@@ -393,14 +396,8 @@ fn write(
             room = room.saturating_sub(needed);
             taken.push(fact);
         } else {
-            left_out.push(LeftOut {
-                path: fact.path.clone(),
-                key: Some(fact.key.clone()),
-                section: request.name.clone(),
-                reason: LeftOutReason::Budget,
-                kept_bytes: 0,
-                left_out_bytes: fact.item.len() as u64,
-            });
+            let bytes = fact.item.len();
+            left_out.push(left_out_of(request, &fact.path, &fact.key, LeftOutReason::Budget, bytes));
         }
     }
     order::sort_slice(&mut taken, |a, b| a.key.cmp(&b.key));

@@ -21,6 +21,14 @@ use saddlebag::protocol::FsError;
 use saddlebag::tools::{Dialect, ToolCall, ToolSet, tools};
 use saddlebag::trust::Provenance;
 
+/// Text of these pieces, or now and then any text.
+pub fn made_of(pieces: Vec<&'static str>) -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => prop::collection::vec(prop::sample::select(pieces), 0..14).prop_map(|pieces| pieces.concat()),
+        1 => any::<String>(),
+    ]
+}
+
 /// Text that commands and stores have in common, so that searches hit, edits match and lines repeat.
 pub fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
