@@ -59,7 +59,7 @@ pub(crate) async fn create_file(
     name: &str,
     text: &str,
 ) -> Result<bool, Error> {
-    let scope = opened(entries)?;
+    let scope = entries.scope()?;
     let (category, key, path) = place(folder, name)?;
     let pool = scope.pool(&super::Category::parse(&category)?)?;
     let fields = screened(call, &read(call, pool, &category, &key, text)?)?;
@@ -82,7 +82,7 @@ pub(crate) async fn create_file(
 
 /// Replaces the text of a file that is shown, if it still has the text `before`.
 pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownFile, text: &str) -> Result<(), Error> {
-    let scope = opened(entries)?;
+    let scope = entries.scope()?;
     let view = look(call, entries, scope).await?;
     let stored = at(call, &view, &before.path)?.ok_or_else(|| lost(&before.path))?;
     let pool = pool_of(scope, stored);
@@ -116,7 +116,7 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
 
 /// Forgets the entry of a file that is shown. `false`: there is none.
 pub(crate) async fn forget_file(call: &Call, entries: &Entries, path: &RelPath) -> Result<bool, Error> {
-    let scope = opened(entries)?;
+    let scope = entries.scope()?;
     let view = look(call, entries, scope).await?;
     let Some(stored) = at(call, &view, path)? else { return Ok(false) };
     let stored = stored.clone();
@@ -134,7 +134,7 @@ pub(crate) async fn rename_file(
     folder: &str,
     name: &str,
 ) -> Result<bool, Error> {
-    let scope = opened(entries)?;
+    let scope = entries.scope()?;
     let (category, key, _) = place(folder, name)?;
     let pool = scope.pool(&super::Category::parse(&category)?)?;
     let view = look(call, entries, scope).await?;
@@ -159,13 +159,6 @@ pub(crate) async fn rename_file(
         write::bury(call, &view, pool_of(scope, &stored), &stored, &version(&stored)).await?;
     }
     Ok(true)
-}
-
-fn opened(entries: &Entries) -> Result<&EntriesScope, Error> {
-    entries.scope.as_deref().ok_or_else(|| {
-        let help = "open the memory with the name of an agent";
-        Error::invalid_argument("this memory was opened without an agent", help)
-    })
 }
 
 fn pool_of<'a>(scope: &'a EntriesScope, stored: &Stored) -> &'a Pool {

@@ -245,8 +245,8 @@ impl Entries {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
     }
 
-    fn scope(&self) -> Result<Rc<EntriesScope>, Error> {
-        self.scope.clone().ok_or_else(|| {
+    fn scope(&self) -> Result<&Rc<EntriesScope>, Error> {
+        self.scope.as_ref().ok_or_else(|| {
             let help = "open the memory with the name of an agent";
             Error::invalid_argument("this memory was opened without an agent", help)
         })
@@ -284,7 +284,7 @@ pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waitin
 /// Runs a command.
 pub(crate) async fn run(call: &Call, entries: &Entries, command: EntriesCommand) -> Result<EntriesReply, Error> {
     let scope = checked_scope(entries, command.agent.as_deref(), command.workspace.as_deref())?;
-    answer(call, entries, &scope, command).await.map_err(unavailable)
+    answer(call, entries, scope, command).await.map_err(unavailable)
 }
 
 /// Takes entries of another format in.
@@ -296,7 +296,7 @@ pub(crate) async fn adopt(
     adoption: Adoption<'_>,
 ) -> Result<Vec<ExchangedEntry>, Error> {
     let scope = checked_scope(entries, agent, workspace)?;
-    adopt::adopt(call, entries, &scope, adoption).await.map_err(unavailable)
+    adopt::adopt(call, entries, scope, adoption).await.map_err(unavailable)
 }
 
 /// Gives the entries for another format, and the files that are none.
@@ -308,10 +308,14 @@ pub(crate) async fn dump(
     forgotten: bool,
 ) -> Result<(Vec<ForeignEntry>, Vec<EntryProblem>), Error> {
     let scope = checked_scope(entries, agent, workspace)?;
-    adopt::dump(call, entries, &scope, forgotten).await.map_err(unavailable)
+    adopt::dump(call, entries, scope, forgotten).await.map_err(unavailable)
 }
 
-fn checked_scope(entries: &Entries, agent: Option<&str>, workspace: Option<&str>) -> Result<Rc<EntriesScope>, Error> {
+fn checked_scope<'e>(
+    entries: &'e Entries,
+    agent: Option<&str>,
+    workspace: Option<&str>,
+) -> Result<&'e EntriesScope, Error> {
     let scope = entries.scope()?;
     scope.check(agent, workspace)?;
     Ok(scope)
@@ -321,7 +325,7 @@ fn checked_scope(entries: &Entries, agent: Option<&str>, workspace: Option<&str>
 /// and workspace have it is the agent's.
 pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
     let scope = entries.scope()?;
-    read::current(call, entries, &scope).await.map_err(unavailable)
+    read::current(call, entries, scope).await.map_err(unavailable)
 }
 
 fn unavailable(error: Error) -> Error {
