@@ -1,10 +1,6 @@
 //! One agent never sees another's entries, whatever it asks for: every command of every family, across two
 //! agents and two workspaces, in both engines.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::agents_md::{AgentsMdRequest, Side};
 use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};

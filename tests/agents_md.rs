@@ -1,9 +1,5 @@
 //! The managed section of AGENTS.md: what it has, what it reads back, and what it leaves alone.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use proptest::prelude::*;
 use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChangeKind, Side};
 use saddlebag::context::LeftOutReason;

@@ -1,9 +1,5 @@
 //! The memory tool of Anthropic's API: what its SDK was recorded to answer, and what Saddlebag adds.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use std::collections::BTreeMap;
 
 use saddlebag::tools::{Dialect, ToolAnswer, ToolCall, ToolSet};

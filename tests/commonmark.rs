@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::sample::select;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use saddlebag::document::{LinkKind, Note, TagSyntax};
+use support::arbitrary::cases;
 
 /// Where a note is deliberately not CommonMark: example and reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
@@ -99,7 +100,7 @@ fn random_texts_read_as_pulldown_cmark_reads_them() {
         "<div>\n",
         "<https://e.f>",
     ];
-    let config = Config { cases: 20_000, failure_persistence: None, ..Config::default() };
+    let config = cases(1_000);
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let read = runner.run(&vec(select(pieces.to_vec()), 1..14), |pieces| {
         // No frontmatter.

@@ -1,25 +1,15 @@
 //! What is not the component, or does not behave like one, gives a clear error.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use std::time::Duration;
 
 use saddlebag::Config;
 use saddlebag::journal::{JournalCommand, SearchRequest};
 use saddlebag::protocol::{CommandId, FsResult};
-use saddlebag_host::{
-    CodeCache, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT, Engine, EngineError, Executor, Simulator,
-};
-use support::{path, project_config, runtime, today};
+use saddlebag_host::{CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Executor, Simulator};
+use support::{COMPONENT, component, path, project_config, runtime, today};
 
 fn load(bytes: &[u8]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("component.wasm");
-    std::fs::write(&file, bytes).unwrap();
-    let mut options = ComponentOptions::default();
-    options.component = Some(file);
+    let mut options = ComponentOptions::new(bytes.to_vec());
     options.cache = CodeCache::Off;
     match ComponentRuntime::new(options) {
         Err(EngineError::Component(message)) => message,
@@ -32,8 +22,8 @@ fn load(bytes: &[u8]) -> String {
 fn what_is_no_component_is_named_so() {
     assert!(load(b"").starts_with("not a component: "));
     assert!(load(b"# Markdown\n").starts_with("not a component: "));
-    assert!(load(&EMBEDDED_COMPONENT[..EMBEDDED_COMPONENT.len() / 2]).starts_with("not a component: "));
-    assert!(load(&EMBEDDED_COMPONENT[..20]).starts_with("not a component: "));
+    assert!(load(&COMPONENT[..COMPONENT.len() / 2]).starts_with("not a component: "));
+    assert!(load(&COMPONENT[..20]).starts_with("not a component: "));
     let module = wat::parse_str("(module)").unwrap();
     assert!(load(&module).starts_with("not a component: "), "{}", load(&module));
 }
@@ -59,14 +49,6 @@ fn a_component_that_imports_anything_is_refused() {
     let message = load(&wat::parse_str(import).unwrap());
     assert!(message.starts_with("the component imports what no memory needs: "), "{message}");
     assert!(message.contains("wasi:clocks/wall-clock"), "{message}");
-}
-
-#[test]
-fn a_file_that_is_not_there_is_named() {
-    let mut options = ComponentOptions::default();
-    options.component = Some("no/such/component.wasm".into());
-    let Err(EngineError::Component(message)) = ComponentRuntime::new(options) else { panic!("it was taken") };
-    assert!(message.contains("component.wasm"), "{message}");
 }
 
 /// Searches a store with much text until it is done or the engine is gone.
@@ -99,7 +81,7 @@ fn is_gone(engine: &mut impl Engine) -> bool {
 
 #[test]
 fn too_much_memory_is_a_trap_and_the_instance_is_gone() {
-    let mut options = ComponentOptions::default();
+    let mut options = component();
     options.max_memory_bytes = 4 << 20;
     let mut engine = ComponentRuntime::new(options).unwrap().open(project_config()).unwrap();
     assert!(engine.memory_bytes() > 0);
@@ -113,7 +95,7 @@ fn too_much_memory_is_a_trap_and_the_instance_is_gone() {
 
 #[test]
 fn a_call_over_its_deadline_is_a_trap_and_the_instance_is_gone() {
-    let mut options = ComponentOptions::default();
+    let mut options = component();
     options.deadline = Duration::from_nanos(1);
     let runtime = ComponentRuntime::new(options).unwrap();
     // The clock of the deadlines ticks on its own: several calls meet a tick in any case.
@@ -147,17 +129,17 @@ fn a_bad_configuration_is_refused_alike() {
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, clippy::all)]
-    wasmtime::component::bindgen!({ path: "wit", world: "saddlebag" });
+    wasmtime::component::bindgen!({ path: "../wit", world: "saddlebag" });
 }
 
 #[test]
 fn a_path_that_is_none_is_refused_by_the_component_itself() {
     use bindings::exports::saddlebag::memory::{engine, fs, journal, trust, types};
-    let wasm = wasmtime::Engine::default();
-    let component = wasmtime::component::Component::new(&wasm, EMBEDDED_COMPONENT).unwrap();
-    let mut store = wasmtime::Store::new(&wasm, ());
-    let linker = wasmtime::component::Linker::new(&wasm);
-    let instance = bindings::Saddlebag::instantiate(&mut store, &component, &linker).unwrap();
+    let component = runtime().component();
+    let mut store = wasmtime::Store::new(component.engine(), ());
+    store.set_epoch_deadline(u64::MAX / 2);
+    let linker = wasmtime::component::Linker::new(component.engine());
+    let instance = bindings::Saddlebag::instantiate(&mut store, component, &linker).unwrap();
     let memory = instance.saddlebag_memory_engine().memory();
     let limits = engine::Limits {
         max_file_bytes: 4096,

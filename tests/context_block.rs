@@ -1,9 +1,5 @@
 //! The injected block: what it may hold, how large it is, and what it says of the rest.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

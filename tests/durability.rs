@@ -1,9 +1,5 @@
 //! What was acknowledged stays, whatever crashes and whoever else writes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;

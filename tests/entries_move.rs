@@ -1,9 +1,5 @@
 //! Export and import through both engines, with stores that crash in between.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, NewEntry,

@@ -1,9 +1,5 @@
 //! Memory that moves between agents, through both engines.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::entries::{
     EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, ExchangeState, ExchangedEntry, NewEntry,
 };

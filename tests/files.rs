@@ -1,9 +1,5 @@
 //! The files of a scope by their paths: which there are, page by page, and what is in them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::files::{FilePage, FilesCommand, FilesReply, MAX_LISTED_FILES};
 use saddlebag::journal::{FileState, ReadReply};
 use saddlebag::protocol::{Error, ErrorCode};

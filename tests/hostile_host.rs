@@ -1,9 +1,5 @@
 //! A host that breaks the contract is told so, and changes nothing by it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::agents_md::AgentsMdRequest;
 use saddlebag::approval::{ApproveRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};

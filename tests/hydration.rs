@@ -1,10 +1,6 @@
 //! What is hydrated depends on the entries, the budget and the clock, and on nothing else: in both engines,
 //! through the commands.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

@@ -1,9 +1,5 @@
 //! The index file spares a new engine its reads, and is never believed where it could be wrong.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, NotebookReply, RecallRequest};

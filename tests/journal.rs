@@ -1,10 +1,6 @@
 //! What the journal does beyond the recorded vectors: exact texts, paging, undo, command lines, and a
 //! search that keeps up with the files.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::journal::{
     EditChange, JournalCommand, JournalReply, ListReply, SLASH_USAGE, SearchRequest, StatusReply, Target, WriteMode,
 };

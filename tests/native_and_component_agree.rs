@@ -1,9 +1,5 @@
 //! The same commands and results give the same bytes, natively and in WebAssembly.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use proptest::prelude::*;
 use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::{CommandId, FsError, FsOutcome, FsRequest, FsResult, RemoveOutcome};

@@ -1,9 +1,5 @@
 //! The notebook through both engines: what each command does, and what racing editors and crashes leave.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
 use saddlebag::notebook::{
     ErrorReply, ErrorState, ListNotesReply, ListRequest, MAX_ERROR_NOTES, MatchStrategy, MemoryContext, NoteFilter,

@@ -1,10 +1,6 @@
 //! Whatever the path, the link or the name: nothing outside the root is read or written.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,9 +1,5 @@
 //! The forms of the block, and what a conversation begins with.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use proptest::prelude::*;
 use saddlebag::Reply;
 use saddlebag::context::{

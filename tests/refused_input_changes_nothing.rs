@@ -1,9 +1,5 @@
 //! Bad input gives an error and changes nothing: no byte of any file, and no attempt at one.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::approval::{ApproveRequest, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,

@@ -1,9 +1,5 @@
 //! Requests may be answered in any order: what comes of the commands does not depend on it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::Command;
 use saddlebag::agents_md::AgentsMdRequest;
 use saddlebag::approval::TrustCommand;

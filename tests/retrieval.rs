@@ -2,10 +2,6 @@
 //!
 //! `cargo test --test retrieval -- --nocapture` prints the figures.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -58,7 +54,7 @@ fn figures(ranks: &[Option<usize>]) -> Figures {
 }
 
 fn collection() -> (Simulator, Vec<Question>) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/retrieval");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("retrieval");
     let mut store = Simulator::new(1);
     let mut folders = vec![root.join("notes")];
     while let Some(folder) = folders.pop() {

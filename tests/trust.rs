@@ -1,10 +1,6 @@
 //! What is trusted: text of tools and imports is found and never injected before a person approves it, secrets
 //! stay out, and text of the memory block does not come back. In both engines.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use proptest::prelude::*;
 use saddlebag::approval::{ApproveReply, ApproveRequest, PendingReply, TrustCommand, TrustReply};
 use saddlebag::context::{ContextEntries, ContextReply, ContextRequest, LeftOutReason};

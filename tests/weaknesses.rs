@@ -1,9 +1,5 @@
 //! The weaknesses of the original that this release beats, by their numbers in `docs/weaknesses.md`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
 use saddlebag::context::{ContextReply, ContextRequest, LeftOutReason, Overflow};
 use saddlebag::journal::{
     EditChange, FileState, JournalCommand, JournalReply, ReadReply, SearchRequest, SlashCommand, Target, WriteMode,

@@ -20,9 +20,10 @@ use saddlebag::context::ContextRequest;
 use saddlebag::journal::{JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Memory};
+use saddlebag_bench::{MAX_TOKENS, default_tools};
+use saddlebag_component::COMPONENT;
 use saddlebag_host::{
-    ComponentOptions, ComponentRuntime, Durability, EMBEDDED_COMPONENT, Engine, Host, LocalDir, LocalDirOptions,
-    NativeEngine,
+    ComponentOptions, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions, NativeEngine,
 };
 
 use corpus::{LAST_DAY, PROJECT};
@@ -46,7 +47,7 @@ fn main() -> Result<()> {
         Some(notes) => vec![notes.parse()?],
         None => vec![1_000, 10_000],
     };
-    let runtime = ComponentRuntime::new(ComponentOptions::default())?;
+    let runtime = ComponentRuntime::new(ComponentOptions::new(COMPONENT))?;
     let mut report = Report::default();
     for notes in sizes {
         eprintln!("measuring {notes} notes");
@@ -56,7 +57,9 @@ fn main() -> Result<()> {
     entries::measure(&mut report, &runtime)?;
     small_work(&mut report, &runtime)?;
     footprint(&mut report, &runtime)?;
-    mcp::tokens(&mut report)?;
+    let tokens = default_tools()?;
+    let ratio = tokens as f64 / MAX_TOKENS as f64;
+    report.add_ratio(&format!("the default tools, {tokens} tokens, of {MAX_TOKENS}"), ratio, 1.0);
     if let Some(program) = value("--program") {
         command_line(&mut report, Path::new(program))?;
         mcp::measure(&mut report, &runtime, Path::new(program))?;
@@ -229,7 +232,7 @@ fn footprint(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
     })?;
     let bar = Bar { baseline: "50 µs", time: Some(Duration::from_micros(50)), at_most: 1.0 };
     report.add("instantiate and open", instantiate, &[bar]);
-    report.add_ratio("component size, of 900 KB", EMBEDDED_COMPONENT.len() as f64 / 900_000.0, 1.0);
+    report.add_ratio("component size, of 900 KB", COMPONENT.len() as f64 / 900_000.0, 1.0);
     Ok(())
 }
 

@@ -1,10 +1,10 @@
-//! The server of the Model Context Protocol: what a call costs a client, and what the tools cost a model.
+//! The server of the Model Context Protocol: what a call costs a client.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
-use saddlebag::tools::{DEFAULT_SETS, Dialect, ToolCall, ToolSet, tools};
+use saddlebag::tools::{Dialect, ToolCall, ToolSet};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Host};
 use serde_json::{Value, json};
@@ -13,9 +13,6 @@ use crate::report::{Bar, Report};
 use crate::{NOW, QUERIES, Result, corpus, disk, median};
 
 const NOTES: usize = 10_000;
-
-/// What the default set may cost, in tokens.
-const MAX_TOKENS: f64 = 1_200.0;
 
 /// A server on pipes.
 struct Client {
@@ -106,17 +103,5 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: 
     })?;
     let bar = Bar { baseline: "the tool in process", time: Some(in_process), at_most: f64::INFINITY };
     report.add(&format!("MCP round trip, search of two terms, {NOTES} notes"), round_trip, &[bar]);
-    Ok(())
-}
-
-/// The tools as an API is sent them.
-pub(crate) fn tokens(report: &mut Report) -> Result<()> {
-    let sent = tools(&DEFAULT_SETS).into_iter().map(|tool| {
-        let schema: Value = serde_json::from_str(&tool.input_schema)?;
-        Ok(json!({ "name": tool.name, "description": tool.description, "input_schema": schema }))
-    });
-    let sent = Value::Array(sent.collect::<Result<_>>()?).to_string();
-    let tokens = tiktoken_rs::o200k_base()?.encode_ordinary(&sent).len();
-    report.add_ratio(&format!("the default tools, {tokens} tokens, of 1,200"), tokens as f64 / MAX_TOKENS, 1.0);
     Ok(())
 }

@@ -91,8 +91,10 @@ impl Global {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
+    #[cfg(feature = "component")]
     #[default]
     Component,
+    #[cfg_attr(not(feature = "component"), default)]
     Native,
 }
 
@@ -181,6 +183,7 @@ pub(crate) enum Command {
         arguments: Vec<std::ffi::OsString>,
     },
     /// Serve memory to clients of the Model Context Protocol, on standard input and output or HTTP
+    #[cfg(feature = "mcp")]
     Mcp(crate::mcp::McpArgs),
     /// Show memory at work on a sample store in a fresh folder
     Demo {

@@ -16,9 +16,11 @@ use crate::args::{
     WriteArgs,
 };
 use crate::failure::{Exit, Failure};
+#[cfg(feature = "mcp")]
+use crate::mcp;
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, entries, input, instructions, json, location, mcp, notebook, tools, trust, zk};
+use crate::{demo, entries, input, instructions, json, location, notebook, tools, trust, zk};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
@@ -32,6 +34,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
     let Cli { global, command } = cli;
     match command {
         args::Command::Path(args) => location::run(args, &global, output),
+        #[cfg(feature = "mcp")]
         args::Command::Mcp(args) => mcp::run(&args, global, output),
         args::Command::Demo { keep } => demo::run(keep, &global, output),
         args::Command::Completions { shell } => completions(shell, output),

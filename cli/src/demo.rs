@@ -43,7 +43,7 @@ pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Ex
     let failed =
         |error: io::Error| Failure::new("storage", format!("cannot make the sample store: {}", error.kind()), "");
     let folder = tempfile::Builder::new().prefix("saddlebag-demo-").tempdir().map_err(failed)?;
-    let options = Options { project: Project::Notebook, create: false, ..options(global) };
+    let options = Options { project: Project::Notebook, create: false, ..options(global)? };
     let mut store = Store::at(&Root::Default(folder.path().to_path_buf()), options, global)?;
     copy_sample(folder.path(), &store).map_err(failed)?;
     if !output.is_json() {

@@ -13,6 +13,7 @@ mod input;
 mod instructions;
 mod json;
 mod location;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod notebook;
 mod output;

@@ -7,9 +7,10 @@ use saddlebag::entries::EntriesConfig;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Reply};
+#[cfg(feature = "component")]
+use saddlebag_host::{CodeCache, ComponentOptions, EngineError};
 use saddlebag_host::{
-    ComponentOptions, Durability, EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag,
-    default_root, now,
+    Durability, EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
 };
 
 use crate::args::{self, Global};
@@ -95,7 +96,7 @@ impl Store {
     /// Opens the store for a project.
     pub(crate) fn of_project(project: Project, global: &Global) -> Result<Self, Failure> {
         let root = Root::of(global)?;
-        let options = Options { create: root.is_made(), project, ..options(global) };
+        let options = Options { create: root.is_made(), project, ..options(global)? };
         Self::at(&root, options, global)
     }
 
@@ -126,6 +127,7 @@ impl Store {
     }
 
     /// The memory itself, for who keeps several commands in flight.
+    #[cfg(feature = "mcp")]
     pub(crate) fn memory(&mut self) -> &mut Saddlebag {
         &mut self.memory
     }
@@ -147,18 +149,51 @@ impl Store {
 }
 
 /// Names a component to run in place of the one that this program was built with.
+#[cfg(feature = "component")]
 const COMPONENT_OVERRIDE: &str = "SADDLEBAG_COMPONENT";
+/// Names the folder for compiled code, in place of the one in the user's cache.
+#[cfg(feature = "component")]
+const CODE_CACHE: &str = "SADDLEBAG_CODE_CACHE";
 
-/// What the global options say of the engine and the disk.
-pub(crate) fn options(global: &Global) -> Options {
-    let mut component = ComponentOptions::default();
-    component.component = std::env::var_os(COMPONENT_OVERRIDE).map(PathBuf::from);
-    Options {
-        component,
-        engine: match global.engine {
-            args::Engine::Component => EngineKind::Component,
-            args::Engine::Native => EngineKind::Native,
-        },
+#[cfg(feature = "component")]
+fn component() -> Result<EngineKind, Failure> {
+    let mut options = match std::env::var_os(COMPONENT_OVERRIDE).map(PathBuf::from) {
+        None => {
+            let mut options = ComponentOptions::new(saddlebag_component::COMPONENT);
+            options.sha256 = Some(saddlebag_component::SHA256);
+            options
+        }
+        Some(path) => ComponentOptions::new(
+            std::fs::read(&path)
+                .map_err(|error| HostError::from(EngineError::Component(format!("{}: {error}", path.display()))))?,
+        ),
+    };
+    if let Some(folder) = std::env::var_os(CODE_CACHE).filter(|folder| !folder.is_empty()) {
+        options.cache = CodeCache::Folder(folder.into());
+    }
+    options.before_compiling = Some(say_that_it_compiles);
+    Ok(EngineKind::Component(options))
+}
+
+/// The first start takes seconds, in which a person would see nothing.
+#[cfg(feature = "component")]
+fn say_that_it_compiles() {
+    use std::io::{IsTerminal, Write, stderr};
+
+    if stderr().is_terminal() {
+        // Nobody is reading if it fails.
+        let _ = writeln!(stderr(), "compiling the memory component for this machine, once for each version …");
+    }
+}
+
+/// The engine, the disk and the scope that the global options ask for.
+pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
+    let engine = match global.engine {
+        #[cfg(feature = "component")]
+        args::Engine::Component => component()?,
+        args::Engine::Native => EngineKind::Native,
+    };
+    Ok(Options {
         durability: match global.durability {
             args::Durability::Full => Durability::Full,
             args::Durability::Fast => Durability::Fast,
@@ -172,8 +207,8 @@ pub(crate) fn options(global: &Global) -> Options {
             ..EntriesConfig::of_agent(global.agent.as_str())
         }),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets.into() },
-        ..Options::default()
-    }
+        ..Options::new(engine)
+    })
 }
 
 /// Whose memory it is.

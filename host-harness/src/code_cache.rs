@@ -46,15 +46,26 @@ impl CodeCache {
 
     /// The compiled component. A cache that cannot be had is done without: it saves time and nothing else.
     ///
-    /// `digest` is the SHA-256 of the bytes in hexadecimal, where it is known.
-    pub(crate) fn compile(&self, engine: &Engine, bytes: &[u8], digest: Option<&str>) -> wasmtime::Result<Component> {
-        let Some(folder) = self.folder() else { return Component::new(engine, bytes) };
+    /// `digest` is the SHA-256 of the bytes in hexadecimal, if it is known. `before_compiling` is called only if
+    /// no compiled code is found.
+    pub(crate) fn compile(
+        &self,
+        engine: &Engine,
+        bytes: &[u8],
+        digest: Option<&str>,
+        before_compiling: impl FnOnce(),
+    ) -> wasmtime::Result<Component> {
+        let Some(folder) = self.folder() else {
+            before_compiling();
+            return Component::new(engine, bytes);
+        };
         let digest = digest.map_or_else(|| hexadecimal(&Sha256::digest(bytes)), str::to_string);
         let file = folder.join(format!("{digest}-{:016x}.{SUFFIX}", fingerprint(engine)));
         match load(engine, &file) {
             Ok(component) => return Ok(component),
             Err(error) => tracing::debug!(%error, file = %file.display(), "no compiled code is used"),
         }
+        before_compiling();
         let component = Component::new(engine, bytes)?;
         if let Err(error) = component.serialize().and_then(|code| Ok(keep(&folder, &file, &code)?)) {
             tracing::debug!(%error, file = %file.display(), "compiled code is not kept");
@@ -152,11 +163,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = CodeCache::Folder(folder.path().join("cache"));
         let engine = Engine::default();
-        cache.compile(&engine, &component(0), None).unwrap();
+        cache.compile(&engine, &component(0), None, || ()).unwrap();
         let [file] = &files(&folder.path().join("cache"))[..] else { unreachable!("one file is kept") };
         load(&engine, file).unwrap();
         let written = fs::metadata(file).unwrap().modified().unwrap();
-        cache.compile(&engine, &component(0), None).unwrap();
+        cache.compile(&engine, &component(0), None, || ()).unwrap();
         assert_eq!(fs::metadata(file).unwrap().modified().unwrap(), written);
     }
 
@@ -165,13 +176,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = CodeCache::Folder(folder.path().to_path_buf());
         let engine = Engine::default();
-        cache.compile(&engine, &component(0), None).unwrap();
+        cache.compile(&engine, &component(0), None, || ()).unwrap();
         let file = files(folder.path()).remove(0);
         let whole = fs::read(&file).unwrap();
         for broken in [&b""[..], b"# Markdown\n", &whole[..whole.len() / 2]] {
             fs::remove_file(&file).unwrap();
             fs::write(&file, broken).unwrap();
-            cache.compile(&engine, &component(0), None).unwrap();
+            cache.compile(&engine, &component(0), None, || ()).unwrap();
             assert_eq!(fs::read(&file).unwrap(), whole);
         }
     }
@@ -182,8 +193,8 @@ mod tests {
         let cache = CodeCache::Folder(folder.path().to_path_buf());
         let mut config = wasmtime::Config::new();
         config.epoch_interruption(true);
-        cache.compile(&Engine::default(), &component(0), None).unwrap();
-        cache.compile(&Engine::new(&config).unwrap(), &component(0), None).unwrap();
+        cache.compile(&Engine::default(), &component(0), None, || ()).unwrap();
+        cache.compile(&Engine::new(&config).unwrap(), &component(0), None, || ()).unwrap();
         assert_eq!(files(folder.path()).len(), 2);
     }
 
@@ -193,7 +204,7 @@ mod tests {
         let cache = CodeCache::Folder(folder.path().to_path_buf());
         fs::write(folder.path().join("another file"), EMPTY).unwrap();
         for number in 0..KEPT_FILES + 3 {
-            cache.compile(&Engine::default(), &component(number), None).unwrap();
+            cache.compile(&Engine::default(), &component(number), None, || ()).unwrap();
         }
         assert_eq!(files(folder.path()).len(), KEPT_FILES + 1);
     }
@@ -206,11 +217,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = CodeCache::Folder(folder.path().to_path_buf());
         let engine = Engine::default();
-        cache.compile(&engine, &component(0), None).unwrap();
+        cache.compile(&engine, &component(0), None, || ()).unwrap();
         let file = files(folder.path()).remove(0);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
         assert!(load(&engine, &file).is_err());
-        cache.compile(&engine, &component(0), None).unwrap();
+        cache.compile(&engine, &component(0), None, || ()).unwrap();
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
@@ -219,6 +230,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, EMPTY).unwrap();
-        CodeCache::Folder(file).compile(&Engine::default(), &component(0), None).unwrap();
+        CodeCache::Folder(file).compile(&Engine::default(), &component(0), None, || ()).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! The component in wasmtime: [`ComponentRuntime`] compiles it once, [`ComponentEngine`] is one instance.
 
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,26 +26,25 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "saddlebag" });
 }
 
-/// The component that this library was built with.
-pub const EMBEDDED_COMPONENT: &[u8] = include_bytes!(env!("SADDLEBAG_EMBEDDED_COMPONENT"));
-
-/// Its SHA-256 in hexadecimal: to hash it takes longer than to load its compiled code.
-const EMBEDDED_DIGEST: &str = env!("SADDLEBAG_EMBEDDED_DIGEST");
-
 /// How often the clock of the deadlines ticks.
 const TICK: Duration = Duration::from_millis(50);
 
 /// More than any build of the component needs.
 const MAX_TABLE_ENTRIES: usize = 100_000;
 
-/// What a component may use, and where its compiled code is kept.
-#[derive(Clone, Debug)]
+/// The component to run, its limits, and where its compiled code is kept.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ComponentOptions {
-    /// The component; `None` for the one that this library was built with.
-    pub component: Option<PathBuf>,
+    /// The bytes of the component, for example those of the crate `saddlebag-component`.
+    pub component: Cow<'static, [u8]>,
+    /// SHA-256 of [`component`](Self::component) in hexadecimal, if it is known: hashing the bytes takes longer
+    /// than loading compiled code. Compiled code is kept under this name, so a wrong value loads wrong code.
+    pub sha256: Option<&'static str>,
     /// Where compiled code is kept, so that only the first run compiles.
     pub cache: CodeCache,
+    /// Called before the component is compiled, which takes seconds. Not called if compiled code is loaded.
+    pub before_compiling: Option<fn()>,
     /// How much memory an instance may have, in bytes.
     pub max_memory_bytes: usize,
     /// How long one call may take.
@@ -54,12 +53,14 @@ pub struct ComponentOptions {
     pub max_hostcall_bytes: usize,
 }
 
-impl Default for ComponentOptions {
-    /// The embedded component, the user's cache, 1 GiB, 30 seconds, 256 MiB.
-    fn default() -> Self {
+impl ComponentOptions {
+    /// This component with the user's cache, 1 GiB of memory, 30 seconds a call, 256 MiB a call.
+    pub fn new(component: impl Into<Cow<'static, [u8]>>) -> Self {
         Self {
-            component: None,
+            component: component.into(),
+            sha256: None,
             cache: CodeCache::User,
+            before_compiling: None,
             max_memory_bytes: 1 << 30,
             deadline: Duration::from_secs(30),
             max_hostcall_bytes: 256 << 20,
@@ -79,7 +80,7 @@ impl ComponentRuntime {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, is no component, imports anything, or exports another world.
+    /// The bytes are not a component, or the component imports anything or exports another world.
     pub fn new(options: ComponentOptions) -> Result<Self, EngineError> {
         let failed =
             |what: &str, error: wasmtime::Error| EngineError::Component(format!("{what}: {}", one_line(&error)));
@@ -88,11 +89,15 @@ impl ComponentRuntime {
         // Nothing reads them: a trap is one line of text, and is not debugged.
         config.generate_address_map(false).wasm_backtrace_max_frames(None).native_unwind_info(false);
         let engine = wasmtime::Engine::new(&config).map_err(|error| failed("wasmtime cannot run here", error))?;
-        let component = match &options.component {
-            None => options.cache.compile(&engine, EMBEDDED_COMPONENT, Some(EMBEDDED_DIGEST)),
-            Some(path) => options.cache.compile(&engine, &read_component(path)?, None),
+        let before_compiling = || {
+            if let Some(call) = options.before_compiling {
+                call();
+            }
         };
-        let component = component.map_err(|error| failed("not a component", error))?;
+        let component = options
+            .cache
+            .compile(&engine, &options.component, options.sha256, before_compiling)
+            .map_err(|error| failed("not a component", error))?;
         // Nothing is in the linker: a component that imports anything is refused here.
         let pre = Linker::new(&engine)
             .instantiate_pre(&component)
@@ -101,6 +106,12 @@ impl ComponentRuntime {
             bindings::SaddlebagPre::new(pre).map_err(|error| failed("the component exports another world", error))?;
         start_clock(&engine);
         Ok(Self { pre, options: Arc::new(options) })
+    }
+
+    /// The compiled component, for a host that instantiates it by itself.
+    #[must_use]
+    pub fn component(&self) -> &wasmtime::component::Component {
+        self.pre.instance_pre().component()
     }
 
     /// Makes an instance for one scope.
@@ -256,10 +267,6 @@ fn trapped(error: &wasmtime::Error) -> EngineError {
 /// The error and its causes without the line breaks that some of them have.
 fn one_line(error: &wasmtime::Error) -> String {
     format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn read_component(path: &Path) -> Result<Vec<u8>, EngineError> {
-    std::fs::read(path).map_err(|error| EngineError::Component(format!("{}: {error}", path.display())))
 }
 
 /// Lets deadlines pass for as long as the engine lives.

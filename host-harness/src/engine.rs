@@ -5,6 +5,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Config, ConfigError, Memory, Step};
 
+#[cfg(feature = "component")]
 use crate::component_engine::{ComponentEngine, ComponentOptions};
 
 /// Runs the commands of one scope of one store, without doing any I/O.
@@ -62,27 +63,24 @@ pub enum EngineError {
 }
 
 /// Which engine runs the commands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum EngineKind {
     /// The WebAssembly component, in a sandbox.
-    #[default]
-    Component,
+    #[cfg(feature = "component")]
+    Component(ComponentOptions),
     /// The same code, compiled into this program.
     Native,
 }
 
-/// Opens an engine of a kind; `component` is for the kind that is one.
+/// Opens an engine.
 ///
 /// # Errors
 ///
 /// A configuration that breaks a rule, or a component that cannot be loaded.
-pub fn open_engine(
-    kind: EngineKind,
-    config: Config,
-    component: ComponentOptions,
-) -> Result<Box<dyn Engine>, EngineError> {
+pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine>, EngineError> {
     match kind {
-        EngineKind::Component => Ok(Box::new(ComponentEngine::open(config, component)?)),
+        #[cfg(feature = "component")]
+        EngineKind::Component(options) => Ok(Box::new(ComponentEngine::open(config, options)?)),
         EngineKind::Native => Ok(Box::new(NativeEngine::open(config)?)),
     }
 }

@@ -13,10 +13,16 @@
 //! [`Host::sync_agents_md`] keeps a section of a file outside of the store.
 //!
 //! [`project_root`] says whose memory a path is of, [`now`] what time it is.
+//!
+//! This crate has no component of its own: [`ComponentOptions`] takes the bytes of one, for example those of
+//! the crate `saddlebag-component`. Without the feature `component`, which is on by default, there is only the
+//! native engine, and wasmtime is not compiled.
 
 mod agents_md;
 mod clock;
+#[cfg(feature = "component")]
 mod code_cache;
+#[cfg(feature = "component")]
 mod component_engine;
 mod engine;
 mod executor;
@@ -27,8 +33,10 @@ mod project;
 mod simulator;
 
 pub use clock::{TimeError, now, parse_time};
+#[cfg(feature = "component")]
 pub use code_cache::CodeCache;
-pub use component_engine::{ComponentEngine, ComponentOptions, ComponentRuntime, EMBEDDED_COMPONENT};
+#[cfg(feature = "component")]
+pub use component_engine::{ComponentEngine, ComponentOptions, ComponentRuntime};
 pub use engine::{Engine, EngineError, EngineKind, NativeEngine, open_engine};
 pub use executor::{Durability, Executor};
 pub use host::{Host, HostError, Observer};
@@ -36,8 +44,3 @@ pub use local_dir::{LocalDir, LocalDirOptions, OpenError};
 pub use memory::{Options, Project, Saddlebag, default_root};
 pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Simulator};
-
-/// The examples of the README, run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct ReadmeDoctests;

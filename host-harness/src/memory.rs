@@ -13,7 +13,6 @@ use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Config, Limits, Reply};
 
 use crate::clock;
-use crate::component_engine::ComponentOptions;
 use crate::engine::{Engine, EngineError, EngineKind, open_engine};
 use crate::executor::Durability;
 use crate::host::{Host, HostError};
@@ -21,12 +20,10 @@ use crate::local_dir::{LocalDir, LocalDirOptions};
 use crate::project::{canonical, project_root, project_slug};
 
 /// What a [`Saddlebag`] is opened with.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Options {
     /// Which engine runs the commands.
     pub engine: EngineKind,
-    /// What the component may use, and where its compiled code is kept.
-    pub component: ComponentOptions,
     /// Whose memory it is.
     pub project: Project,
     /// What an acknowledged change survives.
@@ -45,6 +42,25 @@ pub struct Options {
     pub entries: Option<EntriesConfig>,
     /// Whose text it takes, and what of it.
     pub trust: TrustConfig,
+}
+
+impl Options {
+    /// This engine on a folder that exists, which is one notebook, with durable writes and no entries.
+    #[must_use]
+    pub fn new(engine: EngineKind) -> Self {
+        Self {
+            engine,
+            project: Project::default(),
+            durability: Durability::default(),
+            create: false,
+            absolute_paths: false,
+            epoch: None,
+            limits: Limits::default(),
+            no_index_file: false,
+            entries: None,
+            trust: TrustConfig::default(),
+        }
+    }
 }
 
 /// Whose memory a store is opened for.
@@ -75,12 +91,12 @@ impl Project {
 ///
 /// ```
 /// use saddlebag::journal::{JournalCommand, Target, WriteMode};
-/// use saddlebag_host::{Options, Project, Saddlebag};
+/// use saddlebag_host::{EngineKind, Options, Project, Saddlebag};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let root = folder.path();
 /// let project = Project::Path(std::env::current_dir()?);
-/// let options = Options { project, ..Options::default() };
+/// let options = Options { project, ..Options::new(EngineKind::Native) };
 /// let mut memory = Saddlebag::open(root, options)?;
 /// memory.write(Target::LongTerm, WriteMode::Append, "Staging runs on port 8080")?;
 /// memory.execute(JournalCommand::AppendDaily { heading: "deploy".into(), body: "went well".into() })?;
@@ -112,7 +128,7 @@ impl Saddlebag {
             entries: options.entries,
             trust: options.trust,
         };
-        Ok(Self(Host::new(open_engine(options.engine, config, options.component)?, store)))
+        Ok(Self(Host::new(open_engine(options.engine, config)?, store)))
     }
 
     /// Runs a command at this moment of the system's clock.

@@ -127,7 +127,7 @@ fn sorted(mut keys: Vec<String>) -> Vec<String> {
 
 impl Recorded {
     /// How many cases there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.hydrate.len() + self.evict.len() + self.sweep.len() + self.capture.len()
     }
 

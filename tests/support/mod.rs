@@ -1,6 +1,7 @@
-//! What the end-to-end tests share: both engines over the simulator, and short ways to say things.
+//! The library of the end-to-end tests: both engines over the simulator, and shorthands.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+#![allow(missing_docs, reason = "only the tests use it")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may stop at the unexpected")]
 
 pub mod arbitrary;
 pub mod drive;
@@ -8,17 +9,19 @@ pub mod entries;
 pub mod exchange;
 pub mod zk;
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Memory, Reply};
-use saddlebag_host::{ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, Simulator};
+pub use saddlebag_component::COMPONENT;
+use saddlebag_host::{CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, Simulator};
 
-/// The compiled component, once for all tests of a file.
+/// The compiled component, once for all tests of a process.
 static RUNTIME: LazyLock<ComponentRuntime> =
-    LazyLock::new(|| ComponentRuntime::new(ComponentOptions::default()).expect("the embedded component loads"));
+    LazyLock::new(|| ComponentRuntime::new(component()).expect("the embedded component loads"));
 
 /// Which engine decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,25 @@ pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {
         Kind::Component => Box::new(RUNTIME.open(config).expect("a valid configuration")),
     }
 }
+
+/// The embedded component. Its compiled code stays in the build folder, so that later runs load it.
+pub fn component() -> ComponentOptions {
+    let mut options = ComponentOptions::new(COMPONENT);
+    options.sha256 = Some(saddlebag_component::SHA256);
+    options.cache = CodeCache::Folder(compiled_code());
+    options
+}
+
+/// `compiled-code` in the build folder, which the running test is in: `<target>/<profile>/deps/<test>`.
+fn compiled_code() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    test.ancestors().nth(3).expect("a test is in the build folder").join("compiled-code")
+}
+
+/// The README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct ReadmeDoctests;
 
 pub fn runtime() -> &'static ComponentRuntime {
     &RUNTIME

@@ -42,8 +42,8 @@ impl Case {
 pub struct Notebook(TempDir);
 
 impl Notebook {
-    pub fn new() -> Self {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/zk");
+    pub fn recorded() -> Self {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/zk");
         let folder = tempfile::tempdir().unwrap();
         copy(&data.join("notebook"), folder.path());
         let text = fs::read_to_string(data.join("expected.json")).unwrap();

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{command, program, root};
+use crate::run::{Output, command, program, root};
 
 /// Where the scripts are, and what says which versions they need.
 const SCRIPTS: &str = "cli/tests/clients";
@@ -14,18 +14,25 @@ const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, N
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
                        --without-clients` leaves it out";
 
-/// Installs the clients and has each use the program.
+/// Installs the clients below `target/`.
+pub(crate) fn install(output: &mut Output) -> Result<(), String> {
+    let root = root()?;
+    install_python(&root, output).map_err(with_way_out)?;
+    install_node(&root, output).map_err(with_way_out)
+}
+
+/// Has each client, which must be installed, use the program.
 pub(crate) fn run() -> Result<(), String> {
     let root = root()?;
     let program = program()?;
-    let python = python(&root).map_err(with_way_out)?;
-    let modules = node(&root).map_err(with_way_out)?;
+    let (python, modules) = (python(&root), node(&root).join("node_modules"));
+    let output = &mut Output::Inherited;
     let script = |name: &str| Path::new(SCRIPTS).join(name).into_os_string();
     // No compiled files beside the scripts.
     let environment = &[("PYTHONDONTWRITEBYTECODE", "1")];
     let python = python.to_string_lossy();
-    command(&python, [script("python_client.py"), program.clone().into()], environment)?;
-    command(&python, [script("inspector.py"), program.into(), modules.into()], environment)
+    command(&python, [script("python_client.py"), program.clone().into()], environment, output)?;
+    command(&python, [script("inspector.py"), program.into(), modules.into()], environment, output)
 }
 
 fn with_way_out(error: String) -> String {
@@ -33,25 +40,33 @@ fn with_way_out(error: String) -> String {
 }
 
 /// The Python that has the package.
-fn python(root: &Path) -> Result<PathBuf, String> {
-    let folder = root.join("target/clients/python");
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    install(root, &folder, &["requirements.txt"], |folder| {
-        let base = if cfg!(windows) { "python" } else { "python3" };
-        let venv: [OsString; 4] = ["-m".into(), "venv".into(), "--clear".into(), folder.into()];
-        command(base, venv, &[])?;
-        let requirements = Path::new(SCRIPTS).join("requirements.txt").into_os_string();
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-        command(&python.to_string_lossy(), pip.map(OsString::from).into_iter().chain([requirements]), &[])
-    })?;
-    Ok(python)
+fn python(root: &Path) -> PathBuf {
+    root.join("target/clients/python").join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
-/// The folder of the Inspector's packages.
-fn node(root: &Path) -> Result<PathBuf, String> {
-    let folder = root.join("target/clients/node");
+/// The folder of the Inspector.
+fn node(root: &Path) -> PathBuf {
+    root.join("target/clients/node")
+}
+
+fn install_python(root: &Path, output: &mut Output) -> Result<(), String> {
+    let folder = root.join("target/clients/python");
+    let python = python(root);
+    unless_installed(root, &folder, &["requirements.txt"], |folder| {
+        let base = if cfg!(windows) { "python" } else { "python3" };
+        let venv: [OsString; 4] = ["-m".into(), "venv".into(), "--clear".into(), folder.into()];
+        command(base, venv, &[], output)?;
+        let requirements = Path::new(SCRIPTS).join("requirements.txt").into_os_string();
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        let packages = pip.map(OsString::from).into_iter().chain([requirements]);
+        command(&python.to_string_lossy(), packages, &[], output)
+    })
+}
+
+fn install_node(root: &Path, output: &mut Output) -> Result<(), String> {
+    let folder = node(root);
     let files = ["package.json", "package-lock.json"];
-    install(root, &folder, &files, |folder| {
+    unless_installed(root, &folder, &files, |folder| {
         fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         for name in files {
             let from = root.join(SCRIPTS).join(name);
@@ -59,13 +74,12 @@ fn node(root: &Path) -> Result<PathBuf, String> {
         }
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
         let prefix = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"].map(OsString::from);
-        command(npm, prefix.into_iter().chain([folder.into()]), &[])
-    })?;
-    Ok(folder.join("node_modules"))
+        command(npm, prefix.into_iter().chain([folder.into()]), &[], output)
+    })
 }
 
 /// Installs into a folder, unless what the files ask for is there.
-fn install(
+fn unless_installed(
     root: &Path,
     folder: &Path,
     files: &[&str],

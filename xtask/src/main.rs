@@ -1,59 +1,47 @@
 //! The project's own commands: `cargo xtask demo`, `test`, `bench`, `build`.
 //!
-//! It depends on nothing that needs the component, so it runs on a machine that cannot build it yet, and
-//! makes it one that can.
+//! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build
+//! the component yet, and adds what such a machine lacks.
 
-#![allow(clippy::print_stderr, reason = "it tells what it runs")]
+#![allow(clippy::print_stderr, reason = "it shows the commands that it runs")]
 
 mod clients;
+mod component;
+mod run;
+mod test;
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use run::{add_target, cargo, root};
 
-const COMPONENT_TARGET: &str = "wasm32-wasip2";
-/// Has no standard library at all: what builds for it uses none.
-const NO_STD_TARGET: &str = "wasm32v1-none";
+const USAGE: &str = "\
+usage: cargo xtask demo [--engine component|native] [--keep]
+       cargo xtask test [--quick] [--without-clients]
+       cargo xtask bench [--notes N] [--write]
+       cargo xtask build
 
-/// Builds, tests and measures Saddlebag.
-#[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask")]
-struct Arguments {
-    #[command(subcommand)]
-    task: Task,
-}
+  demo                Build the program and show an agent's memory at work on a sample store
+    --engine native   Without the WebAssembly component: builds in a third of the time
+    --keep            Keep the folder of the sample store and print its path
+  test                Check everything that a change must pass
+    --quick           Only what needs neither the component nor the clients
+    --without-clients Leave out the clients from PyPI and npm, which need those registries once
+  bench               Measure against what the original does, and print the ratios
+    --notes N         With N notes, instead of 1,000 and 10,000
+    --write           Also write the table to docs/benchmarks.md
+  build               Build the component of a release, check its size and print its path";
 
-#[derive(Subcommand)]
 enum Task {
-    /// Build everything and show an agent's memory at work on a sample store.
-    Demo {
-        /// Keep the folder of the sample store and say where it is.
-        #[arg(long)]
-        keep: bool,
-    },
-    /// Check everything that a change must pass.
-    Test {
-        /// Leave out the clients from PyPI and npm, which need those registries once.
-        #[arg(long)]
-        without_clients: bool,
-    },
-    /// Measure against what the original does, and print the ratios.
-    Bench {
-        /// Measure with this many notes alone, instead of 1,000 and 10,000.
-        #[arg(long)]
-        notes: Option<usize>,
-        /// Also write the table to docs/benchmarks.md.
-        #[arg(long)]
-        write: bool,
-    },
-    /// Build the component alone and say where it is.
+    Demo { native: bool, keep: bool },
+    Test { quick: bool, without_clients: bool },
+    Bench { notes: Option<usize>, write: bool },
     Build,
+    Help,
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().task) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match parse(&words).and_then(perform) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("error: {message}");
@@ -62,57 +50,82 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(task: Task) -> Result<(), String> {
-    match task {
-        Task::Demo { keep } => {
-            add_target(COMPONENT_TARGET)?;
-            let keep = if keep { ["--keep"].as_slice() } else { &[] };
-            cargo(["run", "--quiet", "--package", "saddlebag-cli", "--", "demo"].iter().chain(keep))
+fn parse(words: &[String]) -> Result<Task, String> {
+    let (mut native, mut keep, mut quick, mut without_clients, mut notes, mut write) =
+        (false, false, false, false, None, false);
+    let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
+    let mut options = options.iter().map(String::as_str);
+    while let Some(option) = options.next() {
+        match (task.as_str(), option) {
+            ("demo", "--engine") => {
+                native = match options.next() {
+                    Some("native") => true,
+                    Some("component") => false,
+                    other => return Err(format!("--engine takes component or native, not {other:?}\n\n{USAGE}")),
+                }
+            }
+            ("demo", "--keep") => keep = true,
+            ("test", "--quick") => quick = true,
+            ("test", "--without-clients") => without_clients = true,
+            ("bench", "--notes") => {
+                let number = options.next().and_then(|text| text.parse().ok());
+                notes = Some(number.ok_or_else(|| format!("--notes takes a number\n\n{USAGE}"))?);
+            }
+            ("bench", "--write") => write = true,
+            (_, "--help" | "-h") => return Ok(Task::Help),
+            (task, option) => return Err(format!("`{task}` does not take `{option}`\n\n{USAGE}")),
         }
-        Task::Test { without_clients } => test(without_clients),
+    }
+    match task.as_str() {
+        "demo" => Ok(Task::Demo { native, keep }),
+        "test" => Ok(Task::Test { quick, without_clients }),
+        "bench" => Ok(Task::Bench { notes, write }),
+        "build" => Ok(Task::Build),
+        "help" | "--help" | "-h" => Ok(Task::Help),
+        other => Err(format!("there is no task `{other}`\n\n{USAGE}")),
+    }
+}
+
+fn perform(task: Task) -> Result<(), String> {
+    match task {
+        Task::Demo { native, keep } => demo(native, keep),
+        Task::Test { quick: true, .. } => test::quick(),
+        Task::Test { quick: false, without_clients } => test::all(without_clients),
         Task::Bench { notes, write } => bench(notes, write),
         Task::Build => {
-            add_target(COMPONENT_TARGET)?;
-            cargo([
-                "build",
-                "--package",
-                "saddlebag",
-                "--lib",
-                "--target",
-                COMPONENT_TARGET,
-                "--profile",
-                "component",
-            ])?;
-            let built = Path::new("target").join(COMPONENT_TARGET).join("component/saddlebag.wasm");
+            let built = component::build()?;
             eprintln!("built {}", built.display());
+            Ok(())
+        }
+        Task::Help => {
+            eprintln!("{USAGE}");
             Ok(())
         }
     }
 }
 
-fn test(without_clients: bool) -> Result<(), String> {
-    add_target(COMPONENT_TARGET)?;
-    add_target(NO_STD_TARGET)?;
-    cargo(["fmt", "--all", "--check"])?;
-    cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
-    cargo(["check", "--quiet", "--package", "saddlebag", "--lib", "--target", NO_STD_TARGET])?;
-    cargo(["test", "--workspace"])?;
-    command("cargo", ["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
-    // The program as the tests have built it: another selection of packages would compile wasmtime again.
-    command(&program()?.to_string_lossy(), ["demo"], &[])?;
-    if without_clients {
-        eprintln!("left out: the clients from PyPI and npm");
-        return Ok(());
+fn demo(native: bool, keep: bool) -> Result<(), String> {
+    let mut run: Vec<&str> = vec!["run", "--quiet"];
+    if native {
+        run.extend(["--package", "saddlebag-cli", "--no-default-features", "--", "demo", "--engine", "native"]);
+    } else {
+        add_target(component::TARGET)?;
+        // No `--package`: the selection decides the features of dependencies, and `test` uses the same one.
+        run.extend(["--bin", "saddlebag", "--", "demo"]);
     }
-    clients::run()
+    if keep {
+        run.push("--keep");
+    }
+    cargo(run)
 }
 
 fn bench(notes: Option<usize>, write: bool) -> Result<(), String> {
-    add_target(COMPONENT_TARGET)?;
+    add_target(component::TARGET)?;
     // Both at once, so that wasmtime is compiled once, with the features that all of them ask for.
     cargo(["build", "--release", "--workspace"])?;
     let program = root()?.join("target/release/saddlebag");
-    let mut arguments: Vec<String> = ["run", "--release", "--bin", "saddlebag-bench", "--"].map(String::from).to_vec();
+    let mut arguments: Vec<String> =
+        ["run", "--release", "--workspace", "--bin", "saddlebag-bench", "--"].map(String::from).to_vec();
     arguments.extend(["--program".to_string(), program.display().to_string()]);
     if let Some(notes) = notes {
         arguments.extend(["--notes".to_string(), notes.to_string()]);
@@ -121,59 +134,4 @@ fn bench(notes: Option<usize>, write: bool) -> Result<(), String> {
         arguments.extend(["--write".to_string(), "docs/benchmarks.md".to_string()]);
     }
     cargo(&arguments)
-}
-
-/// Adds a compilation target unless it is there. Machines without rustup have what they have.
-fn add_target(target: &str) -> Result<(), String> {
-    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    let help = format!("add the target {target} to your Rust toolchain: `rustup target add {target}`");
-    match installed {
-        Ok(output) if String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target) => Ok(()),
-        Ok(_) => command("rustup", ["target", "add", target], &[]).map_err(|error| format!("{error}\n  {help}")),
-        Err(_) if has_sysroot(target) => Ok(()),
-        Err(error) => Err(format!("cannot run rustup ({error}), and the target is missing\n  {help}")),
-    }
-}
-
-fn has_sysroot(target: &str) -> bool {
-    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
-    output.is_ok_and(|output| {
-        let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-        sysroot.join("lib/rustlib").join(target).is_dir()
-    })
-}
-
-fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<(), String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
-    command(&cargo, arguments, &[])
-}
-
-/// Runs a command at the root of the workspace, and says which.
-fn command(
-    program: &str,
-    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
-    environment: &[(&str, &str)],
-) -> Result<(), String> {
-    let arguments: Vec<_> = arguments.into_iter().map(|argument| argument.as_ref().to_os_string()).collect();
-    let name = Path::new(program).file_stem().unwrap_or(OsStr::new(program)).to_string_lossy().into_owned();
-    let line =
-        std::iter::once(name.into()).chain(arguments.iter().map(|a| a.to_string_lossy())).collect::<Vec<_>>().join(" ");
-    eprintln!("$ {line}");
-    let status = Command::new(program)
-        .args(&arguments)
-        .envs(environment.iter().copied())
-        .current_dir(root()?)
-        .status()
-        .map_err(|error| format!("cannot run `{line}`: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
-}
-
-/// The program, as `cargo test --workspace` builds it.
-fn program() -> Result<PathBuf, String> {
-    Ok(root()?.join("target/debug").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX)))
-}
-
-fn root() -> Result<PathBuf, String> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().map(Path::to_path_buf).ok_or_else(|| "xtask is not in a workspace".to_string())
 }

@@ -20,6 +20,7 @@ use super::filters::expand;
 use super::format::{self, Context, ListedLink, ListedNote, ListedTag};
 use super::{EXIT_FAILED, error_text};
 use crate::args::Global;
+use crate::failure::Failure;
 use crate::store::options;
 
 /// How an environment names the notebook.
@@ -42,6 +43,12 @@ impl From<BadUse> for Stop {
 impl From<HostError> for Stop {
     fn from(error: HostError) -> Self {
         Self::Failed(error.to_string())
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure.message)
     }
 }
 
@@ -105,7 +112,7 @@ fn init(folder: &Path, global: &Global) -> Result<(), Stop> {
     if let Some(root) = folder.ancestors().find(|folder| folder.join(".zk").is_dir()) {
         return Err(Stop::Failed(format!("init: a notebook already exists in {}", root.display())));
     }
-    let options = Options { create: true, project: Project::Notebook, ..options(global) };
+    let options = Options { create: true, project: Project::Notebook, ..options(global)? };
     Saddlebag::open(folder, options)?.run(global.now.unwrap_or_else(now), NotebookCommand::Init)?;
     Ok(())
 }
@@ -135,7 +142,7 @@ impl Notebook {
             let from = zk.notebook_dir.as_deref().map_or_else(|| here.clone(), PathBuf::from);
             Stop::Failed(format!("no notebook found in {} or a parent directory", from.display()))
         })?;
-        let options = Options { project: Project::Notebook, ..options(global) };
+        let options = Options { project: Project::Notebook, ..options(global)? };
         let memory = Saddlebag::open(&root, options)?;
         let moment = global.now.unwrap_or_else(now);
         let seconds = u64::try_from(moment.seconds).unwrap_or_default();

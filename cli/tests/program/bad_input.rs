@@ -194,7 +194,7 @@ fn a_log_of_no_date_does_no_harm() {
 fn a_component_that_is_none_is_refused() {
     let store = Store::new();
     let truncated = store.here.join("truncated.wasm");
-    fs::write(&truncated, &saddlebag_host::EMBEDDED_COMPONENT[..100_000]).expect("written");
+    fs::write(&truncated, &saddlebag_component::COMPONENT[..100_000]).expect("written");
     let foreign = store.here.join("foreign.wasm");
     fs::write(&foreign, b"\0asm\x0d\0\x01\0").expect("written");
     for (file, message) in [

@@ -8,6 +8,7 @@ mod entries;
 mod exchange;
 mod instructions;
 mod journal;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod notebook;
 mod support;

@@ -79,6 +79,9 @@ impl Store {
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
         let of_program =
             ["ROOT", "LOG", "COMPONENT", "AGENT", "WORKSPACE", "MCP_TOKEN"].map(|name| format!("SADDLEBAG_{name}"));
+        // Only the first test of a build compiles the component.
+        let built = Path::new(env!("CARGO_BIN_EXE_saddlebag"));
+        command.env("SADDLEBAG_CODE_CACHE", built.ancestors().nth(2).expect("the build folder").join("compiled-code"));
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {
             command.env_remove(name);
         }

@@ -38,7 +38,7 @@ enum Action {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn local_dir_and_simulator_agree(actions in prop::collection::vec(action(), 1..40)) {

@@ -367,8 +367,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
-
         #[test]
         fn any_word_stems_like_snowball(word in "[a-z']{1,15}") {
             prop_assert_eq!(stemmed(&word), Reference::create(Algorithm::English).stem(&word).into_owned());

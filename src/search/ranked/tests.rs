@@ -278,8 +278,6 @@ fn queries() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     /// However it came to be, an index answers like one that was made of the same documents at once,
     /// to the last bit of a score.
     #[test]

@@ -1,8 +1,8 @@
-//! Builds the component and makes its path known to the library, which embeds it.
+//! Builds the component and tells the library where it is.
 //!
-//! The component is built by plain `cargo build --target wasm32-wasip2` with its own profile, in its
-//! own target folder, without the flags of the build that this script is part of. It is built again
-//! when its sources or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
+//! It runs `cargo build --target wasm32-wasip2` with a profile for components, in a target folder of its
+//! own, without the flags of the build that this script belongs to. Cargo runs it again when the sources
+//! or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
 
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "how a build script speaks to cargo")]
 
@@ -12,10 +12,9 @@ use std::process::{Command, ExitCode};
 use sha2::{Digest, Sha256};
 
 const TARGET: &str = "wasm32-wasip2";
-const PROFILE: &str = "component";
 const OVERRIDE: &str = "SADDLEBAG_COMPONENT";
 
-/// What one build hands to those it starts, and what would make the component depend on it.
+/// Variables of the outer build that must not reach the inner one.
 const INHERITED: [&str; 9] = [
     "CARGO_BUILD_TARGET",
     "CARGO_BUILD_RUSTFLAGS",
@@ -49,13 +48,14 @@ fn component() -> Result<PathBuf, String> {
         return path.canonicalize().map_err(|error| format!("{OVERRIDE}: {}: {error}", path.display()));
     }
     let manifest = variable("CARGO_MANIFEST_DIR")?;
-    let root = Path::new(&manifest).parent().ok_or("the host crate is not in a workspace")?.to_path_buf();
+    let root = Path::new(&manifest).ancestors().nth(2).ok_or("this crate is not in a workspace")?.to_path_buf();
     for source in ["src", "wit", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
     let target_dir = target_dir(Path::new(&variable("OUT_DIR")?));
-    build(&root, &target_dir)?;
-    let built = target_dir.join(TARGET).join(PROFILE).join("saddlebag.wasm");
+    let profile = if variable("PROFILE")? == "release" { "component" } else { "component-dev" };
+    build(&root, &target_dir, profile)?;
+    let built = target_dir.join(TARGET).join(profile).join("saddlebag.wasm");
     built.canonicalize().map_err(|error| format!("the component was built, but not as {}: {error}", built.display()))
 }
 
@@ -71,11 +71,11 @@ fn target_dir(out_dir: &Path) -> PathBuf {
     out_dir.ancestors().nth(4).unwrap_or(out_dir).join("component")
 }
 
-fn build(root: &Path, target_dir: &Path) -> Result<(), String> {
+fn build(root: &Path, target_dir: &Path, profile: &str) -> Result<(), String> {
     let mut cargo = Command::new(variable("CARGO")?);
     cargo
         .current_dir(root)
-        .args(["build", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", PROFILE])
+        .args(["build", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile])
         .arg("--target-dir")
         .arg(target_dir);
     for (name, _) in std::env::vars_os() {

@@ -1,0 +1,30 @@
+//! End to end: commands in; requests, replies and files out. Most tests run in both engines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod agents_are_isolated;
+mod agents_md;
+mod anthropic_memory_tool;
+mod commonmark;
+mod component_faults;
+mod context_block;
+mod durability;
+mod entries_move;
+mod exchange;
+mod files;
+mod hostile_host;
+mod hydration;
+mod imports_nothing;
+mod index_file;
+mod journal;
+mod native_and_component_agree;
+mod notebook;
+mod nothing_escapes_the_root;
+mod preamble;
+mod refused_input_changes_nothing;
+mod result_order;
+#[allow(clippy::print_stdout, reason = "it prints a table")]
+mod retrieval;
+mod tools;
+mod trust;
+mod weaknesses;

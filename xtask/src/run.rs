@@ -1,0 +1,87 @@
+//! Commands of others: cargo, rustup, and the programs that are built.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the output of a command goes.
+pub(crate) enum Output {
+    /// To the terminal, as it comes.
+    Inherited,
+    /// Into this text, to be shown if the command fails.
+    Captured(String),
+}
+
+pub(crate) fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<(), String> {
+    cargo_with(arguments, &[], &mut Output::Inherited)
+}
+
+pub(crate) fn cargo_with(
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    environment: &[(&str, &str)],
+    output: &mut Output,
+) -> Result<(), String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
+    command(&cargo, arguments, environment, output)
+}
+
+/// Runs a command at the root of the workspace and prints it first.
+pub(crate) fn command(
+    program: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    environment: &[(&str, &str)],
+    output: &mut Output,
+) -> Result<(), String> {
+    let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().into()).collect();
+    let name = Path::new(program).file_stem().unwrap_or(OsStr::new(program)).to_string_lossy().into_owned();
+    let line =
+        std::iter::once(name.into()).chain(arguments.iter().map(|a| a.to_string_lossy())).collect::<Vec<_>>().join(" ");
+    let mut command = Command::new(program);
+    command.args(&arguments).envs(environment.iter().copied()).current_dir(root()?);
+    let cannot = |error| format!("cannot run `{line}`: {error}");
+    let status = match output {
+        Output::Inherited => {
+            eprintln!("$ {line}");
+            command.status().map_err(cannot)?
+        }
+        Output::Captured(text) => {
+            let ended = command.output().map_err(cannot)?;
+            text.push_str(&format!("$ {line}\n"));
+            text.push_str(&String::from_utf8_lossy(&ended.stdout));
+            text.push_str(&String::from_utf8_lossy(&ended.stderr));
+            ended.status
+        }
+    };
+    if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
+}
+
+/// Adds a compilation target unless it is installed. A machine without rustup must have it already.
+pub(crate) fn add_target(target: &str) -> Result<(), String> {
+    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
+    let help = format!("add the target {target} to your Rust toolchain: `rustup target add {target}`");
+    match installed {
+        Ok(output) if String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target) => Ok(()),
+        Ok(_) => command("rustup", ["target", "add", target], &[], &mut Output::Inherited)
+            .map_err(|error| format!("{error}\n  {help}")),
+        Err(_) if has_sysroot(target) => Ok(()),
+        Err(error) => Err(format!("cannot run rustup ({error}), and the target is missing\n  {help}")),
+    }
+}
+
+fn has_sysroot(target: &str) -> bool {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
+    output.is_ok_and(|output| {
+        let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        sysroot.join("lib/rustlib").join(target).is_dir()
+    })
+}
+
+/// The program of a debug build.
+pub(crate) fn program() -> Result<PathBuf, String> {
+    Ok(root()?.join("target/debug").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX)))
+}
+
+pub(crate) fn root() -> Result<PathBuf, String> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().map(Path::to_path_buf).ok_or_else(|| "xtask is not in a workspace".to_string())
+}
