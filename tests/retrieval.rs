@@ -1,6 +1,6 @@
 //! How well recall finds: questions over a small collection of notes, against literal search.
 //!
-//! `cargo test --test retrieval -- --nocapture` prints the figures.
+//! `cargo test --test end_to_end retrieval:: -- --nocapture` prints the figures.
 
 use std::collections::BTreeMap;
 use std::fs;

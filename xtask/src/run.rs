@@ -25,7 +25,8 @@ pub(crate) fn cargo_with(
     command(&cargo, arguments, environment, output)
 }
 
-/// Runs a command at the root of the workspace and prints it first.
+/// Runs a command at the root of the workspace and prints it first. The program keeps its compiled code in the
+/// build folder, as in the tests.
 pub(crate) fn command(
     program: &str,
     arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -38,6 +39,7 @@ pub(crate) fn command(
         std::iter::once(name.into()).chain(arguments.iter().map(|a| a.to_string_lossy())).collect::<Vec<_>>().join(" ");
     let mut command = Command::new(program);
     command.args(&arguments).envs(environment.iter().copied()).current_dir(root()?);
+    command.env("SADDLEBAG_CODE_CACHE", root()?.join("target/compiled-code"));
     let cannot = |error| format!("cannot run `{line}`: {error}");
     let status = match output {
         Output::Inherited => {

@@ -190,6 +190,7 @@ fn a_log_of_no_date_does_no_harm() {
     assert!(found.stdout.find(TODAY) < found.stdout.find("9999-99-99"), "{found:?}");
 }
 
+#[cfg(feature = "component")]
 #[test]
 fn a_component_that_is_none_is_refused() {
     let store = Store::new();

@@ -5,9 +5,10 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Once;
 
 /// Which engine the tests run, unless `SADDLEBAG_TEST_ENGINE` says otherwise.
-const ENGINE: &str = "component";
+const ENGINE: &str = if cfg!(feature = "component") { "component" } else { "native" };
 
 /// The moment of every run.
 pub(crate) const NOW: &str = "2026-05-30T09:15:00+02:00";
@@ -79,9 +80,8 @@ impl Store {
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
         let of_program =
             ["ROOT", "LOG", "COMPONENT", "AGENT", "WORKSPACE", "MCP_TOKEN"].map(|name| format!("SADDLEBAG_{name}"));
-        // Only the first test of a build compiles the component.
-        let built = Path::new(env!("CARGO_BIN_EXE_saddlebag"));
-        command.env("SADDLEBAG_CODE_CACHE", built.ancestors().nth(2).expect("the build folder").join("compiled-code"));
+        compile_the_component_once();
+        command.env("SADDLEBAG_CODE_CACHE", compiled_code());
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {
             command.env_remove(name);
         }
@@ -124,6 +124,23 @@ impl Store {
         self.run(arguments).exits(code).complains(message).prints("");
         assert_eq!(self.tree(), before, "{arguments:?} changed the store");
     }
+}
+
+/// In the build folder, so that later runs load it.
+fn compiled_code() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_saddlebag"));
+    program.ancestors().nth(2).expect("the build folder").join("compiled-code")
+}
+
+/// Otherwise every test that begins meanwhile compiles it too.
+fn compile_the_component_once() {
+    static COMPILED: Once = Once::new();
+    COMPILED.call_once(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
+        command.args(["--notebook", "--engine", &engine(), "--root"]).arg(folder.path()).arg("status");
+        run(command.env("SADDLEBAG_CODE_CACHE", compiled_code()), None).exits(0);
+    });
 }
 
 pub(crate) fn engine() -> String {
