@@ -137,6 +137,7 @@ pub type Finished = crate::protocol::Finished<Reply>;
 ///     target: Target::Scratchpad,
 ///     mode: WriteMode::Append,
 ///     content: "- [ ] water the plants".into(),
+///     truncate: false,
 /// };
 /// let step = memory.handle_memory_command(CommandId(17), now, Command::Journal(command))?;
 /// let request = &step.requests[0];

@@ -374,7 +374,7 @@ macro_rules! mirror_contract {
             }
 
             journal::Command => own_journal::JournalCommand {
-                Write { target, mode, content } = journal::WriteArgs,
+                Write { target, mode, content, truncate } = journal::WriteArgs,
                 AppendDaily { heading, body } = journal::AppendDailyArgs,
                 Read { target, offset, max_bytes } = journal::ReadArgs,
                 List,

@@ -117,8 +117,10 @@ fn every_other_command(name: &str) -> Vec<Command> {
     let list = |filter| ListRequest { with_text: true, filter, ..ListRequest::default() };
     let mut commands: Vec<Command> = vec![
         JournalCommand::Read { target: note(), offset: 0, max_bytes: 4_000 }.into(),
-        JournalCommand::Write { target: note(), mode: WriteMode::Append, content: "mine".into() }.into(),
-        JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "mine".into() }.into(),
+        JournalCommand::Write { target: note(), mode: WriteMode::Append, content: "mine".into(), truncate: false }
+            .into(),
+        JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "mine".into(), truncate: false }
+            .into(),
         JournalCommand::Edit { target: note(), change: replace }.into(),
         JournalCommand::Edit { target: note(), change: EditChange::Delete }.into(),
         JournalCommand::Restore { target: note() }.into(),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use saddlebag::entries::{EntriesCommand, EntriesVerb, ImportFile, ImportMode, ImportRequest, NewEntry};
 use saddlebag::journal::{EditChange, JournalCommand, Target, WriteMode};
 use saddlebag::notebook::{NotebookCommand, RememberRequest};
-use saddlebag::protocol::ErrorCode;
+use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
 use support::arbitrary::cases;
@@ -20,7 +20,7 @@ const PAD: &str = "projects/proj/SCRATCHPAD.md";
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
-    JournalCommand::Write { target, mode, content: content.into() }
+    JournalCommand::Write { target, mode, content: content.into(), truncate: false }
 }
 
 fn append(target: Target, content: &str) -> JournalCommand {
@@ -142,10 +142,24 @@ fn acknowledged_writes_survive() {
                 let names: Vec<&String> = before.keys().chain(done.keys()).chain(after.keys()).collect();
                 for name in names {
                     let found = after.get(name);
-                    // A restore that stops halfway leaves what it replaces beside the backup.
+                    // A restore that stops halfway leaves what it replaces beside the backup. So does a change, also
+                    // if it only did not come to removing it.
                     let waiting = name.strip_suffix(".old").and_then(|stem| before.get(&format!("{stem}.md")));
+                    let replaced = name.strip_suffix(".pre").is_some_and(|stem| {
+                        let file = format!("{stem}.md");
+                        found.is_none() || states[..=acknowledged].iter().any(|state| state.get(&file) == found)
+                    });
+                    // If the backup cannot be written any more, the text stays where it waits, and the reply says so.
+                    let elsewhere = name.strip_suffix(".bak").is_some_and(|stem| {
+                        let kept = after.get(&format!("{stem}.pre"));
+                        kept.is_some() && kept == before.get(name)
+                    });
                     assert!(
-                        found == before.get(name) || found == done.get(name) || found == waiting,
+                        found == before.get(name)
+                            || found == done.get(name)
+                            || found == waiting
+                            || replaced
+                            || elsewhere,
                         "{kind:?}, crash at {crash}, seed {seed}, {acknowledged} acknowledged: {name} is {found:?}"
                     );
                 }
@@ -186,6 +200,77 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
         drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect("it restores");
         assert_holds_both(&drive, crash);
         assert!(!drive.executor.files().contains_key("MEMORY.old"), "crash at {crash}");
+    }
+}
+
+/// Changes that keep what they replace.
+fn backed_up_changes() -> [JournalCommand; 4] {
+    let change = EditChange::Replace { old: "newer".into(), new: "newest".into() };
+    [
+        write(Target::LongTerm, WriteMode::Overwrite, "newest"),
+        JournalCommand::Edit { target: Target::LongTerm, change },
+        JournalCommand::Slash { line: "clear long_term".into() },
+        JournalCommand::Slash { line: "edit long_term newer => newest".into() },
+    ]
+}
+
+#[test]
+fn a_change_that_fails_leaves_the_older_backup() {
+    for kind in BOTH {
+        for command in backed_up_changes() {
+            let files: [(&str, &[u8]); 2] = [("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")];
+            let mut calm = Drive::new(kind, project_config(), simulator(&files));
+            calm.run(command.clone()).expect("it is made");
+            assert_eq!(calm.executor.files()["MEMORY.bak"], b"newer");
+            assert!(!calm.executor.files().contains_key("MEMORY.pre"), "{command:?}");
+            for operation in 0..calm.executor.operations() {
+                let mut drive = Drive::new(kind, project_config(), simulator(&files));
+                drive.executor.fail_at(operation, FsError::NoSpace);
+                let result = drive.run(command.clone());
+                let found = drive.executor.files();
+                assert!(found.values().any(|bytes| bytes == b"newer"), "{command:?} at {operation}: {found:?}");
+                if result.is_err() {
+                    assert_eq!(found["MEMORY.md"], b"newer", "{command:?} at {operation}: {result:?}");
+                    assert_eq!(found["MEMORY.bak"], b"older", "{command:?} at {operation}: {result:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_change_can_be_restored() {
+    for command in backed_up_changes() {
+        let files: [(&str, &[u8]); 2] = [("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")];
+        let mut calm = Drive::new(Kind::Component, project_config(), simulator(&files));
+        calm.run(command.clone()).expect("it is made");
+        for crash in 0..calm.executor.operations() {
+            let mut store = simulator(&files);
+            store.crash_at(crash);
+            let mut drive = Drive::new(Kind::Component, project_config(), store);
+            let _ = drive.run(command.clone());
+            drive.executor.restart();
+            let changed = drive.executor.files()["MEMORY.md"] != b"newer";
+            drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect("it restores");
+            let expected: &[u8] = if changed { b"newer" } else { b"older" };
+            assert_eq!(drive.executor.files()["MEMORY.md"], expected, "{command:?}, crash at {crash}");
+            assert!(!drive.executor.files().contains_key("MEMORY.pre"), "{command:?}, crash at {crash}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_file_never_replaces_a_backup() {
+    for kind in BOTH {
+        let mut drive =
+            Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
+        drive.run(write(Target::LongTerm, WriteMode::Overwrite, "new")).expect("it is written");
+        assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
+        let mut drive =
+            Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
+        drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect("it restores");
+        assert_eq!(drive.executor.files()["MEMORY.md"], b"precious");
+        assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
     }
 }
 

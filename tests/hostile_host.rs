@@ -26,7 +26,12 @@ fn search(query: &str) -> JournalCommand {
 }
 
 fn append(content: &str) -> JournalCommand {
-    JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content: content.into() }
+    JournalCommand::Write {
+        target: Target::Scratchpad,
+        mode: WriteMode::Append,
+        content: content.into(),
+        truncate: false,
+    }
 }
 
 fn read_long_term() -> JournalCommand {
@@ -100,8 +105,12 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed() {
             FsOutcome::MakeDirectory,
         ]
     };
-    let overwrite =
-        JournalCommand::Write { target: Target::Note("n".into()), mode: WriteMode::Overwrite, content: "x".into() };
+    let overwrite = JournalCommand::Write {
+        target: Target::Note("n".into()),
+        mode: WriteMode::Overwrite,
+        content: "x".into(),
+        truncate: false,
+    };
     let delete = JournalCommand::Edit { target: Target::Note("n".into()), change: EditChange::Delete };
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
@@ -500,8 +509,13 @@ fn a_file_that_always_changes_ends_in_contention() {
         for command in [
             JournalCommand::Edit { target: note(), change: edit.clone() },
             JournalCommand::Edit { target: note(), change: EditChange::Delete },
-            JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "z".into() },
-            JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "z".into() },
+            JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "z".into(), truncate: false },
+            JournalCommand::Write {
+                target: Target::LongTerm,
+                mode: WriteMode::Append,
+                content: "z".into(),
+                truncate: false,
+            },
             JournalCommand::Restore { target: note() },
         ] {
             let mut changes = 0_u32;
@@ -512,7 +526,7 @@ fn a_file_that_always_changes_ends_in_contention() {
                         let content = FileContent { bytes: b"x".to_vec(), version: version("v1"), size: 1 };
                         FsOutcome::Read(ReadOutcome::Content(content))
                     }
-                    FsOp::Write { path, .. } if path.as_str().ends_with(".bak") => {
+                    FsOp::Write { path, .. } if path.as_str().ends_with(".bak") || path.as_str().ends_with(".pre") => {
                         FsOutcome::Write(WriteOutcome::Written(version("b")))
                     }
                     FsOp::Write { .. } => {
@@ -552,8 +566,20 @@ fn an_append_that_nobody_can_vouch_for_ends_in_contention() {
 fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
     let commands: Vec<Command> = vec![
         append("x").into(),
-        JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "x".into() }.into(),
-        JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Overwrite, content: "x".into() }.into(),
+        JournalCommand::Write {
+            target: Target::LongTerm,
+            mode: WriteMode::Append,
+            content: "x".into(),
+            truncate: false,
+        }
+        .into(),
+        JournalCommand::Write {
+            target: Target::LongTerm,
+            mode: WriteMode::Overwrite,
+            content: "x".into(),
+            truncate: false,
+        }
+        .into(),
         JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
         read_long_term().into(),
         JournalCommand::List.into(),

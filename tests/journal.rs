@@ -21,13 +21,41 @@ fn note() -> Target {
 }
 
 fn overwrite(target: Target, content: &str) -> JournalCommand {
-    JournalCommand::Write { target, mode: WriteMode::Overwrite, content: content.into() }
+    JournalCommand::Write { target, mode: WriteMode::Overwrite, content: content.into(), truncate: false }
 }
 
 fn journal(drive: &mut Drive<Simulator>, command: JournalCommand) -> JournalReply {
     match drive.run(command) {
         Ok(Reply::Journal(reply)) => reply,
         other => panic!("expected a reply, got {other:?}"),
+    }
+}
+
+#[test]
+fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
+    let long = "é".repeat(32_768) + "x";
+    for kind in BOTH {
+        for mode in [WriteMode::Append, WriteMode::Overwrite] {
+            for target in [Target::LongTerm, Target::Scratchpad, Target::Daily(None), note()] {
+                let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"old\n"), (NOTE, b"old\n")]);
+                let write =
+                    |truncate| JournalCommand::Write { target: target.clone(), mode, content: long.clone(), truncate };
+                let error = drive.run(write(false)).unwrap_err();
+                assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
+                assert!(error.message.contains("65537 bytes, the limit is 65536"), "{error:?}");
+                let JournalReply::Written(reply) = journal(&mut drive, write(true)) else { panic!("not written") };
+                assert_eq!((reply.bytes, reply.truncated_from), (65_536, Some(65_537)));
+            }
+        }
+        let mut drive = drive(kind, project_config(), &[]);
+        for command in [
+            JournalCommand::AppendDaily { heading: "h".into(), body: long.clone() },
+            JournalCommand::FlushSummary { summary: long.clone(), messages: None },
+            JournalCommand::Slash { line: format!("write scratchpad {long}") },
+        ] {
+            let error = drive.run(command).unwrap_err();
+            assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
+        }
     }
 }
 

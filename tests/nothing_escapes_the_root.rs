@@ -82,8 +82,20 @@ fn every_command(target: &Target) -> Vec<Command> {
     let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
     let mut commands: Vec<Command> = vec![
         JournalCommand::Read { target: target.clone(), offset: 0, max_bytes: 4000 }.into(),
-        JournalCommand::Write { target: target.clone(), mode: WriteMode::Append, content: "mine".into() }.into(),
-        JournalCommand::Write { target: target.clone(), mode: WriteMode::Overwrite, content: "mine".into() }.into(),
+        JournalCommand::Write {
+            target: target.clone(),
+            mode: WriteMode::Append,
+            content: "mine".into(),
+            truncate: false,
+        }
+        .into(),
+        JournalCommand::Write {
+            target: target.clone(),
+            mode: WriteMode::Overwrite,
+            content: "mine".into(),
+            truncate: false,
+        }
+        .into(),
         JournalCommand::Edit { target: target.clone(), change: replace }.into(),
         JournalCommand::Edit { target: target.clone(), change: EditChange::Delete }.into(),
         JournalCommand::Restore { target: target.clone() }.into(),

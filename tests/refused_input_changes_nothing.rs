@@ -53,7 +53,7 @@ fn note(name: &str) -> Target {
 }
 
 fn write(target: Target, mode: WriteMode) -> JournalCommand {
-    JournalCommand::Write { target, mode, content: "mine".into() }
+    JournalCommand::Write { target, mode, content: "mine".into(), truncate: false }
 }
 
 fn replace(target: Target, old: &str, new: &str) -> JournalCommand {

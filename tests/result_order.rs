@@ -29,11 +29,18 @@ fn commutative() -> Vec<Command> {
     let note = |name: &str| Target::Note(name.into());
     let replace = EditChange::Replace { old: "fact".into(), new: "truth".into() };
     vec![
-        JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "x\ny\nx".into() }.into(),
+        JournalCommand::Write {
+            target: Target::LongTerm,
+            mode: WriteMode::Append,
+            content: "x\ny\nx".into(),
+            truncate: false,
+        }
+        .into(),
         JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
         JournalCommand::Edit { target: note("a"), change: replace }.into(),
         JournalCommand::Edit { target: note("b"), change: EditChange::Delete }.into(),
-        JournalCommand::Write { target: note("c"), mode: WriteMode::Overwrite, content: "new".into() }.into(),
+        JournalCommand::Write { target: note("c"), mode: WriteMode::Overwrite, content: "new".into(), truncate: false }
+            .into(),
         JournalCommand::Read { target: Target::Daily(Some("2026-05-24".into())), offset: 0, max_bytes: 99 }.into(),
         JournalCommand::Restore { target: note("none") }.into(),
         keep("new", "an entry", "core").into(),
@@ -113,7 +120,7 @@ fn appends_in_flight_all_land_whatever_the_order() {
             for number in 0..8 {
                 let content = format!("line {number}");
                 let target = if number % 2 == 0 { Target::LongTerm } else { Target::Daily(None) };
-                drive.submit(JournalCommand::Write { target, mode: WriteMode::Append, content });
+                drive.submit(JournalCommand::Write { target, mode: WriteMode::Append, content, truncate: false });
             }
             drive.settle_in_any_order(&mut Scheduler::new(seed));
             assert!(drive.finished.values().all(Result::is_ok));

@@ -219,7 +219,8 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing() {
 
         // Where nothing would say so, it is refused.
         let mut drive = reopened(kind, drive, Provenance::Tool);
-        let write = |target| JournalCommand::Write { target, mode: WriteMode::Append, content: "x".into() };
+        let write =
+            |target| JournalCommand::Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false };
         for command in [
             Command::Journal(write(Target::LongTerm)),
             Command::Journal(write(Target::Note("n".into()))),
@@ -294,10 +295,16 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule() {
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
         drive
-            .run(JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "old".into() })
+            .run(JournalCommand::Write {
+                target: Target::LongTerm,
+                mode: WriteMode::Append,
+                content: "old".into(),
+                truncate: false,
+            })
             .unwrap();
         let change = EditChange::Replace { old: "old".into(), new: with("new") };
-        let write = |mode| JournalCommand::Write { target: Target::LongTerm, mode, content: with("x") };
+        let write =
+            |mode| JournalCommand::Write { target: Target::LongTerm, mode, content: with("x"), truncate: false };
         for command in [
             Command::Journal(write(WriteMode::Append)),
             Command::Journal(write(WriteMode::Overwrite)),
@@ -334,6 +341,7 @@ fn a_secret_is_redacted_or_kept_where_the_policy_says_so() {
             target: Target::LongTerm,
             mode: WriteMode::Append,
             content: format!("the token is {SECRET}"),
+            truncate: false,
         };
         let written = drive.run(write.clone());
         let Ok(Reply::Journal(JournalReply::Written(reply))) = written else { panic!("{written:?}") };
@@ -355,7 +363,12 @@ fn the_memory_block_is_not_stored_again() {
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
         drive
-            .run(JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: "a fact".into() })
+            .run(JournalCommand::Write {
+                target: Target::LongTerm,
+                mode: WriteMode::Append,
+                content: "a fact".into(),
+                truncate: false,
+            })
             .unwrap();
         drive.run(keep("k", "an entry", "core")).unwrap();
         let whole = block(&mut drive, None).block.unwrap();
@@ -364,6 +377,7 @@ fn the_memory_block_is_not_stored_again() {
                 target: Target::LongTerm,
                 mode: WriteMode::Append,
                 content: whole.clone(),
+                truncate: false,
             }),
             Command::Journal(JournalCommand::AppendDaily { heading: "h".into(), body: whole.clone() }),
             Command::Journal(JournalCommand::FlushSummary { summary: whole.clone(), messages: None }),

@@ -316,7 +316,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             let name = Some(name).filter(|&name| name != "-" && target == "note");
             let command = Target::parse(target, name, TargetRole::Target).and_then(|target| {
                 let mode = WriteMode::parse(mode)?;
-                Ok(JournalCommand::Write { target, mode, content: content.into() })
+                Ok(JournalCommand::Write { target, mode, content: content.into(), truncate: true })
             });
             message(command, &mut run, |reply| match reply {
                 JournalReply::Written(written) => Some(written.message),

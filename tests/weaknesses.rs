@@ -15,7 +15,7 @@ use support::{BOTH, Kind, noon, path, project_config};
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
 
 fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
-    JournalCommand::Write { target, mode, content: content.into() }
+    JournalCommand::Write { target, mode, content: content.into(), truncate: false }
 }
 
 fn append(target: Target, content: &str) -> JournalCommand {

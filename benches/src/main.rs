@@ -208,6 +208,7 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
             target: Target::Daily(None),
             mode: WriteMode::Append,
             content: "- one more line of the log".into(),
+            truncate: false,
         })
     };
     let log = folder.path().join("projects").join(PROJECT).join("daily").join(&today);

@@ -211,6 +211,9 @@ pub(crate) struct WriteArgs {
     /// append: behind what is there; overwrite: in its place
     #[arg(long, default_value = "append", value_parser = WriteMode::parse_word)]
     pub(crate) mode: WriteMode,
+    /// Keep the first 65,536 bytes of a longer text instead of refusing it
+    #[arg(long)]
+    pub(crate) truncate: bool,
 }
 
 #[derive(Debug, Args)]

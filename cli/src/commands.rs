@@ -112,7 +112,7 @@ fn change(command: JournalCommand, global: &Global, output: &mut Output) -> Resu
 
 fn write(args: WriteArgs) -> Result<JournalCommand, Failure> {
     let target = target(&args.target, args.name.as_deref(), TargetRole::Target)?;
-    Ok(JournalCommand::Write { target, mode: args.mode, content: input::text(args.content)? })
+    Ok(JournalCommand::Write { target, mode: args.mode, content: input::text(args.content)?, truncate: args.truncate })
 }
 
 fn edit(args: EditArgs) -> Result<JournalCommand, Failure> {

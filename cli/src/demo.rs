@@ -97,7 +97,13 @@ fn commands() -> [(&'static str, Command); 7] {
     [
         (
             "write long_term \"Staging listens on port 8443 ...\"",
-            JournalCommand::Write { target: Target::LongTerm, mode: WriteMode::Append, content: fact.into() }.into(),
+            JournalCommand::Write {
+                target: Target::LongTerm,
+                mode: WriteMode::Append,
+                content: fact.into(),
+                truncate: false,
+            }
+            .into(),
         ),
         ("log \"staging moved\" \"New load balancer ...\"", log.into()),
         ("search staging port", JournalCommand::Search(SearchRequest::new("staging port")).into()),

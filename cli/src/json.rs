@@ -201,7 +201,7 @@ pub(crate) fn skipped(skipped: &[Skipped]) -> Vec<Value> {
 
 fn backup(backup: &BackupReply) -> Value {
     match backup {
-        BackupReply { path: None, failure: None } => Value::Null,
+        BackupReply { path: None, .. } => Value::Null,
         BackupReply { path, failure } => json!({ "path": path, "failure": failure }),
     }
 }

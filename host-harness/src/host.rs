@@ -58,7 +58,7 @@ pub trait Observer {
 /// let mut host = Host::new(engine, Simulator::new(1));
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
 /// let content = "- [ ] water the plants".to_string();
-/// host.run(now, JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content })?;
+/// host.run(now, JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false })?;
 /// assert_eq!(host.executor().files()["SCRATCHPAD.md"], b"- [ ] water the plants\n");
 /// # Ok::<(), saddlebag_host::HostError>(())
 /// ```
@@ -288,7 +288,12 @@ mod tests {
     }
 
     fn append(text: &str) -> JournalCommand {
-        JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content: text.into() }
+        JournalCommand::Write {
+            target: Target::Scratchpad,
+            mode: WriteMode::Append,
+            content: text.into(),
+            truncate: false,
+        }
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl Saddlebag {
     ///
     /// As [`Host::run`].
     pub fn write(&mut self, target: Target, mode: WriteMode, text: &str) -> Result<WriteReply, HostError> {
-        match self.execute(JournalCommand::Write { target, mode, content: text.into() })? {
+        match self.execute(JournalCommand::Write { target, mode, content: text.into(), truncate: false })? {
             Reply::Journal(JournalReply::Written(reply)) => Ok(reply),
             _ => Err(wrong_reply()),
         }

@@ -5,7 +5,6 @@
 //! made progress, so [`MAX_ATTEMPTS`] bounds how many others a command waits for.
 
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::Fs;
@@ -75,29 +74,28 @@ pub(crate) async fn load_all(
     join(reads).await.into_iter().map(|answer| answer.map(Loaded::of)).collect()
 }
 
-/// Whether the bytes that a change replaces are kept first.
+/// Where the bytes that a change replaces are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backups<'a> {
-    /// They are not.
+    /// Nowhere.
     Off,
-    /// They are, in the file's backup; if that fails, the change is made all the same and the reply
-    /// says so.
-    Try,
-    /// They are, in the file's backup; if that fails, nothing is changed.
-    Require,
-    /// They are, in this file; if that fails, nothing is changed.
-    RequireIn(&'a RelPath),
+    /// In the file's backup, once the change is made: a change that fails leaves the older backup alone. Until
+    /// then they are beside it, in the file of [`Layout::before_change_of`]. If they cannot be kept there, nothing
+    /// is changed. An empty file is not kept: it may be one that an editor is about to fill.
+    Keep,
+    /// In this file, before the change. If that fails, nothing is changed.
+    KeepIn(&'a RelPath),
 }
 
-/// What became of the backup.
+/// Where the replaced bytes are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Backup {
     /// There was nothing to keep, or it was not asked for.
     None,
-    /// The replaced bytes are in this file.
+    /// In this file.
     Kept(RelPath),
-    /// They could not be kept, for this reason.
-    Failed(FsError),
+    /// In this file, as the usual one could not be written, for this reason.
+    Elsewhere(RelPath, Error),
 }
 
 /// What a computed change is.
@@ -121,6 +119,7 @@ pub(crate) async fn update<T>(
     backups: Backups<'_>,
     mut change: impl FnMut(Option<&[u8]>) -> Result<Change<T>, Error>,
 ) -> Result<(T, Backup), Error> {
+    let mut staged: Option<Staged> = None;
     for _ in 0..MAX_ATTEMPTS {
         let current = load(fs, path, limit).await?;
         let change = change(current.require(path, limit)?)?;
@@ -132,15 +131,104 @@ pub(crate) async fn update<T>(
         if let Some(size) = content.as_ref().map(Vec::len).filter(|size| *size > limit as usize) {
             return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
         }
-        let backup = keep(fs, path, &current, backups).await?;
+        if backups == Backups::Keep && staged.is_none() {
+            finish_backup(fs, path, limit).await?;
+        }
+        staged = stage(fs, path, &current, backups).await?;
         let applied = match content {
-            Some(content) => write(fs, path, content, current.precondition()).await?,
-            None => {
-                fs.remove(path, current.precondition()).await.map_err(|error| Error::storage(Some(path), &error))?
-            }
+            Some(content) => write(fs, path, content, current.precondition()).await,
+            None => fs.remove(path, current.precondition()).await.map_err(|error| Error::storage(Some(path), &error)),
         };
-        if applied {
-            return Ok((done, backup));
+        match (applied, staged.take()) {
+            (Ok(true), None) => return Ok((done, Backup::None)),
+            (Ok(true), Some(staged)) => return Ok((done, staged.become_backup(fs, path).await)),
+            (Ok(false), kept) => staged = kept,
+            (Err(error), kept) => {
+                // The error may have come after the change was made. What cannot be settled now, the next change does.
+                if kept.is_some_and(|kept| kept.becomes_backup) {
+                    let _ = finish_backup(fs, path, limit).await;
+                }
+                return Err(error);
+            }
+        }
+    }
+    Err(contention(path))
+}
+
+/// The bytes that a change replaces, in a file of their own until the change is made.
+struct Staged {
+    file: RelPath,
+    bytes: Vec<u8>,
+    version: Option<Version>,
+    becomes_backup: bool,
+}
+
+async fn stage(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) -> Result<Option<Staged>, Error> {
+    let (file, becomes_backup) = match backups {
+        Backups::Off => return Ok(None),
+        Backups::Keep => (Layout::before_change_of(path), true),
+        Backups::KeepIn(file) => (file.clone(), false),
+    };
+    let Loaded::Whole { bytes, .. } = current else { return Ok(None) };
+    if bytes.is_empty() && becomes_backup {
+        return Ok(None);
+    }
+    let version = put(fs, &file, bytes).await?;
+    Ok(Some(Staged { file, bytes: bytes.clone(), version, becomes_backup }))
+}
+
+impl Staged {
+    /// The change is made: the bytes go where backups are looked for.
+    async fn become_backup(self, fs: &Fs, path: &RelPath) -> Backup {
+        if !self.becomes_backup {
+            return Backup::Kept(self.file);
+        }
+        let backup = Layout::backup_of(path);
+        match put(fs, &backup, &self.bytes).await {
+            Ok(_) => {
+                self.discard(fs).await;
+                Backup::Kept(backup)
+            }
+            Err(error) => Backup::Elsewhere(self.file, error),
+        }
+    }
+
+    /// Removes the file, unless another writer has put its own there. One that stays does no harm: the next change
+    /// compares it with the file.
+    async fn discard(self, fs: &Fs) {
+        if let Some(version) = self.version {
+            let _ = fs.remove(&self.file, Precondition::Matches(version)).await;
+        }
+    }
+}
+
+/// Finishes what an interrupted change left: the bytes that it replaced become the backup. If the change was never
+/// made, they are still in the file, and the older backup stays.
+pub(crate) async fn finish_backup(fs: &Fs, path: &RelPath, limit: u32) -> Result<(), Error> {
+    let file = Layout::before_change_of(path);
+    let Loaded::Whole { bytes, version } = load(fs, &file, limit).await? else { return Ok(()) };
+    let is_made = !matches!(load(fs, path, limit).await?, Loaded::Whole { bytes: current, .. } if current == bytes);
+    if is_made {
+        let backup = Layout::backup_of(path);
+        put(fs, &backup, &bytes).await?;
+    }
+    let removed = fs.remove(&file, Precondition::Matches(version)).await;
+    removed.map(|_| ()).map_err(|error| Error::storage(Some(&file), &error))
+}
+
+/// Puts bytes into a file, whatever it holds.
+async fn put(fs: &Fs, path: &RelPath, bytes: &[u8]) -> Result<Option<Version>, Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let outcome = fs.write(path, bytes.to_vec(), Precondition::Any).await;
+        match outcome.map_err(|error| Error::storage(Some(path), &error))? {
+            WriteOutcome::Written(version) => return Ok(Some(version)),
+            WriteOutcome::Unknown => {
+                if holds(fs, path, bytes).await? {
+                    return Ok(None);
+                }
+            }
+            // It had no precondition that could fail.
+            WriteOutcome::Stale(_) => break,
         }
     }
     Err(contention(path))
@@ -223,30 +311,6 @@ pub(crate) async fn append_computed<T>(
 pub(crate) async fn remove(fs: &Fs, path: &RelPath) -> Result<(), Error> {
     let removed = fs.remove(path, Precondition::Any).await;
     removed.map(|_| ()).map_err(|error| Error::storage(Some(path), &error))
-}
-
-async fn keep(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) -> Result<Backup, Error> {
-    let backup = match backups {
-        Backups::Off => return Ok(Backup::None),
-        Backups::Try | Backups::Require => Layout::backup_of(path),
-        Backups::RequireIn(file) => file.clone(),
-    };
-    let Loaded::Whole { bytes, .. } = current else { return Ok(Backup::None) };
-    match (fs.write(&backup, bytes.clone(), Precondition::Any).await, backups) {
-        (Ok(WriteOutcome::Written(_)), _) => Ok(Backup::Kept(backup)),
-        (Ok(WriteOutcome::Unknown), _) if holds(fs, &backup, bytes).await? => Ok(Backup::Kept(backup)),
-        (Ok(WriteOutcome::Unknown), Backups::Require | Backups::RequireIn(_)) => {
-            Err(Error::storage(Some(&backup), &in_doubt()))
-        }
-        (Ok(_), Backups::Require | Backups::RequireIn(_)) => Err(contention(&backup)),
-        (Ok(_), _) => Ok(Backup::Failed(in_doubt())),
-        (Err(error), Backups::Require | Backups::RequireIn(_)) => Err(Error::storage(Some(&backup), &error)),
-        (Err(error), _) => Ok(Backup::Failed(error)),
-    }
-}
-
-fn in_doubt() -> FsError {
-    FsError::Other("the store cannot tell whether it was written".to_string())
 }
 
 async fn write(fs: &Fs, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Result<bool, Error> {

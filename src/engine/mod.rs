@@ -29,8 +29,8 @@ use crate::sorted::{SortedMap, SortedSet};
 use mailbox::{Mailbox, Slot};
 
 pub(crate) use files::{
-    Backup, Backups, Change, Loaded, append, append_computed, create, load, load_all, remove, remove_version, replace,
-    update,
+    Backup, Backups, Change, Loaded, append, append_computed, create, finish_backup, load, load_all, remove,
+    remove_version, replace, update,
 };
 pub(crate) use mailbox::Fs;
 pub(crate) use scope::{Call, Scope};

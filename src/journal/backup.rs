@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{RestoreReply, Target};
-use crate::engine::{Backup, Backups, Call, Change, Loaded, load, remove, replace, update};
+use crate::engine::{Backup, Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 
@@ -14,15 +14,15 @@ use crate::store::{Layout, RelPath};
 pub struct BackupReply {
     /// The file that holds what was replaced.
     pub path: Option<String>,
-    /// Why there is none although there should be; the change was made all the same.
+    /// Why it is not the usual backup file, which could not be written.
     pub failure: Option<String>,
 }
 
 impl BackupReply {
-    /// What a message says of a backup that failed, in the words of zerostack v1.7.2.
+    /// The end of a message where the backup is not in its usual file; it begins as in zerostack v1.7.2.
     pub(super) fn warning(&self) -> String {
-        let warning = |failure| format!(" (warning: backup failed, no .bak written: {failure})");
-        self.failure.as_ref().map(warning).unwrap_or_default()
+        let (Some(failure), Some(path)) = (&self.failure, &self.path) else { return String::new() };
+        format!(" (warning: backup failed, no .bak written: {failure}; the replaced text is in {path})")
     }
 }
 
@@ -30,7 +30,9 @@ pub(super) fn reply(call: &Call, backup: Backup) -> BackupReply {
     match backup {
         Backup::None => BackupReply::default(),
         Backup::Kept(path) => BackupReply { path: Some(call.scope.shown(&path)), failure: None },
-        Backup::Failed(error) => BackupReply { path: None, failure: Some(error.to_string()) },
+        Backup::Elsewhere(path, error) => {
+            BackupReply { path: Some(call.scope.shown(&path)), failure: Some(error.message) }
+        }
     }
 }
 
@@ -40,6 +42,7 @@ pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply
     let path = target.path(call)?;
     let backup = Layout::backup_of(&path);
     let limit = call.scope.limits.max_file_bytes;
+    finish_backup(&call.fs, &path, limit).await?;
     let kept = match load(&call.fs, &backup, limit).await? {
         Loaded::Whole { bytes, .. } => bytes,
         Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),
@@ -63,7 +66,7 @@ pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply
     };
     // Both texts are in some file at every moment, should this stop halfway: what is replaced waits
     // beside the backup until the file has the backup's text.
-    let (_, moved) = update(&call.fs, &path, limit, Backups::RequireIn(&waiting), change).await?;
+    let (_, moved) = update(&call.fs, &path, limit, Backups::KeepIn(&waiting), change).await?;
     let replaced = match (replaced, moved) {
         (Some(text), Backup::Kept(_)) => make_backup(call, &backup, &text, &waiting).await?,
         (_, other) => other,
@@ -96,6 +99,11 @@ async fn stopped_halfway(
 }
 
 async fn make_backup(call: &Call, backup: &RelPath, text: &[u8], waiting: &RelPath) -> Result<Backup, Error> {
+    if text.is_empty() {
+        // An editor that truncates before it writes leaves such a file: the backup is worth more.
+        remove(&call.fs, waiting).await?;
+        return Ok(Backup::None);
+    }
     replace(&call.fs, backup, text, call.scope.limits.max_file_bytes, Backups::Off).await?;
     remove(&call.fs, waiting).await?;
     Ok(Backup::Kept(backup.clone()))

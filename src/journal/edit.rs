@@ -24,7 +24,7 @@ pub(super) async fn edit(
     let (verb, backup) = match change {
         EditChange::Replace { old, new } => {
             let backups = match target {
-                Target::LongTerm | Target::Scratchpad if backups == Backups::Off => Backups::Try,
+                Target::LongTerm | Target::Scratchpad if backups == Backups::Off => Backups::Keep,
                 _ => backups,
             };
             ("Edited", replace_once(call, &path, old, new, backups).await?)
@@ -83,7 +83,7 @@ async fn delete(call: &Call, target: &Target, path: &RelPath) -> Result<crate::e
                        it is only allowed for target=note, not long_term/scratchpad/daily";
         return Err(Error::invalid_argument(message, "to empty the file, overwrite it with nothing"));
     }
-    let deleted = update(&call.fs, path, call.scope.limits.max_file_bytes, Backups::Require, |bytes| {
+    let deleted = update(&call.fs, path, call.scope.limits.max_file_bytes, Backups::Keep, |bytes| {
         bytes.map(|_| Change::Remove(())).ok_or_else(|| Error::not_found(path))
     });
     deleted.await.map(|((), backup)| backup)

@@ -53,8 +53,10 @@ pub enum JournalCommand {
         target: Target,
         /// Behind what is there, or in its place.
         mode: WriteMode,
-        /// The text; cut at [`MAX_WRITE_BYTES`].
+        /// The text, at most [`MAX_WRITE_BYTES`].
         content: String,
+        /// Cut a longer text at the limit instead of refusing it; the reply says so.
+        truncate: bool,
     },
     /// Adds an entry to today's log.
     AppendDaily {
@@ -319,8 +321,9 @@ pub(crate) async fn run(
 ) -> Result<JournalReply, Error> {
     let (command, mut screen) = screen::screened(call, command)?;
     let mut reply = match command {
-        JournalCommand::Write { target, mode, content } => {
-            JournalReply::Written(write::write(call, &target, mode, &content, Backups::Try).await?)
+        JournalCommand::Write { target, mode, content, truncate } => {
+            let over_limit = if truncate { write::OverLimit::Cut } else { write::OverLimit::Refuse };
+            JournalReply::Written(write::write(call, &target, mode, &content, over_limit, Backups::Keep).await?)
         }
         JournalCommand::AppendDaily { heading, body } => {
             JournalReply::Written(write::append_daily(call, &heading, &body).await?)

@@ -14,8 +14,8 @@ use crate::trust::Screen;
 pub(super) fn screened(call: &Call, command: JournalCommand) -> Result<(JournalCommand, Screen), Error> {
     let mut screen = Screen::new(call.scope.trust);
     let command = match command {
-        JournalCommand::Write { target, mode, content } => {
-            JournalCommand::Write { target, mode, content: text(&mut screen, "content", content)? }
+        JournalCommand::Write { target, mode, content, truncate } => {
+            JournalCommand::Write { target, mode, content: text(&mut screen, "content", content)?, truncate }
         }
         JournalCommand::AppendDaily { heading, body } => {
             screen.name("heading", &heading)?;

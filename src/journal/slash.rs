@@ -118,15 +118,17 @@ pub(super) async fn run(call: &Call, corpus: &Rc<RefCell<Corpus>>, command: Slas
             Ok(if paths.is_empty() { "(empty)".to_string() } else { paths.join("\n") })
         }
         SlashCommand::Write(target, text) => {
-            Ok(write::write(call, &target, WriteMode::Append, &text, Backups::Off).await?.message)
+            Ok(write::write(call, &target, WriteMode::Append, &text, write::OverLimit::Refuse, Backups::Off)
+                .await?
+                .message)
         }
-        SlashCommand::Edit(target, change) => Ok(edit::edit(call, &target, &change, Backups::Require).await?.message),
+        SlashCommand::Edit(target, change) => Ok(edit::edit(call, &target, &change, Backups::Keep).await?.message),
         SlashCommand::Editor => {
             let path = call.scope.shown(call.scope.layout.long_term());
             Ok(format!("open {path} in your editor; it is read anew at each command"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {
-            Ok(edit::edit(call, &target, &EditChange::Delete, Backups::Require).await?.message)
+            Ok(edit::edit(call, &target, &EditChange::Delete, Backups::Keep).await?.message)
         }
         SlashCommand::Clear(target) => clear(call, &target).await,
         SlashCommand::Restore(target) => Ok(backup::restore(call, &target).await?.message),
@@ -156,7 +158,7 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
     if read::size(call, &path).await?.unwrap_or_default() == 0 {
         return Ok(format!("Nothing to clear in {}", call.scope.shown(&path)));
     }
-    let reply = write::write(call, target, WriteMode::Overwrite, "", Backups::Require).await?;
+    let reply = write::write(call, target, WriteMode::Overwrite, "", write::OverLimit::Refuse, Backups::Keep).await?;
     let kept = reply.backup.path.map(|backup| format!(" (kept as {backup})")).unwrap_or_default();
     Ok(format!("Cleared {}{kept}", reply.path))
 }

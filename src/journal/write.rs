@@ -10,18 +10,28 @@ use super::read::size;
 use super::{MAX_WRITE_BYTES, Target, WriteMode, WriteReply};
 use crate::document::head;
 use crate::engine::{Backups, Call, append, append_computed, replace};
-use crate::protocol::{Error, Precondition};
+use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::RelPath;
+
+/// Whether a text over the limit is written in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OverLimit {
+    /// It is refused, and nothing is written.
+    Refuse,
+    /// Its beginning is written.
+    Cut,
+}
 
 /// Writes `content` to a target.
 ///
-/// Content over [`MAX_WRITE_BYTES`] is cut there, on a character boundary, and the reply says so.
+/// Content over [`MAX_WRITE_BYTES`] is refused or cut there, on a character boundary; a cut is in the reply.
 /// A daily log is always today's. An overwrite keeps what it replaces in a backup.
 pub(super) async fn write(
     call: &Call,
     target: &Target,
     mode: WriteMode,
     content: &str,
+    over_limit: OverLimit,
     backups: Backups<'_>,
 ) -> Result<WriteReply, Error> {
     if let Target::Daily(Some(date)) = target {
@@ -30,6 +40,11 @@ pub(super) async fn write(
     }
     let path = target.path(call)?;
     let text = head(content, MAX_WRITE_BYTES);
+    if text.len() < content.len() && over_limit == OverLimit::Refuse {
+        let message = format!("the text has {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
+        let help = "write it in parts, or set `truncate` (`--truncate`) to keep its beginning";
+        return Err(Error::new(ErrorCode::TooLarge, message, help));
+    }
     let mut written =
         Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: BackupReply::default() };
     match (mode, target) {
@@ -52,7 +67,7 @@ pub(super) async fn append_daily(call: &Call, heading: &str, body: &str) -> Resu
         return Err(Error::invalid_argument(message, "a heading is one line; put the rest in the body"));
     }
     let entry = format!("\n### {} — {heading}\n{}\n", call.now.hour_minute(), body.trim());
-    write(call, &Target::Daily(None), WriteMode::Append, &entry, Backups::Off).await
+    write(call, &Target::Daily(None), WriteMode::Append, &entry, OverLimit::Refuse, Backups::Off).await
 }
 
 /// What a write came to.

@@ -115,12 +115,12 @@ pub(crate) async fn rename(
 /// `backlinks` is how many notes link to it, for the message.
 pub(crate) async fn forget(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
-    let forgotten = update(&call.fs, path, limit, Backups::Require, |bytes| {
+    let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
         bytes.map(|_| Change::Remove(())).ok_or_else(|| no_note(path))
     });
     let backup = match forgotten.await?.1 {
-        Backup::Kept(file) => call.scope.shown(&file),
-        Backup::None | Backup::Failed(_) => String::new(),
+        Backup::Kept(file) | Backup::Elsewhere(file, _) => call.scope.shown(&file),
+        Backup::None => String::new(),
     };
     let path = call.scope.shown(path);
     let mut message = format!("Forgot {path}; its text is in {backup}");

@@ -38,6 +38,8 @@ pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, "agents", "workspaces"];
 pub const PROJECTS_FOLDER: &str = "projects";
 /// The extension of a backup, in place of `md`.
 const BACKUP_SUFFIX: &str = ".bak";
+/// What stands in place of `.md` in the name of what a change replaces.
+const BEFORE_CHANGE_SUFFIX: &str = ".pre";
 /// The extension of what a restore replaces, until it is the backup.
 const REPLACED_SUFFIX: &str = ".old";
 
@@ -163,6 +165,12 @@ impl Layout {
     #[must_use]
     pub fn backup_of(path: &RelPath) -> RelPath {
         beside(path, BACKUP_SUFFIX)
+    }
+
+    /// Where a change keeps what it replaces until that is the backup: `MEMORY.pre`.
+    #[must_use]
+    pub fn before_change_of(path: &RelPath) -> RelPath {
+        beside(path, BEFORE_CHANGE_SUFFIX)
     }
 
     /// Where a restore keeps what it replaces until that is the backup: `MEMORY.old`.

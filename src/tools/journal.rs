@@ -28,6 +28,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
             target: target(&arguments.needed("target"), TargetRole::Target)?,
             mode: WriteMode::parse(arguments.text("mode").unwrap_or("append"))?,
             content: arguments.needed("content"),
+            truncate: false,
         },
         Id::Read => match arguments.needed("source").as_str() {
             "list" => {

@@ -252,7 +252,8 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => Just(EditChange::Delete),
     ];
     let journal = prop_oneof![
-        4 => (target(), mode, content).prop_map(|(target, mode, content)| JournalCommand::Write { target, mode, content }),
+        4 => (target(), mode, content, any::<bool>())
+            .prop_map(|(target, mode, content, truncate)| JournalCommand::Write { target, mode, content, truncate }),
         2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily { heading, body }),
         3 => (target(), 0_u64..64, 0_u32..4000)
             .prop_map(|(target, offset, max_bytes)| JournalCommand::Read { target, offset, max_bytes }),

@@ -78,10 +78,11 @@ fn an_edit_that_is_not_clear_changes_nothing() {
 }
 
 #[test]
-fn content_over_the_cap_is_kept_to_it_with_a_warning() {
+fn content_over_the_cap_is_cut_with_a_warning_if_that_is_asked_for() {
     let store = Store::new();
     let content = format!("{}é", "a".repeat(65_535));
-    let wrote = store.run_with(&["write", "note:big", "-", "--mode", "overwrite"], content.as_bytes()).exits(0);
+    let overwrite = ["write", "note:big", "-", "--mode", "overwrite", "--truncate"];
+    let wrote = store.run_with(&overwrite, content.as_bytes()).exits(0);
     wrote.prints("Wrote 65535 bytes to notes/big.md (truncated from 65537 bytes to 65536 byte cap)\n");
     assert_eq!(store.bytes("notes/big.md").len(), 65_535);
 }

@@ -25,6 +25,18 @@ fn what_is_written_is_read_listed_and_found() {
 }
 
 #[test]
+fn a_long_text_is_refused_unless_the_cut_is_asked_for() {
+    let store = Store::new();
+    let long = vec![b'x'; 20_000_000];
+    let refused = store.run_with(&["write", "note:long", "-"], &long).exits(3);
+    refused.complains("the text has 20000000 bytes, the limit is 65536").prints("");
+    assert!(store.tree().is_empty());
+    let cut = store.run_with(&["write", "note:long", "-", "--truncate"], &long).exits(0);
+    assert!(cut.stdout.contains("truncated from 20000000 bytes"), "{}", cut.stdout);
+    assert_eq!(store.bytes("notes/long.md").len(), 65_537);
+}
+
+#[test]
 fn nothing_found_exits_with_1() {
     let store = Store::new();
     store.run(&["search", "nothing"]).exits(1).prints("No matches for 'nothing'.\n");

@@ -274,7 +274,7 @@ impl Tool<'_> {
         let added = &self.screened(added)?;
         let layout = &self.call().scope.layout;
         let is_backed_up = *area == Area::LongTerm || path == layout.scratchpad();
-        let backups = if is_backed_up { Backups::Try } else { Backups::Off };
+        let backups = if is_backed_up { Backups::Keep } else { Backups::Off };
         let limit = self.call().scope.limits.max_file_bytes;
         let edited = update(&self.call().fs, path, limit, backups, |bytes| {
             let bytes = bytes.ok_or_else(|| gone(typed))?;
@@ -324,7 +324,7 @@ impl Tool<'_> {
     async fn remove(&self, typed: &str, file: &Place) -> Result<(), Error> {
         match file {
             Place::Stored { area, path } => {
-                let backups = if *area == Area::Own { Backups::Off } else { Backups::Require };
+                let backups = if *area == Area::Own { Backups::Off } else { Backups::Keep };
                 let limit = self.call().scope.limits.max_file_bytes;
                 let removed = update(&self.call().fs, path, limit, backups, |bytes| {
                     Ok(bytes.map_or(Change::Keep(()), |_| Change::Remove(())))

@@ -85,6 +85,7 @@ fn a_tool_that_fails_says_so_to_the_model() {
         ("memory_write", json!({ "target": "nowhere", "content": "x" }), "long_term"),
         ("memory_write", json!({ "target": "daily", "content": "x", "colour": "red" }), "colour"),
         ("memory_write", json!({ "target": "daily" }), "content"),
+        ("memory_write", json!({ "target": "daily", "content": "x".repeat(65_537) }), "the limit is 65536"),
         ("memory_edit", json!({ "target": "note", "name": "../x", "old_str": "a", "new_str": "b" }), "note name"),
         ("memory_store", json!({ "key": "k", "content": "x", "agent": "other" }), "agent"),
     ] {
