@@ -306,7 +306,10 @@ async fn run(
     command: Command,
 ) -> Result<Reply, Error> {
     Ok(match command {
-        Command::Journal(command) => Reply::Journal(journal::run(&call, &corpus, command).await?),
+        Command::Journal(command) => {
+            let command = notebook::locate_page(&call, &notebook, command).await?;
+            Reply::Journal(journal::run(&call, &corpus, command).await?)
+        }
         Command::Context(request) => {
             let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));
             Reply::Context(context::context(&call, &entries, request, memories).await?)

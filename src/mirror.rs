@@ -389,7 +389,7 @@ macro_rules! mirror_contract {
                 Written(written), Read(read), Listed(listed), Edited(edited), Restored(restored), Found(found),
                 Status(status), Text(text),
             }
-            journal::Target => own_journal::Target { LongTerm, Scratchpad, Daily(date), Note(name) }
+            journal::Target => own_journal::Target { LongTerm, Scratchpad, Daily(date), Note(name), Page(name) }
             journal::WriteMode => own_journal::WriteMode { Append, Overwrite }
             journal::EditChange => own_journal::EditChange {
                 Replace { old, new } = journal::ReplaceArgs,

@@ -32,6 +32,46 @@ fn journal(drive: &mut Drive<Simulator>, command: JournalCommand) -> JournalRepl
 }
 
 #[test]
+fn a_page_is_read_and_edited_by_its_path_or_title() {
+    let page = "projects/proj/facts/port.md";
+    let text = "---\ntitle: Postgres port\n---\n\nIt is 5432.\n";
+    for kind in BOTH {
+        for name in ["facts/port.md", "facts/port", "Postgres port"] {
+            let mut drive = drive(kind, project_config(), &[(page, text.as_bytes())]);
+            let target = Target::Page(name.into());
+            let read = JournalCommand::Read { target: target.clone(), offset: 0, max_bytes: 4_096 };
+            let JournalReply::Read(reply) = journal(&mut drive, read) else { panic!("not read") };
+            assert_eq!((reply.path.as_str(), reply.text.as_str()), (page, text), "{name}");
+            let part = JournalCommand::Read { target: target.clone(), offset: 4, max_bytes: 5 };
+            let JournalReply::Read(reply) = journal(&mut drive, part) else { panic!("not read") };
+            assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
+            let change = EditChange::Replace { old: "5432".into(), new: "5433".into() };
+            journal(&mut drive, JournalCommand::Edit { target: target.clone(), change });
+            assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
+            assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
+            for refused in [
+                JournalCommand::Edit { target: target.clone(), change: EditChange::Delete },
+                JournalCommand::Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false },
+            ] {
+                assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
+            }
+        }
+        let mut drive = drive(kind, project_config(), &[(page, text.as_bytes()), ("projects/other/x.md", b"secret")]);
+        let missing = |name: &str| JournalCommand::Read { target: Target::Page(name.into()), offset: 0, max_bytes: 99 };
+        let error = drive.run(missing("port of postgres")).unwrap_err();
+        assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "pages like it: facts/port.md"));
+        for outside in ["projects/other/x.md", "../other/x.md", "/etc/passwd", ".zk/config.toml", "x\n.md", ""] {
+            let error = drive.run(missing(outside)).unwrap_err();
+            assert!(!error.to_string().contains("secret"), "{outside:?}: {error}");
+        }
+    }
+}
+
+fn text_of(drive: &Drive<Simulator>, path: &str) -> String {
+    String::from_utf8(drive.executor.files()[path].clone()).unwrap()
+}
+
+#[test]
 fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
     let long = "é".repeat(32_768) + "x";
     for kind in BOTH {

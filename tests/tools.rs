@@ -80,6 +80,21 @@ fn both_engines_describe_the_same_tools() {
 }
 
 #[test]
+fn a_page_is_read_and_a_missing_note_names_those_that_exist() {
+    for kind in BOTH {
+        let files: [(&str, &[u8]); 2] = [
+            ("projects/proj/facts/port.md", b"# Postgres port\n\nIt is 5432.\n"),
+            ("projects/proj/notes/auth.md", b"uses jose\n"),
+        ];
+        let mut host = host(kind, agent_config(), &files);
+        let (page, _) = done(&mut host, "memory_read", json!({ "source": "page", "name": "Postgres port" }));
+        assert!(page.contains("It is 5432."), "{page}");
+        let missing = refused(&mut host, "memory_read", json!({ "source": "note", "name": "port" }));
+        assert!(missing.contains("there are: auth;"), "{missing}");
+    }
+}
+
+#[test]
 fn an_argument_that_does_not_fit_is_refused_by_name() {
     for kind in BOTH {
         let mut host = host(kind, agent_config(), &[]);
@@ -228,8 +243,10 @@ fn the_journal_is_written_read_edited_and_searched() {
         let (text, _) = done(&mut host, "memory_read", json!({ "source": "list" }));
         assert_eq!(text, "Files 1 to 1 of 1:\nprojects/proj/notes/deploy.md (18 bytes)");
         done(&mut host, "memory_edit", json!({ "target": "note", "name": "deploy" }));
-        let (text, read) = done(&mut host, "memory_read", json!({ "source": "note", "name": "deploy" }));
-        assert_eq!(text, "(empty: there is no projects/proj/notes/deploy.md yet)");
+        let text = refused(&mut host, "memory_read", json!({ "source": "note", "name": "deploy" }));
+        assert_eq!(text, "there is no note `deploy`\nthere are no notes yet; source list names the other files");
+        let (text, read) = done(&mut host, "memory_read", json!({ "source": "scratchpad" }));
+        assert_eq!(text, "(empty: there is no projects/proj/SCRATCHPAD.md yet)");
         assert_eq!(read["exists"], json!(false));
     }
 }

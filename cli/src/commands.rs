@@ -8,6 +8,7 @@ use saddlebag::journal::{
 };
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::search::{SearchHit, SearchResults, Skipped};
+use saddlebag::store::NOTE_SUFFIX;
 use saddlebag::{Command, Reply};
 use serde_json::json;
 
@@ -67,12 +68,16 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
 
 /// The target that the words of a command line name.
 pub(crate) fn target(word: &str, name: Option<&str>, role: TargetRole) -> Result<Target, Failure> {
-    match (word.strip_prefix("note:"), name) {
-        (Some(inline), None) => Ok(Target::parse("note", Some(inline), role)?),
-        (Some(inline), Some(name)) => {
-            let message = format!("the note has two names, `{}` and `{}`", inline.escape_debug(), name.escape_debug());
-            Err(Failure::usage(message, "give one"))
+    let inline =
+        ["note", "page"].into_iter().find_map(|kind| Some((kind, word.strip_prefix(kind)?.strip_prefix(':')?)));
+    match (inline, name) {
+        (Some((kind, inline)), None) => Ok(Target::parse(kind, Some(inline), role)?),
+        (Some((kind, inline)), Some(name)) => {
+            let (inline, name) = (inline.escape_debug(), name.escape_debug());
+            Err(Failure::usage(format!("the {kind} has two names, `{inline}` and `{name}`"), "give one"))
         }
+        // No target has such a name: it is a path as other commands print it.
+        (None, None) if word.contains('/') || word.ends_with(NOTE_SUFFIX) => Ok(Target::Page(word.to_string())),
         (None, name) => Ok(Target::parse(word, name, role)?),
     }
 }

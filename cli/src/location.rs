@@ -58,6 +58,10 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
         Target::LongTerm => layout.long_term().clone(),
         Target::Scratchpad => layout.scratchpad().clone(),
         Target::Note(name) => layout.note(&NoteName::parse(&name).map_err(Error::from)?),
+        Target::Page(path) => layout.in_notebook(&path).map_err(|error| {
+            let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
+            Failure::new("invalid-name", message, "give a path as `notes` or `recall` prints it")
+        })?,
         Target::Daily(Some(date)) => layout.daily(Date::parse(&date).ok_or_else(|| not_a_date(&date))?),
         Target::Daily(None) => {
             let local = global.now.unwrap_or_else(now).local();

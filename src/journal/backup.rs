@@ -1,7 +1,7 @@
 //! One-step backups: `MEMORY.bak` beside `MEMORY.md`, and `restore`.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{RestoreReply, Target};

@@ -24,7 +24,7 @@ pub(super) async fn edit(
     let (verb, backup) = match change {
         EditChange::Replace { old, new } => {
             let backups = match target {
-                Target::LongTerm | Target::Scratchpad if backups == Backups::Off => Backups::Keep,
+                Target::LongTerm | Target::Scratchpad | Target::Page(_) if backups == Backups::Off => Backups::Keep,
                 _ => backups,
             };
             ("Edited", replace_once(call, &path, old, new, backups).await?)

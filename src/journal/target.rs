@@ -18,6 +18,8 @@ pub enum Target {
     Daily(Option<String>),
     /// A note of this name.
     Note(String),
+    /// A page of the notebook, by its path or its title. It can be read and edited.
+    Page(String),
 }
 
 /// What the word for a target is called where it is used.
@@ -31,7 +33,7 @@ pub enum TargetRole {
 
 impl Target {
     /// Parses the words of a tool call or a command line: `long_term` (or `long`), `scratchpad`,
-    /// `daily` with an optional date, `note` with a name.
+    /// `daily` with an optional date, `note` with a name, `page` with a path or title.
     ///
     /// # Errors
     ///
@@ -50,12 +52,14 @@ impl Target {
                 Err(Error::new(ErrorCode::InvalidName, "note requires name", "name the note"))
             }
             ("note", None) => Ok(Self::Note(String::new())),
+            ("page", Some(name)) => Ok(Self::Page(name.to_string())),
+            ("page", None) => Err(Error::invalid_argument("a page needs a path or a title", "give it as the name")),
             ("long_term" | "long" | "scratchpad", Some(name)) => {
                 let message = format!("{word} takes no name, but got `{name}`");
                 Err(Error::invalid_argument(message, "leave the name out, or use note or daily"))
             }
             _ => {
-                let help = "one of long_term, scratchpad, daily, note";
+                let help = "one of long_term, scratchpad, daily, note, page";
                 Err(Error::invalid_argument(format!("unknown {kind}: {word}"), help))
             }
         }
@@ -74,6 +78,10 @@ impl Target {
             Self::Daily(None) => layout.daily(call.now.date()),
             Self::Daily(Some(date)) => layout.daily(parse_date(date)?),
             Self::Note(name) => layout.note(&NoteName::parse(name)?),
+            Self::Page(path) => layout.in_notebook(path).map_err(|error| {
+                let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
+                Error::new(ErrorCode::InvalidName, message, "give a path as `notes` or `recall` prints it, or a title")
+            })?,
         })
     }
 }

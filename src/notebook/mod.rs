@@ -15,6 +15,7 @@ mod init;
 mod lifecycle;
 mod link;
 mod links;
+mod page;
 mod queries;
 mod recall;
 mod rename;
@@ -55,6 +56,7 @@ pub use slug::{MAX_SLUG_BYTES, slug};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
+pub(crate) use page::locate_page;
 pub(crate) use run::{Notebook, run, waiting};
 
 use crate::document::Note;

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, shown};
@@ -13,9 +14,12 @@ use crate::journal::{
 };
 use crate::protocol::{Error, ErrorCode};
 use crate::search::SearchResults;
+use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
 
 /// How many files a page of `list` names.
 const PAGE_FILES: usize = 200;
+/// How many notes an error names.
+const NAMED_NOTES: usize = 10;
 /// How many hits a page of a search has at most.
 const PAGE_HITS: u32 = 50;
 
@@ -73,6 +77,31 @@ fn change(arguments: &Arguments) -> Result<EditChange, Error> {
             Err(Error::invalid_argument("memory_edit: `old_str` is missing", help))
         }
     }
+}
+
+/// The name of the note that was asked for and does not exist.
+pub(super) fn missing_note<'a>(arguments: &'a Arguments, reply: &JournalReply) -> Option<&'a str> {
+    let is_missing = matches!(reply, JournalReply::Read(read) if read.state == FileState::Missing);
+    arguments.text("name").filter(|_| is_missing && arguments.text("source") == Some("note"))
+}
+
+/// The error for a missing note, with the notes that exist.
+pub(super) fn no_note(name: &str, files: JournalReply) -> Error {
+    let notes: Vec<String> = match files {
+        JournalReply::Listed(list) => {
+            let names = list.files.iter().filter_map(|file| {
+                let (folder, name) = file.path.rsplit_once('/')?;
+                (folder.rsplit('/').next() == Some(NOTES_FOLDER)).then_some(name.strip_suffix(NOTE_SUFFIX)?)
+            });
+            names.take(NAMED_NOTES).map(ToString::to_string).collect()
+        }
+        _ => Vec::new(),
+    };
+    let help = match notes.is_empty() {
+        true => "there are no notes yet; source list names the other files".to_string(),
+        false => format!("there are: {}; source list names them all", notes.join(", ")),
+    };
+    Error::new(ErrorCode::NotFound, format!("there is no note `{}`", shown(name)), help)
 }
 
 /// What the call answers.

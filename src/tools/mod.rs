@@ -32,6 +32,7 @@ pub use arguments::MAX_ARGUMENT_BYTES;
 
 use crate::engine::Call;
 use crate::entries::Entries;
+use crate::journal::JournalCommand;
 use crate::notebook::Notebook;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
@@ -181,7 +182,12 @@ async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result
     match spec.set {
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;
+            let command = crate::notebook::locate_page(call, families.notebook, command).await?;
             let reply = crate::journal::run(call, families.corpus, command).await?;
+            if let Some(name) = journal::missing_note(&arguments, &reply) {
+                let files = crate::journal::run(call, families.corpus, JournalCommand::List).await?;
+                return Err(journal::no_note(name, files));
+            }
             journal::answer(&arguments, reply)
         }
         ToolSet::Entries => {

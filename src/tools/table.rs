@@ -113,6 +113,7 @@ impl Field {
 
 const COUNT: Kind = Kind::Integer { least: 0, most: i64::MAX };
 const TARGETS: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note"]);
+const EDITED: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note", "page"]);
 /// How many hits an answer has at most.
 pub(super) const MAX_LIMIT: i64 = 100;
 const LIMIT: Field = optional("limit", Kind::Integer { least: 1, most: MAX_LIMIT });
@@ -152,8 +153,8 @@ pub(super) const TABLE: &[Spec] = &[
         set: ToolSet::Journal,
         description: "Read one of these files; source list names them all.",
         fields: &[
-            needed("source", Kind::Word(&["long_term", "scratchpad", "daily", "note", "list"])),
-            optional("name", Kind::Text).about("of a note, or YYYY-MM-DD"),
+            needed("source", Kind::Word(&["long_term", "scratchpad", "daily", "note", "page", "list"])),
+            optional("name", Kind::Text).about("of a note, path or title of a page, or YYYY-MM-DD"),
             CURSOR,
         ],
         answer: &[
@@ -173,7 +174,7 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Correct or remove text: old_str, which must occur once, becomes new_str. Without both, deletes the \
                       note.",
         fields: &[
-            needed("target", TARGETS),
+            needed("target", EDITED),
             optional("name", Kind::Text),
             optional("old_str", Kind::Text),
             optional("new_str", Kind::Text),

@@ -91,6 +91,7 @@ pub fn target() -> impl Strategy<Value = Target> {
         Just(Target::Scratchpad),
         date().prop_map(Target::Daily),
         name().prop_map(Target::Note),
+        name().prop_map(Target::Page),
     ]
 }
 

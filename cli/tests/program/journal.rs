@@ -37,6 +37,20 @@ fn a_long_text_is_refused_unless_the_cut_is_asked_for() {
 }
 
 #[test]
+fn a_page_is_read_and_edited_by_what_other_commands_print() {
+    let store = Store::new();
+    let remembered = store.run(&["remember", "Postgres port", "It is 5432."]).exits(0).stdout;
+    let path = remembered.trim_end().strip_prefix("Remembered in ").expect("the path is printed");
+    for name in [vec![path], vec!["page", "Postgres port"], vec!["page:Postgres port"]] {
+        let read = store.run(&[vec!["read"], name].concat()).exits(0);
+        assert!(read.stdout.contains("It is 5432."), "{read:?}");
+    }
+    store.run(&["edit", path, "--old", "5432", "--new", "5433"]).exits(0);
+    assert!(store.run(&["read", path]).exits(0).stdout.contains("It is 5433."));
+    store.refuses(&["read", "page", "Postgres ports"], 3, "pages like it: facts/postgres-port.md");
+}
+
+#[test]
 fn nothing_found_exits_with_1() {
     let store = Store::new();
     store.run(&["search", "nothing"]).exits(1).prints("No matches for 'nothing'.\n");

@@ -1,0 +1,89 @@
+//! Pages for the commands of the journal: a page is named by its path or its title, which only the index of the
+//! notebook knows.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::run::{Notebook, catch_up, look};
+use super::snapshot::Snapshot;
+use crate::engine::{Call, Loaded, load};
+use crate::journal::{JournalCommand, Target};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::NOTE_SUFFIX;
+
+/// How many other pages an error names.
+const NAMED_PAGES: usize = 5;
+
+/// The command with the page that it names, if it names one, by its path below the notebook.
+pub(crate) async fn locate_page(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    command: JournalCommand,
+) -> Result<JournalCommand, Error> {
+    Ok(match command {
+        JournalCommand::Read { target: Target::Page(name), offset, max_bytes } => {
+            JournalCommand::Read { target: page(call, notebook, &name).await?, offset, max_bytes }
+        }
+        JournalCommand::Edit { target: Target::Page(name), change } => {
+            JournalCommand::Edit { target: page(call, notebook, &name).await?, change }
+        }
+        JournalCommand::Write { target: Target::Page(name), .. } => {
+            let message = format!("a page is not written to at its end, but got the page `{}`", name.escape_debug());
+            return Err(Error::invalid_argument(message, "edit the page, or remember a new one"));
+        }
+        other => other,
+    })
+}
+
+async fn page(call: &Call, notebook: &Rc<Notebook>, name: &str) -> Result<Target, Error> {
+    let layout = &call.scope.layout;
+    // Long-term memory may lie outside the notebook, and neither file is a page.
+    if name == layout.long_term().as_str() {
+        return Ok(Target::LongTerm);
+    }
+    if name == layout.scratchpad().as_str() {
+        return Ok(Target::Scratchpad);
+    }
+    catch_up(call, notebook).await?;
+    let error = match look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?).to_string())) {
+        Ok(path) => return Ok(Target::Page(path)),
+        Err(error) => error,
+    };
+    if error.code != ErrorCode::NotFound {
+        return Err(error);
+    }
+    if is_left_out(call, name).await? {
+        return Ok(Target::Page(name.to_string()));
+    }
+    let help = look(notebook, call, |snapshot| Ok(others(snapshot, name)))?;
+    Err(Error { help, ..error })
+}
+
+/// Whether this is the path of a file that the configuration leaves out of the notebook.
+async fn is_left_out(call: &Call, name: &str) -> Result<bool, Error> {
+    let is_path = name.ends_with(NOTE_SUFFIX) && name.split('/').all(|segment| !segment.starts_with('.'));
+    let Some(path) = is_path.then(|| call.scope.layout.in_notebook(name).ok()).flatten() else { return Ok(false) };
+    Ok(!matches!(load(&call.fs, &path, call.scope.limits.max_file_bytes).await?, Loaded::Absent))
+}
+
+/// Names pages that share a word with a name, else the first ones.
+fn others(snapshot: &Snapshot<'_>, name: &str) -> String {
+    let words: Vec<String> =
+        name.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).map(str::to_lowercase).collect();
+    let pages = || snapshot.views.iter();
+    let shares_a_word = |text: &str| words.iter().any(|word| text.to_lowercase().contains(word));
+    let alike = pages().filter(|page| shares_a_word(page.path) || shares_a_word(&page.note.title));
+    let alike: Vec<&str> = alike.map(|page| page.path).take(NAMED_PAGES).collect();
+    if !alike.is_empty() {
+        return format!("pages like it: {}", alike.join(", "));
+    }
+    match snapshot.views.len() {
+        0 => "the notebook has no pages".to_string(),
+        count => {
+            let first: Vec<&str> = pages().map(|page| page.path).take(NAMED_PAGES).collect();
+            format!("give the path or title of one of the {count} pages, such as {}", first.join(", "))
+        }
+    }
+}
