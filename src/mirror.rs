@@ -370,7 +370,7 @@ macro_rules! mirror_contract {
             fs::EntryKind => own_protocol::EntryKind { File, Directory, Other }
             fs::FsError => own_protocol::FsError {
                 Denied, TimedOut, Cancelled, InvalidPath(reason), SymbolicLink, IsDirectory, NotDirectory, NotRegular,
-                TooLarge(limit), NoSpace, ReadOnly, Unsupported, Other(text),
+                TooLarge(limit), NoSpace, ReadOnly, Unsupported, NotDurable(reason), Locked(holder), Other(text),
             }
 
             journal::Command => own_journal::JournalCommand {

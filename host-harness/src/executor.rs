@@ -137,6 +137,8 @@ pub(crate) fn is_reserved(path: &str) -> bool {
 pub(crate) const STATE_FOLDER: &str = ".saddlebag";
 /// The folder of the lock files, in [`STATE_FOLDER`].
 pub(crate) const LOCKS_FOLDER: &str = "locks";
+/// The folder for texts found in temporary files, in [`STATE_FOLDER`].
+pub(crate) const RECOVERED_FOLDER: &str = "recovered";
 /// How the name of a temporary file begins.
 pub(crate) const TEMPORARY_PREFIX: &str = ".saddlebag-";
 /// How the name of a temporary file ends.

@@ -73,10 +73,14 @@ impl Error {
         let place = path.map_or("the root of the store", RelPath::as_str);
         let help = match error {
             FsError::SymbolicLink => "replace the link by the file itself; links below the root are never followed",
-            FsError::NoSpace => "free some space and try again; nothing was changed",
+            FsError::NoSpace => "free some space and try again; this file was not changed",
             FsError::Denied | FsError::ReadOnly => "check the permissions of the store's folder",
             FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
             FsError::TimedOut | FsError::Cancelled => "try again",
+            FsError::Locked(_) => "wait until that program is done, or end it, and try again",
+            FsError::NotDurable(_) => {
+                "check the disk, then look at the file before you try again; the next change writes all of it anew"
+            }
             _ => "",
         };
         Self::new(ErrorCode::Storage, format!("{place}: {error}"), help)

@@ -246,7 +246,8 @@ pub enum EntryKind {
     Other,
 }
 
-/// Why an operation was not performed. Nothing has changed, unless said otherwise.
+/// Why an operation was not performed. Nothing has changed, except after [`FsError::NotDurable`] and unless
+/// the text of [`FsError::Other`] says otherwise.
 ///
 /// An open set: treat what you do not know like [`FsError::Other`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -288,6 +289,12 @@ pub enum FsError {
     /// This host does not know the operation.
     #[error("operation not supported by the host")]
     Unsupported,
+    /// The change was made, but it could not be synced, so a crash may take it back; the text says why.
+    #[error("changed, but the disk did not confirm it, so a power cut may undo it: {0}")]
+    NotDurable(String),
+    /// It did not finish in time, because another writer held the file; the text names the writer.
+    #[error("timed out: {0}")]
+    Locked(String),
     /// Anything else, in the host's words.
     #[error("{0}")]
     Other(String),

@@ -702,6 +702,8 @@ pub fn every_fs_error() -> Vec<FsError> {
         FsError::NoSpace,
         FsError::ReadOnly,
         FsError::Unsupported,
+        FsError::NotDurable("the disk failed".into()),
+        FsError::Locked("process 7 has held the lock".into()),
         FsError::Other("what \"the\" host says".into()),
     ]
 }

@@ -2,15 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::time::Duration;
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::{AppendOutcome, FsError, Precondition, Version};
 use saddlebag::store::RelPath;
 
-use super::error::refusal;
+use super::error::{not_durable, refusal};
+use super::lock::Guard;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
-use super::{LocalDir, lock, walk};
+use super::write::{Place, Staged, version_of_written};
+use super::{LocalDir, walk};
 use crate::Durability;
 
 /// How often to begin again when an editor puts another file in the place of this one.
@@ -25,15 +28,62 @@ impl LocalDir {
         precondition: &Precondition,
     ) -> Result<AppendOutcome, FsError> {
         self.check_size(content)?;
-        let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
+        let guard = self.lock(&[path])?;
+        self.append_locked(&guard, path, content, newline_first, precondition)
+    }
+
+    /// Writes a file again, to new blocks, whose last change could not be synced. If that cannot be done now,
+    /// the file stays known as not synced.
+    pub(super) fn settle(&self, path: &RelPath) {
+        // A writer that holds the lock settles the file itself.
+        let settled = self.lock_within(&[path], Duration::ZERO).and_then(|guard| {
+            let found = walk::find(&self.root, path)?;
+            match found.map(|(folder, name)| walk::probe(&folder, name)).transpose()?.flatten() {
+                Some(_) => self.append_locked(&guard, path, b"", false, &Precondition::Any).map(drop),
+                None => {
+                    self.unsynced().remove(&self.root, path);
+                    Ok(())
+                }
+            }
+        });
+        if let Err(error) = settled {
+            tracing::warn!(%error, %path, "the file is still not synced");
+        }
+    }
+
+    /// As [`append`](Self::append), by the holder of the lock of `path`.
+    fn append_locked(
+        &self,
+        guard: &Guard,
+        path: &RelPath,
+        content: &[u8],
+        newline_first: bool,
+        precondition: &Precondition,
+    ) -> Result<AppendOutcome, FsError> {
         if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(AppendOutcome::Stale(None));
         }
         let (folder, name) = walk::make(&self.root, path, self.options.durability)?;
-        for attempt in 0..ATTEMPTS {
+        let place = Place { store: self, guard, folder: &folder, path };
+        let durable = self.options.durability == Durability::Full;
+        let unsynced = durable && self.unsynced().contains(&self.root, path);
+        let mut added = false;
+        for _ in 0..ATTEMPTS {
             let found = walk::probe(&folder, name)?;
             if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)? {
                 return Ok(AppendOutcome::Stale(current));
+            }
+            // Bytes that were not synced must be written again. A file with a second name is replaced, so that
+            // the other name, which may be outside the store, keeps its text.
+            if let Some(found) = found.as_ref().filter(|found| unsynced || found.links > 1) {
+                let addition = Addition { content, newline_first, may_be_there: added };
+                match self.append_by_replacing(place, name, found, &addition)? {
+                    Some((start, version)) => {
+                        self.confirm(&folder, path)?;
+                        return Ok(version.map_or(AppendOutcome::Unknown(start), AppendOutcome::Written));
+                    }
+                    None => continue,
+                }
             }
             let access = if found.is_some() { Access::Append } else { Access::AppendNew };
             let mut file = match sys::open_file(&folder, name, access) {
@@ -46,7 +96,7 @@ impl LocalDir {
             };
             let before = walk::regular(sys::stat_of(&file).map_err(refusal)?)?;
             // Whoever replaced the file may have read the first attempt's text into it.
-            let repeated = attempt > 0 && ends_with(&mut file, &before, content).map_err(refusal)?;
+            let repeated = added && ends_with(&mut file, &before, content).map_err(refusal)?;
             let start = if repeated {
                 before.size.saturating_sub(content.len() as u64)
             } else {
@@ -60,20 +110,73 @@ impl LocalDir {
                     }
                 }
             };
+            added = true;
             #[cfg(test)]
             self.before_placing.call();
             // An editor takes no lock: if it has put its own file here, the text must go there.
             if !sys::stat_at(&folder, name).is_ok_and(|stat| stat.same_file(&before)) {
                 continue;
             }
-            // The bytes are in place, so a failure from here on is no error but a doubt.
-            let kept = self.options.durability == Durability::Fast || sync(&folder, &file, found.is_none()).is_ok();
-            return Ok(match version_of(&mut file) {
-                Ok(version) if kept => AppendOutcome::Written(version),
-                _ => AppendOutcome::Unknown(start),
-            });
+            if durable && let Err(error) = sync(&folder, &file, found.is_none()) {
+                self.unsynced().add(&self.root, path);
+                return Err(not_durable(error));
+            }
+            // The bytes are in place and synced: a failure from here on is not an error but a doubt.
+            return Ok(version_of(&mut file).map_or(AppendOutcome::Unknown(start), AppendOutcome::Written));
         }
         Err(FsError::Other("the file kept being replaced while it was appended to; try again".into()))
+    }
+}
+
+/// What is to be added to a file.
+struct Addition<'a> {
+    content: &'a [u8],
+    newline_first: bool,
+    /// An earlier attempt added it to a file that was replaced since: an editor may have read it there.
+    may_be_there: bool,
+}
+
+impl LocalDir {
+    /// Puts a new file in the place of `found`, with its bytes and the addition, and gives the offset where
+    /// the addition begins, and the new version if it can be told. `None`: somebody changed the file meanwhile, and it is as they left it.
+    fn append_by_replacing(
+        &self,
+        place: Place<'_>,
+        name: &str,
+        found: &Stat,
+        addition: &Addition<'_>,
+    ) -> Result<Option<(u64, Option<Version>)>, FsError> {
+        let folder = place.folder;
+        let now = version::now();
+        let mut file = match sys::open_file(folder, name, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(refusal(error)),
+        };
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut file, &mut bytes).map_err(refusal)?;
+        let stat = sys::stat_of(&file).map_err(refusal)?;
+        if !stat.same_bytes(found) || stat.size != bytes.len() as u64 {
+            return Ok(None);
+        }
+        let settled = version::is_settled(&stat, now) || stat.size > version::HASH_LIMIT;
+        let version = if settled { version::of_stat(&stat) } else { version::of_content(&bytes) };
+        let start = if addition.may_be_there && bytes.ends_with(addition.content) {
+            bytes.len() - addition.content.len()
+        } else {
+            if addition.newline_first && bytes.last().is_some_and(|&last| last != b'\n') {
+                bytes.push(b'\n');
+            }
+            let start = bytes.len();
+            bytes.extend_from_slice(addition.content);
+            start
+        };
+        let mut staged = Staged::new(place, &bytes, Some(found))?;
+        #[cfg(test)]
+        self.before_placing.call();
+        let stale = staged.exchange(name, found, &version)?;
+        drop(staged);
+        Ok(stale.is_none().then(|| (start as u64, version_of_written(folder, name, &bytes))))
     }
 }
 
@@ -144,7 +247,7 @@ fn ends_with(file: &mut File, stat: &Stat, content: &[u8]) -> io::Result<bool> {
 }
 
 fn sync(folder: &Dir, file: &File, created: bool) -> io::Result<()> {
-    file.sync_all()?;
+    sys::sync_file(file)?;
     if created { sys::sync_folder(folder) } else { Ok(()) }
 }
 

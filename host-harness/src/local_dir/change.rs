@@ -6,14 +6,14 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, Precondition, RemoveOutcome, RenameOutcome};
 use saddlebag::store::RelPath;
 
-use super::error::refusal;
+use super::error::{not_durable, refusal};
 use super::version::{self, Check};
-use super::{LocalDir, lock, sys, walk};
+use super::{LocalDir, sys, walk};
 use crate::Durability;
 
 impl LocalDir {
     pub(super) fn remove(&self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {
-        let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
+        let _guard = self.lock(&[path])?;
         let Some((folder, name)) = walk::find(&self.root, path)? else {
             return Ok(RemoveOutcome::Done);
         };
@@ -26,7 +26,10 @@ impl LocalDir {
             Check::Stale(None) => return Ok(RemoveOutcome::Done),
         }
         match folder.remove_file(name) {
-            Ok(()) => self.sync(&folder)?,
+            Ok(()) => {
+                self.unsynced().remove(&self.root, path);
+                self.sync(&folder)?;
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(refusal(error)),
         }
@@ -39,7 +42,7 @@ impl LocalDir {
         to: &RelPath,
         precondition: &Precondition,
     ) -> Result<RenameOutcome, FsError> {
-        let _guard = lock::acquire(&self.root, &[from, to], self.options.lock_timeout)?;
+        let _guard = self.lock(&[from, to])?;
         let Some((old_folder, old_name)) = walk::find(&self.root, from)? else {
             return Ok(RenameOutcome::Absent);
         };
@@ -62,6 +65,11 @@ impl LocalDir {
             }
             Err(error) => return Err(refusal(error)),
         }
+        // Bytes that were not synced under the old name are not under the new one either.
+        if self.unsynced().contains(&self.root, from) {
+            self.unsynced().add(&self.root, to);
+            self.unsynced().remove(&self.root, from);
+        }
         // The new name first: at worst a power cut leaves both.
         self.sync(&new_folder)?;
         self.sync(&old_folder)?;
@@ -74,10 +82,7 @@ impl LocalDir {
 
     fn sync(&self, folder: &Dir) -> Result<(), FsError> {
         match self.options.durability {
-            Durability::Full => sys::sync_folder(folder).map_err(|error| {
-                let cause = refusal(error);
-                FsError::Other(format!("done, but it may not survive a power cut: {cause}"))
-            }),
+            Durability::Full => sys::sync_folder(folder).map_err(not_durable),
             Durability::Fast => Ok(()),
         }
     }

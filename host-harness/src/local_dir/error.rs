@@ -18,10 +18,60 @@ pub(super) fn refusal(error: io::Error) -> FsError {
         io::ErrorKind::TimedOut => FsError::TimedOut,
         io::ErrorKind::InvalidFilename => FsError::InvalidPath("the file system does not take such a name".into()),
         kind => FsError::Other(match error.raw_os_error() {
-            Some(code) => format!("{kind} (os error {code})"),
+            Some(code) => match explanation(code) {
+                Some(text) => format!("{text} (os error {code})"),
+                None => format!("{kind} (os error {code})"),
+            },
             None => kind.to_string(),
         }),
     }
+}
+
+/// The answer to a change that was made and could not be synced.
+pub(super) fn not_durable(error: io::Error) -> FsError {
+    FsError::NotDurable(refusal(error).to_string())
+}
+
+/// The system's number of an error as a cause and a way out; the standard library calls most of these
+/// uncategorized.
+#[cfg(unix)]
+fn explanation(code: i32) -> Option<&'static str> {
+    use rustix::io::Errno;
+
+    Some(match Errno::from_raw_os_error(code) {
+        Errno::IO => "the disk reports an input/output error; check the disk and its cable or connection",
+        Errno::MFILE => "this program has too many files open; raise the limit (`ulimit -n`) and try again",
+        Errno::NFILE => "the machine has too many files open; end some programs and try again",
+        Errno::NOMEM => "the machine is out of memory; end some programs and try again",
+        Errno::STALE => "the network file system has lost the file (stale handle); mount it again and try again",
+        Errno::TXTBSY => "the file is being run as a program; end that program and try again",
+        Errno::BUSY => "the file or the device is in use by the system; try again when it is free",
+        Errno::FBIG => "the file would be larger than the file system or the user's limit (`ulimit -f`) allows",
+        Errno::NXIO | Errno::NODEV => "the device is gone; connect and mount it again",
+        Errno::MLINK => "the folder has as many links as the file system allows; move some folders away",
+        Errno::XDEV => {
+            "the folders are on different file systems, so the file cannot be moved between them in one step"
+        }
+        Errno::NOTEMPTY => "the folder is not empty",
+        Errno::HOSTDOWN
+        | Errno::HOSTUNREACH
+        | Errno::NETDOWN
+        | Errno::NETUNREACH
+        | Errno::CONNRESET
+        | Errno::NOTCONN
+        | Errno::CONNABORTED => "the server of the network file system does not answer; try again when it does",
+        Errno::NOLCK => "the file system has no locks left or no lock service; check its mount options",
+        Errno::NOSYS | Errno::OPNOTSUPP => {
+            "the file system does not support this operation; keep the store on another one"
+        }
+        Errno::INVAL => "the file system does not take this operation or name (invalid argument)",
+        _ => return None,
+    })
+}
+
+#[cfg(not(unix))]
+fn explanation(_: i32) -> Option<&'static str> {
+    None
 }
 
 /// Whether a link was met where none is followed.
@@ -62,6 +112,45 @@ mod tests {
         let FsError::Other(text) = refusal(Errno::FBIG.into()) else {
             return assert_eq!("other", "");
         };
-        assert_eq!(text, format!("file too large (os error {})", Errno::FBIG.raw_os_error()));
+        assert!(text.contains("larger than the file system"), "{text}");
+    }
+
+    #[test]
+    fn no_common_error_is_uncategorized() {
+        for errno in [
+            Errno::IO,
+            Errno::MFILE,
+            Errno::NFILE,
+            Errno::NOMEM,
+            Errno::ROFS,
+            Errno::STALE,
+            Errno::TXTBSY,
+            Errno::BUSY,
+            Errno::FBIG,
+            Errno::NAMETOOLONG,
+            Errno::NXIO,
+            Errno::NODEV,
+            Errno::MLINK,
+            Errno::XDEV,
+            Errno::NOTEMPTY,
+            Errno::NOLCK,
+            Errno::NOSYS,
+            Errno::OPNOTSUPP,
+            Errno::INVAL,
+            Errno::HOSTDOWN,
+            Errno::INTR,
+            Errno::AGAIN,
+            Errno::NOENT,
+            Errno::EXIST,
+            Errno::PIPE,
+        ] {
+            let text = refusal(errno.into()).to_string();
+            assert!(!text.contains("uncategorized") && !text.contains("other error"), "{errno:?}: {text}");
+        }
+        let text = refusal(Errno::IO.into()).to_string();
+        assert_eq!(
+            text,
+            "the disk reports an input/output error; check the disk and its cable or connection (os error 5)"
+        );
     }
 }

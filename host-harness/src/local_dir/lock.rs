@@ -2,9 +2,15 @@
 //!
 //! A path belongs to one of [`SHARDS`] lock files in `.saddlebag/locks`. A data file is never
 //! locked itself: it is replaced by each write, and a lock on the old one would hold nobody back.
+//!
+//! While it is held, a lock file says who holds it, for those who wait, and which temporary file the holder
+//! uses, for whoever comes after a holder that died. It is empty at all other times.
 
+use std::fmt;
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,46 +30,208 @@ const SHARDS: u64 = 64;
 /// The longest pause between two attempts at a lock.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
+/// How often somebody who waits looks at who holds the lock.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How many times its patience somebody waits at most while the lock goes from one writer to the next.
+const MOST_PATIENCES: u32 = 12;
+
+/// How many bytes of a lock file are read: more than a holder and two paths take.
+const LONGEST_TEXT: u64 = 16 * 1024;
+
 /// Holds the locks of some paths until it is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
-    _files: Vec<File>,
+    held: Vec<Held>,
 }
 
-/// Waits for the locks of `paths`, at most `patience` for each.
+/// One lock file, held.
+#[derive(Debug)]
+struct Held {
+    file: File,
+    /// How many bytes the line takes that names the holder.
+    header: u64,
+}
+
+impl Guard {
+    /// What holders that died have left in the lock files.
+    pub(super) fn leftovers(&mut self) -> Vec<String> {
+        self.held.iter_mut().map(|held| text_of(&mut held.file)).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// Names this process as the holder, in place of what the lock files said. An error is not the caller's
+    /// concern: the lock holds without the text.
+    pub(super) fn sign(&mut self) {
+        for held in &mut self.held {
+            let line = holder_line();
+            let signed = held.file.set_len(0).and_then(|()| write_at(&held.file, 0, &line));
+            held.header = if signed.is_ok() { line.len() as u64 } else { 0 };
+        }
+    }
+
+    /// Writes down which temporary file is in use, for who comes after this process if it dies.
+    pub(super) fn note(&self, record: &str) {
+        if let Some(held) = self.held.first()
+            && let Err(error) = write_at(&held.file, held.header, record)
+        {
+            tracing::debug!(%error, "a temporary file is not noted in its lock file");
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        for held in &self.held {
+            // What stays says that a program died, and the next holder then looks for what it left.
+            let _ = held.file.set_len(0);
+        }
+    }
+}
+
+/// Waits for the locks of `paths`, at most `patience` for each as long as one writer holds it.
 pub(super) fn acquire(root: &Dir, paths: &[&RelPath], patience: Duration) -> Result<Guard, FsError> {
     let mut shards: Vec<u64> = paths.iter().map(|path| shard(path.as_str())).collect();
     // One order for everybody, or two renames in opposite directions would wait for each other.
     shards.sort_unstable();
     shards.dedup();
-    let files = shards.into_iter().map(|shard| acquire_one(root, shard, patience)).collect::<Result<_, _>>()?;
-    Ok(Guard { _files: files })
+    let mut held = Vec::with_capacity(shards.len());
+    for shard in shards {
+        held.push(Held { file: acquire_one(root, &format!("{shard:02}"), patience)?, header: 0 });
+    }
+    Ok(Guard { held })
 }
 
-fn acquire_one(root: &Dir, shard: u64, patience: Duration) -> Result<File, FsError> {
-    let name = format!("{shard:02}");
-    let deadline = Instant::now() + patience;
-    let mut pause = Duration::from_micros(20);
+/// The locks whose holders seem to have died with something unfinished, each held.
+pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
+    let Ok(Some(folder)) = walk::find_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}")) else {
+        return Vec::new();
+    };
+    let names = sys::names(&folder).unwrap_or_default().into_iter().map(|(name, _)| name);
+    names
+        .filter(|name| name.len() == 2 && name.parse::<u64>().is_ok_and(|shard| shard < SHARDS))
+        .filter(|name| sys::stat_at(&folder, name).is_ok_and(|stat| stat.size > 0))
+        .filter_map(|name| acquire_one(root, &name, Duration::ZERO).ok())
+        .map(|file| Guard { held: vec![Held { file, header: 0 }] })
+        .collect()
+}
+
+fn acquire_one(root: &Dir, name: &str, patience: Duration) -> Result<File, FsError> {
+    let mut wait = Wait::new(patience);
     loop {
         // Opened anew each time: an old handle may be of a file that somebody has deleted.
         let folder = walk::make_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}"), Durability::Fast)?;
-        let file = sys::open_file(&folder, &name, Access::Lock).map_err(refusal)?;
+        let mut file = sys::open_file(&folder, name, Access::Lock).map_err(refusal)?;
         // Asked for again and again, as a wait for the lock itself cannot end in time when its
         // holder was suspended.
         while let Err(error) = file.try_lock() {
             match error {
-                TryLockError::WouldBlock if Instant::now() < deadline => {
-                    thread::sleep(pause);
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
-                TryLockError::WouldBlock => return Err(FsError::TimedOut),
+                TryLockError::WouldBlock => wait.pause(&mut file)?,
                 TryLockError::Error(error) => return Err(refusal(error)),
             }
         }
-        if is_current(&folder, &name, &file).map_err(refusal)? {
+        if is_current(&folder, name, &file).map_err(refusal)? {
             return Ok(file);
         }
     }
+}
+
+/// A wait for a lock. It goes on as long as the lock goes from one writer to the next: they make progress.
+struct Wait {
+    patience: Duration,
+    began: Instant,
+    /// When the present holder was first seen.
+    since: Instant,
+    looked: Option<Instant>,
+    holder: String,
+    pause: Duration,
+}
+
+impl Wait {
+    fn new(patience: Duration) -> Self {
+        let now = Instant::now();
+        let pause = Duration::from_micros(20);
+        Self { patience, began: now, since: now, looked: None, holder: String::new(), pause }
+    }
+
+    /// Sleeps for a moment, or gives up.
+    fn pause(&mut self, file: &mut File) -> Result<(), FsError> {
+        let now = Instant::now();
+        let is_over = now.duration_since(self.since) >= self.patience;
+        if is_over || self.looked.is_none_or(|looked| now.duration_since(looked) >= LOOK_EVERY) {
+            let holder = text_of(file).lines().next().unwrap_or_default().to_owned();
+            // An empty text is a holder that has not signed yet.
+            if holder != self.holder && !holder.is_empty() {
+                if self.looked.is_some() {
+                    self.since = now;
+                }
+                self.holder = holder;
+            }
+            self.looked = Some(now);
+        }
+        let waited = now.duration_since(self.since);
+        let all = now.duration_since(self.began);
+        if waited >= self.patience || all >= self.patience * MOST_PATIENCES {
+            let holder = Holder(&self.holder);
+            return Err(FsError::Locked(if waited >= self.patience {
+                format!("{holder} has held the lock of this file for {}", Seconds(waited))
+            } else {
+                format!("other writers have held the lock of this file for {}, now {holder}", Seconds(all))
+            }));
+        }
+        thread::sleep(self.pause);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
+
+/// The first line of a lock file, as a message calls its writer.
+struct Holder<'a>(&'a str);
+
+impl fmt::Display for Holder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = self.0.split('\t');
+        let process = words.next().and_then(|word| word.parse::<u32>().ok());
+        match (process, words.next()) {
+            (Some(process), Some(program)) => write!(f, "process {process} ({program})"),
+            _ => f.write_str("another program"),
+        }
+    }
+}
+
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < Duration::from_secs(1) {
+            return write!(f, "{} ms", self.0.as_millis());
+        }
+        write!(f, "{} s", self.0.as_secs())
+    }
+}
+
+/// The process, the program, and a number that no other lock of the process has.
+fn holder_line() -> String {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let program = PROGRAM.get_or_init(|| {
+        let path = std::env::current_exe().ok();
+        let name = path.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_else(|| "unknown program".into());
+        name.chars().filter(|c| !c.is_control()).take(64).collect()
+    });
+    format!("{}\t{program}\t{}\n", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// What a lock file says; empty if it cannot be read.
+fn text_of(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(LONGEST_TEXT).read_to_end(&mut bytes));
+    if read.is_ok() { String::from_utf8_lossy(&bytes).into_owned() } else { String::new() }
+}
+
+fn write_at(mut file: &File, offset: u64, text: &str) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(text.as_bytes())
 }
 
 /// Whether the locked file still is the one that others would lock.
@@ -87,8 +255,24 @@ fn shard(path: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
+
+    fn root() -> (tempfile::TempDir, Dir) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        (folder, root)
+    }
+
+    fn path() -> RelPath {
+        RelPath::parse("a.md").unwrap()
+    }
+
+    fn lock(root: &Dir) -> Guard {
+        let mut guard = acquire(root, &[&path()], Duration::from_secs(10)).unwrap();
+        guard.sign();
+        guard
+    }
 
     #[test]
     fn shards_stay_what_they_are() {
@@ -97,13 +281,56 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_not_given_back_ends_in_time_out() {
-        let root = tempfile::tempdir().unwrap();
-        let root = Dir::open_ambient_dir(root.path(), cap_std::ambient_authority()).unwrap();
-        let path = RelPath::parse("a.md").unwrap();
-        let held = acquire(&root, &[&path, &path], Duration::ZERO).unwrap();
-        assert_eq!(acquire(&root, &[&path], Duration::ZERO).unwrap_err(), FsError::TimedOut);
+    fn a_lock_that_is_not_given_back_ends_in_time_out_and_names_its_holder() {
+        let (_folder, root) = root();
+        let path = path();
+        let mut held = acquire(&root, &[&path, &path], Duration::ZERO).unwrap();
+        let FsError::Locked(text) = acquire(&root, &[&path], Duration::ZERO).unwrap_err() else { panic!("not locked") };
+        assert!(text.starts_with("another program has held"), "{text}");
+        held.sign();
+        let error = acquire(&root, &[&path], Duration::from_millis(30)).unwrap_err();
+        let text = error.to_string();
+        let expected = format!("timed out: process {} (", std::process::id());
+        assert!(text.starts_with(&expected) && text.contains("has held the lock of this file for "), "{text}");
         drop(held);
         assert!(acquire(&root, &[&path], Duration::ZERO).is_ok());
+    }
+
+    #[test]
+    fn a_lock_that_goes_from_one_writer_to_the_next_is_waited_for_longer() {
+        let (_folder, root) = root();
+        let (mut file, patience) = (tempfile::tempfile().unwrap(), Duration::from_millis(100));
+        let path = path();
+        let mut wait = Wait::new(patience);
+        let began = Instant::now();
+        while began.elapsed() < patience * 3 {
+            file.set_len(0).unwrap();
+            write_at(&file, 0, &holder_line()).unwrap();
+            wait.pause(&mut file).unwrap();
+        }
+        // A holder that stays ends it.
+        let error = loop {
+            if let Err(error) = wait.pause(&mut file) {
+                break error;
+            }
+        };
+        assert!(matches!(error, FsError::Locked(_)));
+        assert!(began.elapsed() < patience * MOST_PATIENCES);
+        drop(acquire(&root, &[&path], patience).unwrap());
+    }
+
+    #[test]
+    fn what_a_dead_holder_noted_is_found_once_and_a_clean_end_leaves_nothing() {
+        let (_folder, root) = root();
+        drop(lock(&root));
+        assert!(abandoned(&root).is_empty());
+        let guard = lock(&root);
+        guard.note("staged \ta\tb\n");
+        assert!(abandoned(&root).is_empty(), "the holder is alive");
+        // A process that dies runs no destructor, and its files are closed.
+        let Guard { held } = &guard;
+        held[0].file.unlock().unwrap();
+        let [dead] = &mut abandoned(&root)[..] else { panic!("not found") };
+        assert!(dead.leftovers()[0].ends_with("\nstaged \ta\tb\n"));
     }
 }

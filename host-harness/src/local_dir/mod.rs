@@ -4,15 +4,18 @@
 //! followed. Writers of a path take turns by a lock file ([`lock`]); readers take no lock, as a
 //! write puts a whole new file in the place of the old one ([`write`]). People who edit a file at
 //! the same time take no lock either: what they have saved is noticed by its version ([`version`])
-//! and kept.
+//! and kept. A file that could not be synced is written again before anything rests on it ([`unsynced`]), and
+//! what a writer that died has left is cleared up by the next one ([`leftovers`]).
 
 mod append;
 mod change;
 mod error;
+mod leftovers;
 mod list;
 mod lock;
 mod read;
 mod sys;
+mod unsynced;
 mod version;
 mod walk;
 mod write;
@@ -22,13 +25,22 @@ mod tests;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, FsOp, FsOutcome};
+use saddlebag::store::RelPath;
 
 use crate::executor::{Durability, Executor, refuse_reserved, traced_path};
+pub use leftovers::Recovered;
+use lock::Guard;
+use unsynced::Unsynced;
+
+/// How long a look at where the root is serves reads. Changes look each time.
+const ROOT_IS_FRESH: Duration = Duration::from_millis(50);
 
 /// How a [`LocalDir`] works.
 #[derive(Clone, Debug)]
@@ -39,9 +51,12 @@ pub struct LocalDirOptions {
     pub max_read_bytes: u64,
     /// The most bytes that one write or append takes; 16 MiB unless told.
     pub max_write_bytes: u64,
-    /// How long to wait for another writer of the same path before the answer is
-    /// [`FsError::TimedOut`]; 10 seconds unless told.
+    /// How long to wait for one other writer that holds the lock of a path before the answer is
+    /// [`FsError::Locked`]; 10 seconds unless told. While the lock goes from one writer to the next, the wait is
+    /// up to twelve times as long.
     pub lock_timeout: Duration,
+    /// Is told of each text that was found in the temporary file of a writer that died and is kept.
+    pub on_recovered: Option<fn(&Recovered)>,
 }
 
 impl Default for LocalDirOptions {
@@ -51,6 +66,7 @@ impl Default for LocalDirOptions {
             max_read_bytes: 16 * 1024 * 1024,
             max_write_bytes: 16 * 1024 * 1024,
             lock_timeout: Duration::from_secs(10),
+            on_recovered: None,
         }
     }
 }
@@ -78,31 +94,45 @@ pub enum OpenError {
 /// An [`Executor`] on a folder of the local disk.
 ///
 /// - New files are for their owner alone (0600), new folders as well (0700); an existing file
-///   keeps its permissions. Hard links and extended attributes of a file do not survive a write.
+///   keeps its permissions. Hard links and extended attributes of a file do not survive a write, nor do hard
+///   links survive an append: the other name keeps the text that it had.
 /// - Symbolic links below the root are refused with [`FsError::SymbolicLink`]; the root itself may
 ///   be reached through some.
 /// - Names that are not UTF-8, or hold what a path may not hold, are not listed. Neither are the
 ///   host's own: `.saddlebag/locks` and `.saddlebag-*.tmp`, which cannot be read or written either.
-/// - A writer that is killed can leave a `.saddlebag-*.tmp` behind. It is not removed by itself: in
-///   the rare case that a person saved the file at that very moment, it holds their text.
+/// - A writer that is killed can leave a `.saddlebag-*.tmp`. The first change by the next process removes it
+///   if it is the writer's own. In the rare case that a person saved the file at that very moment, it holds
+///   their text, is moved to `.saddlebag/recovered` and reported
+///   ([`on_recovered`](LocalDirOptions::on_recovered)). After a power cut, one that the disk has kept stays.
+/// - A change, and soon after a read too, is refused once the root is no longer at the path that was opened.
 ///
 /// Writers are kept apart as long as they open the same root: a store inside another store has
 /// locks of its own. On network file systems, locks are only as good as the server's, and a server
 /// whose clock is behind can hide a change within one tick.
 ///
 /// On Linux and macOS a conditional write that races with an editor never loses the editor's text. Where the
-/// system or the file system cannot exchange two files in one step, the version is checked once
-/// more right before the file is replaced, which leaves a window of some microseconds. The same
+/// system or the file system cannot exchange two files in one step, and with [`Durability::Fast`], the version
+/// is checked once more right before the file is replaced, which leaves a window of some microseconds. The same
 /// window is left for conditional appends, removals and renames.
 ///
-/// A removal or a rename that was done but could not be synced is an error that says so; a write or
-/// an append in that case is `Unknown`.
+/// A change that was made but could not be synced is [`FsError::NotDurable`]. The file is then written again,
+/// to new blocks, by the next change or read of it, whichever process makes it.
 #[derive(Debug)]
 pub struct LocalDir {
     root: Dir,
+    /// Where the root was opened, and what was opened there.
+    path: PathBuf,
+    identity: sys::RootId,
+    /// When the root was last seen at its path.
+    seen: Option<Instant>,
     options: LocalDirOptions,
+    unsynced: OnceLock<Unsynced>,
+    /// The leftovers of dead writers have been looked for.
+    cleared: AtomicBool,
     #[cfg(test)]
     before_placing: tests::Hook,
+    #[cfg(test)]
+    after_placing: tests::Hook,
 }
 
 impl LocalDir {
@@ -121,11 +151,20 @@ impl LocalDir {
         if !found.is_dir() {
             return Err(OpenError::NotDirectory(root.into()));
         }
+        let path = std::path::absolute(root).map_err(unusable)?;
+        let opened = Dir::open_ambient_dir(root, ambient_authority()).map_err(unusable)?;
         Ok(Self {
-            root: Dir::open_ambient_dir(root, ambient_authority()).map_err(unusable)?,
+            identity: sys::root_of(&opened).map_err(unusable)?,
+            root: opened,
+            path,
+            seen: None,
             options,
+            unsynced: OnceLock::new(),
+            cleared: AtomicBool::new(false),
             #[cfg(test)]
             before_placing: tests::Hook::default(),
+            #[cfg(test)]
+            after_placing: tests::Hook::default(),
         })
     }
 
@@ -149,6 +188,72 @@ impl LocalDir {
         }
     }
 
+    /// Refuses an operation once the root is not where it was opened: what is acknowledged then would be lost
+    /// to everybody who looks there.
+    fn check_root(&mut self, op: &FsOp) -> Result<(), FsError> {
+        let is_read = matches!(op, FsOp::Read { .. } | FsOp::List { .. });
+        let now = Instant::now();
+        if is_read && self.seen.is_some_and(|seen| now.duration_since(seen) < ROOT_IS_FRESH) {
+            return Ok(());
+        }
+        let fate = match sys::root_at(&self.path) {
+            Ok(found) if found == self.identity => {
+                self.seen = Some(now);
+                return Ok(());
+            }
+            Ok(_) => "replaced by another folder",
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                "moved away or removed"
+            }
+            Err(error) => return Err(error::refusal(error)),
+        };
+        Err(FsError::Other(format!(
+            "the store's folder was {fate} after this program opened it; start the program again"
+        )))
+    }
+
+    /// Waits for the locks of `paths` and clears up what writers that died have left.
+    fn lock(&self, paths: &[&RelPath]) -> Result<Guard, FsError> {
+        self.lock_within(paths, self.options.lock_timeout)
+    }
+
+    fn lock_within(&self, paths: &[&RelPath], patience: Duration) -> Result<Guard, FsError> {
+        if !self.cleared.swap(true, Ordering::Relaxed) {
+            lock::abandoned(&self.root).iter_mut().for_each(|guard| self.clear(guard));
+        }
+        let mut guard = lock::acquire(&self.root, paths, patience)?;
+        self.clear(&mut guard);
+        guard.sign();
+        Ok(guard)
+    }
+
+    fn clear(&self, guard: &mut Guard) {
+        for text in guard.leftovers() {
+            if let Some(recovered) = leftovers::clear(&self.root, &text) {
+                self.report(&recovered);
+            }
+        }
+    }
+
+    /// Keeps the text of somebody else that has a temporary name.
+    fn recover(&self, folder: &Dir, temporary: &str, path: &str) {
+        if let Some(recovered) = leftovers::keep(&self.root, folder, temporary, path) {
+            self.report(&recovered);
+        }
+    }
+
+    fn report(&self, recovered: &Recovered) {
+        tracing::warn!(path = %recovered.path, kept = %recovered.kept, "a text is recovered");
+        if let Some(tell) = self.options.on_recovered {
+            tell(recovered);
+        }
+    }
+
+    /// The files that could not be synced, by this process or another.
+    fn unsynced(&self) -> &Unsynced {
+        self.unsynced.get_or_init(|| Unsynced::load(&self.root))
+    }
+
     /// Refuses more bytes than one write or append takes.
     fn check_size(&self, content: &[u8]) -> Result<(), FsError> {
         let limit = self.options.max_write_bytes;
@@ -160,8 +265,13 @@ impl Executor for LocalDir {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         let span = tracing::trace_span!("fs", op = op.name(), path = traced_path(op));
         let _entered = span.enter();
-        let outcome = refuse_reserved(op).and_then(|()| match op {
+        let checked = refuse_reserved(op).and_then(|()| self.check_root(op));
+        let outcome = checked.and_then(|()| match op {
             FsOp::Read { path, offset, max_bytes, unless } => {
+                // A caller may find in the file what it was about to write, and call that kept.
+                if self.options.durability == Durability::Full && self.unsynced().is_known(path) {
+                    self.settle(path);
+                }
                 self.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
             }
             FsOp::Write { path, content, precondition } => {

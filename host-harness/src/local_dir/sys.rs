@@ -34,6 +34,8 @@ pub(super) struct Stat {
     /// User and group; 0 where there are none.
     #[cfg_attr(not(unix), allow(dead_code))]
     pub(super) owner: (u32, u32),
+    /// How many names the file has; 1 where that cannot be told.
+    pub(super) links: u64,
 }
 
 impl Stat {
@@ -63,7 +65,7 @@ pub(super) enum Access {
     AppendNew,
     /// Writing; the file must not exist.
     WriteNew,
-    /// Writing; the file is made where there is none.
+    /// Reading and writing; the file is made where there is none.
     Lock,
 }
 
@@ -76,7 +78,7 @@ pub(super) fn open_file(folder: &Dir, name: &str, access: Access) -> io::Result<
         Access::Append => options.read(true).append(true),
         Access::AppendNew => options.read(true).append(true).create_new(true),
         Access::WriteNew => options.write(true).create_new(true),
-        Access::Lock => options.write(true).create(true),
+        Access::Lock => options.read(true).write(true).create(true),
     };
     #[cfg(unix)]
     {
@@ -138,14 +140,31 @@ pub(super) fn replace(folder: &Dir, from: &str, to: &str) -> io::Result<()> {
     folder.rename(from, folder, to)
 }
 
+/// Makes the bytes of a file survive a power cut.
+pub(super) fn sync_file(file: &File) -> io::Result<()> {
+    #[cfg(test)]
+    super::tests::sync_result()?;
+    file.sync_all()
+}
+
+/// Makes what was created, renamed or removed in a folder survive a power cut.
+pub(super) fn sync_folder(folder: &Dir) -> io::Result<()> {
+    #[cfg(test)]
+    super::tests::sync_result()?;
+    sync_names(folder)
+}
+
 #[cfg(unix)]
-pub(super) use unix::{names, stat_at, stat_of, sync_folder, take_over};
+use unix::sync_names;
+#[cfg(unix)]
+pub(super) use unix::{RootId, names, root_at, root_of, stat_at, stat_of, take_over};
 
 #[cfg(unix)]
 mod unix {
     use std::fs::File;
     use std::io;
     use std::os::fd::OwnedFd;
+    use std::path::Path;
 
     use cap_std::fs::Dir;
     use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
@@ -180,8 +199,7 @@ mod unix {
         Ok(names)
     }
 
-    /// Makes what was created, renamed or removed in a folder survive a power cut.
-    pub(in super::super) fn sync_folder(folder: &Dir) -> io::Result<()> {
+    pub(super) fn sync_names(folder: &Dir) -> io::Result<()> {
         Ok(rustix::fs::fsync(readable(folder)?)?)
     }
 
@@ -190,6 +208,21 @@ mod unix {
     fn readable(folder: &Dir) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(folder, ".", flags, Mode::empty())?)
+    }
+
+    /// What tells one folder from every other of the machine: device and inode.
+    pub(in super::super) type RootId = (u64, u64);
+
+    /// Identifies an open folder.
+    pub(in super::super) fn root_of(folder: &Dir) -> io::Result<RootId> {
+        let stat = convert(&rustix::fs::fstat(folder)?);
+        Ok((stat.device, stat.inode))
+    }
+
+    /// Identifies the folder that is at `path` now; links on the way are followed.
+    pub(in super::super) fn root_at(path: &Path) -> io::Result<RootId> {
+        let stat = convert(&rustix::fs::stat(path)?);
+        Ok((stat.device, stat.inode))
     }
 
     /// Gives a new file the permissions of the one it replaces, and its owner where that is
@@ -217,6 +250,7 @@ mod unix {
             changed: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
             mode: stat.st_mode as u32 & 0o777,
             owner: (stat.st_uid, stat.st_gid),
+            links: stat.st_nlink as u64,
         }
     }
 
@@ -231,7 +265,9 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-pub(super) use portable::{names, stat_at, stat_of, sync_folder, take_over};
+use portable::sync_names;
+#[cfg(not(unix))]
+pub(super) use portable::{RootId, names, root_at, root_of, stat_at, stat_of, take_over};
 
 /// Without inodes a file is told by its size, its creation and its last change; permissions are
 /// inherited from the folder; folders cannot be synced and need not be.
@@ -274,8 +310,19 @@ mod portable {
         Ok(names)
     }
 
-    pub(in super::super) fn sync_folder(_: &Dir) -> io::Result<()> {
+    pub(super) fn sync_names(_: &Dir) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Nothing: without inodes only the existence of the folder can be checked.
+    pub(in super::super) type RootId = ();
+
+    pub(in super::super) fn root_of(_: &Dir) -> io::Result<RootId> {
+        Ok(())
+    }
+
+    pub(in super::super) fn root_at(path: &std::path::Path) -> io::Result<RootId> {
+        std::fs::metadata(path).map(drop)
     }
 
     pub(in super::super) fn take_over(_: &File, _: &Stat) -> io::Result<()> {
@@ -288,7 +335,7 @@ mod portable {
             i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
         };
         let (modified, changed) = (nanoseconds(modified), nanoseconds(created));
-        Stat { kind, device: 0, inode: 0, size, modified, changed, mode: 0, owner: (0, 0) }
+        Stat { kind, device: 0, inode: 0, size, modified, changed, mode: 0, owner: (0, 0), links: 1 }
     }
 
     fn kind_of(kind: FileType) -> Kind {

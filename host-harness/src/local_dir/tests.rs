@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use saddlebag::protocol::{
-    AppendOutcome, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 
@@ -36,6 +39,22 @@ impl fmt::Debug for Hook {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Hook")
     }
+}
+
+thread_local! {
+    /// What the next syncs of this thread come to; they succeed where nothing is said.
+    static SYNCS: RefCell<VecDeque<io::Result<()>>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// What the sync that comes now is to give.
+pub(super) fn sync_result() -> io::Result<()> {
+    SYNCS.with_borrow_mut(VecDeque::pop_front).unwrap_or(Ok(()))
+}
+
+/// Lets `good` syncs succeed and `bad` ones after them fail.
+fn plan_syncs(good: usize, bad: usize) {
+    let failure = || Err(io::Error::from_raw_os_error(5));
+    SYNCS.set((0..good).map(|_| Ok(())).chain((0..bad).map(|_| failure())).collect());
 }
 
 struct Store {
@@ -195,4 +214,338 @@ fn a_version_that_was_given_out_early_still_counts_later() {
     store.age();
     assert!(store.version().0.starts_with('s'));
     assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
+}
+
+fn durable() -> Store {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = LocalDir::open(folder.path(), LocalDirOptions::default()).unwrap();
+    Store { folder, dir }
+}
+
+impl Store {
+    fn append(&mut self, line: &str) -> Result<AppendOutcome, FsError> {
+        let content = line.as_bytes().to_vec();
+        let op = FsOp::Append { path: path(), content, newline_first: true, precondition: Precondition::Any };
+        self.dir.perform(&op).map(|outcome| match outcome {
+            FsOutcome::Append(outcome) => outcome,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    fn try_write(&mut self, path: &str, precondition: Precondition) -> Result<FsOutcome, FsError> {
+        self.dir.perform(&FsOp::Write { path: RelPath::parse(path).unwrap(), content: b"agent".into(), precondition })
+    }
+
+    #[cfg(unix)]
+    fn inode(&self) -> u64 {
+        std::os::unix::fs::MetadataExt::ino(&fs::metadata(self.file()).unwrap())
+    }
+
+    /// The files of a folder of the host's own.
+    fn own(&self, folder: &str) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.folder.path().join(".saddlebag").join(folder)) else { return Vec::new() };
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
+    }
+
+    fn temporary(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.extension().is_some_and(|suffix| suffix == "tmp")).collect()
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_synced_is_not_acknowledged() {
+    let mut store = durable();
+    store.append("one\n").unwrap();
+    // Only the file is synced where it exists, only the folder once the new file is whole.
+    plan_syncs(0, 1);
+    let error = store.append("two\n").unwrap_err();
+    assert!(matches!(&error, FsError::NotDurable(cause) if cause.contains("input/output error")), "{error}");
+    for conditional in [false, true] {
+        let precondition = if conditional { Precondition::Matches(store.version()) } else { Precondition::Any };
+        plan_syncs(1, 1);
+        let error = store.try_write("a.md", precondition).unwrap_err();
+        assert!(matches!(error, FsError::NotDurable(_)), "{error}");
+    }
+    plan_syncs(0, 1);
+    let moved = FsOp::Rename { from: path(), to: RelPath::parse("b.md").unwrap(), precondition: Precondition::Any };
+    assert!(matches!(store.dir.perform(&moved), Err(FsError::NotDurable(_))));
+    plan_syncs(0, 1);
+    let removed = FsOp::Remove { path: RelPath::parse("b.md").unwrap(), precondition: Precondition::Any };
+    assert!(matches!(store.dir.perform(&removed), Err(FsError::NotDurable(_))));
+    store.assert_tidy();
+}
+
+#[test]
+fn a_new_file_that_cannot_be_synced_before_it_is_in_place_changes_nothing() {
+    let mut store = durable();
+    plan_syncs(0, 1);
+    let error = store.try_write("a.md", Precondition::Absent).unwrap_err();
+    assert!(error.to_string().starts_with("the disk reports an input/output error"), "{error}");
+    assert!(!store.file().exists());
+    store.assert_tidy();
+}
+
+#[test]
+fn a_folder_that_cannot_be_synced_is_made_anew_by_the_next_change() {
+    let mut store = durable();
+    plan_syncs(0, 1);
+    store.try_write("d/a.md", Precondition::Any).unwrap_err();
+    assert!(!store.folder.path().join("d").exists());
+    store.try_write("d/a.md", Precondition::Any).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn the_change_after_a_failed_sync_writes_the_whole_file_to_new_blocks() {
+    for another_process in [false, true] {
+        let mut store = durable();
+        store.append("one\n").unwrap();
+        let first = store.inode();
+        plan_syncs(0, 1);
+        store.append("two\n").unwrap_err();
+        if another_process {
+            // Both are open when the sync fails: the other one only has the marker to go by.
+            store.dir = LocalDir::open(store.folder.path(), LocalDirOptions::default()).unwrap();
+        }
+        let held = fs::File::open(store.file()).unwrap();
+        assert!(matches!(store.append("three\n"), Ok(AppendOutcome::Written(_))));
+        assert_ne!(store.inode(), first);
+        assert_eq!(store.text(), "one\ntwo\nthree\n");
+        drop(held);
+        // From then on it is appended to again.
+        let second = store.inode();
+        store.append("four\n").unwrap();
+        assert_eq!(store.inode(), second);
+        assert!(store.own("locks/unsynced").is_empty());
+        store.assert_tidy();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_was_open_before_another_ones_sync_failed_does_not_append_to_the_file() {
+    let mut store = durable();
+    store.append("one\n").unwrap();
+    let mut other = LocalDir::open(store.folder.path(), LocalDirOptions::default()).unwrap();
+    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 100, unless: None };
+    other.perform(&read).unwrap();
+    plan_syncs(0, 1);
+    store.append("two\n").unwrap_err();
+    let first = store.inode();
+    let content = b"three\n".to_vec();
+    let op = FsOp::Append { path: path(), content, newline_first: true, precondition: Precondition::Any };
+    other.perform(&op).unwrap();
+    assert_ne!(store.inode(), first);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_was_not_synced_is_written_again_before_it_is_read() {
+    let mut store = durable();
+    store.append("one\n").unwrap();
+    plan_syncs(0, 1);
+    store.append("two\n").unwrap_err();
+    let first = store.inode();
+    // A disk that still fails leaves it as it is, and it can be read all the same.
+    plan_syncs(0, 1);
+    store.version();
+    assert_eq!((store.inode(), store.text().as_str()), (first, "one\ntwo\n"));
+    store.version();
+    assert_ne!(store.inode(), first);
+    assert_eq!(store.text(), "one\ntwo\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_could_not_be_synced_stays_so_under_its_new_name() {
+    let mut store = durable();
+    store.append("one\n").unwrap();
+    plan_syncs(0, 1);
+    store.append("two\n").unwrap_err();
+    for (from, to) in [("a.md", "b.md"), ("b.md", "a.md")] {
+        let [from, to] = [from, to].map(|path| RelPath::parse(path).unwrap());
+        store.dir.perform(&FsOp::Rename { from, to, precondition: Precondition::Any }).unwrap();
+    }
+    let first = store.inode();
+    store.append("three\n").unwrap();
+    assert_ne!(store.inode(), first);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_append_does_not_write_through_a_second_name() {
+    let mut store = durable();
+    let outside = tempfile::tempdir().unwrap();
+    let other = outside.path().join("other.md");
+    fs::write(&other, "theirs").unwrap();
+    if fs::hard_link(&other, store.file()).is_err() {
+        return; // Two file systems.
+    }
+    assert!(matches!(store.append("ours\n"), Ok(AppendOutcome::Written(_))));
+    assert_eq!(store.text(), "theirs\nours\n");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "theirs");
+    // An editor that saves in between is not overwritten, and the line is not lost either.
+    fs::remove_file(store.file()).unwrap();
+    fs::hard_link(&other, store.file()).unwrap();
+    let file = store.file();
+    store.dir.before_placing.set(move || {
+        let saved = file.with_extension("swp");
+        fs::write(&saved, "PERSON\nours\n").unwrap();
+        fs::rename(saved, file).unwrap();
+    });
+    store.append("ours\n").unwrap();
+    assert_eq!(store.text(), "PERSON\nours\nours\n", "the line of the editor is its own");
+    store.assert_tidy();
+}
+
+#[cfg(unix)]
+#[test]
+fn without_syncs_a_file_is_replaced_and_never_exchanged() {
+    // After an exchange the old file has the temporary name for a moment, so it has a reader's inode as well.
+    for (durability, exchanged) in [(Durability::Fast, false), (Durability::Full, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = LocalDirOptions { durability, ..LocalDirOptions::default() };
+        let mut store = Store { dir: LocalDir::open(folder.path(), options).unwrap(), folder };
+        fs::write(store.file(), "before").unwrap();
+        let version = store.version();
+        let notes = Arc::new(Mutex::new(String::new()));
+        let (seen, root) = (notes.clone(), store.folder.path().to_path_buf());
+        store.dir.after_placing.set(move || {
+            let texts = fs::read_dir(root.join(".saddlebag/locks")).unwrap().map(|entry| entry.unwrap().path());
+            *seen.lock().unwrap() = texts.filter_map(|path| fs::read_to_string(path).ok()).collect();
+        });
+        assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
+        assert_eq!(store.text(), "agent");
+        assert_eq!(notes.lock().unwrap().contains("placing"), exchanged, "{notes:?}");
+    }
+}
+
+#[test]
+fn the_root_is_looked_for_where_it_was_opened() {
+    let parent = tempfile::tempdir().unwrap();
+    let root = parent.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let mut dir = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
+    let op = FsOp::Write { path: path(), content: b"x".into(), precondition: Precondition::Any };
+    dir.perform(&op).unwrap();
+    fs::rename(&root, parent.path().join("moved")).unwrap();
+    let error = dir.perform(&op).unwrap_err().to_string();
+    assert!(error.contains("was moved away or removed after this program opened it"), "{error}");
+    std::thread::sleep(super::ROOT_IS_FRESH);
+    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 1, unless: None };
+    assert!(dir.perform(&read).is_err());
+    if cfg!(unix) {
+        fs::create_dir(&root).unwrap();
+        let error = dir.perform(&op).unwrap_err().to_string();
+        assert!(error.contains("was replaced by another folder"), "{error}");
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+        fs::remove_dir(&root).unwrap();
+    }
+    fs::rename(parent.path().join("moved"), &root).unwrap();
+    dir.perform(&op).unwrap();
+}
+
+/// What a writer leaves that is killed at some point: a temporary file, and its note in the lock file.
+#[cfg(unix)]
+fn leave_behind(store: &mut Store, at: &str, change_after: Option<&str>) {
+    fs::write(store.file(), "before").unwrap();
+    let version = store.version();
+    let root = store.folder.path().to_path_buf();
+    let saved = Arc::new(Mutex::new(Vec::new()));
+    let keep = saved.clone();
+    let copy = move || {
+        let mut files = keep.lock().unwrap();
+        for folder in [root.clone(), root.join(".saddlebag/locks")] {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let path = entry.path();
+                if path.is_file() {
+                    // A second name keeps the file itself, with its inode.
+                    let other = root.join(format!("kept-{}", files.len()));
+                    let is_lock = path.parent() != Some(&root);
+                    if is_lock {
+                        fs::copy(&path, &other).unwrap();
+                    } else {
+                        fs::hard_link(&path, &other).unwrap();
+                    }
+                    files.push((path, other));
+                }
+            }
+        }
+    };
+    match at {
+        "staged" => store.dir.before_placing.set(copy),
+        _ => store.dir.after_placing.set(copy),
+    }
+    assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
+    for (path, other) in saved.lock().unwrap().drain(..) {
+        if path.parent() == Some(store.folder.path()) {
+            fs::rename(&other, &path).unwrap();
+        } else {
+            fs::copy(&other, &path).unwrap();
+            fs::remove_file(&other).unwrap();
+        }
+    }
+    if let Some(text) = change_after {
+        fs::write(&store.temporary()[0], text).unwrap();
+    }
+    assert_eq!(store.temporary().len(), 1, "{:?}", store.temporary());
+    store.dir = LocalDir::open(
+        store.folder.path(),
+        LocalDirOptions {
+            on_recovered: Some(|found| TOLD.with_borrow_mut(|told| told.push(found.clone()))),
+            ..LocalDirOptions::default()
+        },
+    )
+    .unwrap();
+}
+
+#[cfg(unix)]
+thread_local! {
+    static TOLD: RefCell<Vec<super::Recovered>> = const { RefCell::new(Vec::new()) };
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_killed_writer_left_is_removed_by_the_next_process() {
+    for (at, text) in [("staged", "before"), ("placing", "agent")] {
+        let mut store = durable();
+        leave_behind(&mut store, at, None);
+        assert_eq!(store.text(), text);
+        // Another file of the store, with a lock of its own.
+        store.try_write("b.md", Precondition::Any).unwrap();
+        store.assert_tidy();
+        assert_eq!(store.text(), text, "{at}");
+        assert!(store.own("recovered").is_empty());
+        assert!(store.own("locks").iter().all(|lock| fs::metadata(lock).unwrap().len() == 0));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_text_of_somebody_else_under_a_temporary_name_is_kept_and_named() {
+    let mut store = durable();
+    leave_behind(&mut store, "placing", Some("PERSON"));
+    store.try_write("b.md", Precondition::Any).unwrap();
+    store.assert_tidy();
+    let [kept] = &store.own("recovered")[..] else { panic!("{:?}", store.own("recovered")) };
+    assert_eq!(fs::read_to_string(kept).unwrap(), "PERSON");
+    let told = TOLD.take();
+    assert_eq!(told, [super::Recovered { path: "a.md".into(), kept: ".saddlebag/recovered/a.md.1".into() }]);
+}
+
+#[test]
+fn a_note_in_a_lock_file_removes_nothing_but_temporary_files() {
+    let mut store = durable();
+    store.append("one\n").unwrap();
+    let [lock] = &store.own("locks")[..] else { panic!("one lock") };
+    for record in
+        ["staged\ta.md\ta.md\n", "staged\t../a.md\ta.md\n", "staged\n", "\n", "staged\t.saddlebag-x.tmp\ta.md"]
+    {
+        fs::write(store.folder.path().join(".saddlebag-x.tmp"), "x").unwrap();
+        fs::write(lock, format!("1\tp\t0\n{record}")).unwrap();
+        store.append("two\n").unwrap();
+        assert!(store.text().starts_with("one\n"), "{record}");
+        assert_eq!(store.temporary().len(), 1, "{record}");
+    }
 }

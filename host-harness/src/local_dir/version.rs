@@ -172,7 +172,7 @@ mod tests {
     use crate::local_dir::sys::Kind;
 
     fn changed_at(modified: i64, changed: i64) -> Stat {
-        Stat { kind: Kind::File, device: 1, inode: 2, size: 3, modified, changed, mode: 0o600, owner: (0, 0) }
+        Stat { kind: Kind::File, device: 1, inode: 2, size: 3, modified, changed, mode: 0o600, owner: (0, 0), links: 1 }
     }
 
     #[test]

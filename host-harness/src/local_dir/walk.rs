@@ -80,7 +80,13 @@ pub(super) fn regular(stat: Stat) -> Result<Stat, FsError> {
 
 fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsError> {
     match sys::make_folder(folder, name) {
-        Ok(()) if durability == Durability::Full => sys::sync_folder(folder).map_err(refusal)?,
+        Ok(()) if durability == Durability::Full => {
+            if let Err(error) = sys::sync_folder(folder) {
+                // A folder that stays would be taken for a durable one by the next change below it.
+                let _ = folder.remove_dir(name);
+                return Err(refusal(error));
+            }
+        }
         Ok(()) => {}
         // Another writer was faster, which is just as well.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

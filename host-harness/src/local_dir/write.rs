@@ -9,10 +9,12 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, Precondition, Version, WriteOutcome};
 use saddlebag::store::RelPath;
 
-use super::error::refusal;
+use super::error::{not_durable, refusal};
+use super::leftovers::{self, Stage};
+use super::lock::Guard;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
-use super::{LocalDir, lock, walk};
+use super::{LocalDir, walk};
 use crate::Durability;
 use crate::executor::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
 
@@ -24,7 +26,7 @@ impl LocalDir {
         precondition: &Precondition,
     ) -> Result<WriteOutcome, FsError> {
         self.check_size(content)?;
-        let _guard = lock::acquire(&self.root, &[path], self.options.lock_timeout)?;
+        let guard = self.lock(&[path])?;
         // A write that is stale makes no folders.
         if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(WriteOutcome::Stale(None));
@@ -35,7 +37,8 @@ impl LocalDir {
             return Ok(WriteOutcome::Stale(current));
         }
 
-        let mut staged = Staged::new(&folder, content, found.as_ref(), self.options.durability)?;
+        let place = Place { store: self, guard: &guard, folder: &folder, path };
+        let mut staged = Staged::new(place, content, found.as_ref())?;
         #[cfg(test)]
         self.before_placing.call();
         match (precondition, &found) {
@@ -53,16 +56,31 @@ impl LocalDir {
             },
             _ => staged.replace(name)?,
         }
-        // From here on the new bytes are in place, so a failure is no error but a doubt.
-        if self.options.durability == Durability::Full && sys::sync_folder(&folder).is_err() {
-            return Ok(WriteOutcome::Unknown);
-        }
+        drop(staged);
+        self.confirm(&folder, path)?;
+        // The new bytes are in place and synced: a failure from here on is not an error but a doubt.
         Ok(version_of_written(&folder, name, content).map_or(WriteOutcome::Unknown, WriteOutcome::Written))
     }
 }
 
+impl LocalDir {
+    /// Makes the name of a file that has just been placed survive a power cut, and forgets that an earlier
+    /// sync of the file failed. Whatever the file held before is off the folder by now.
+    pub(super) fn confirm(&self, folder: &Dir, path: &RelPath) -> Result<(), FsError> {
+        if self.options.durability == Durability::Fast {
+            return Ok(());
+        }
+        if let Err(error) = sys::sync_folder(folder) {
+            self.unsynced().add(&self.root, path);
+            return Err(not_durable(error));
+        }
+        self.unsynced().remove(&self.root, path);
+        Ok(())
+    }
+}
+
 /// The version of a file that was just written, which makes its stat worthless for a moment.
-fn version_of_written(folder: &Dir, name: &str, content: &[u8]) -> Option<Version> {
+pub(super) fn version_of_written(folder: &Dir, name: &str, content: &[u8]) -> Option<Version> {
     if content.len() as u64 <= version::HASH_LIMIT {
         return Some(version::of_content(content));
     }
@@ -79,24 +97,46 @@ fn current(folder: &Dir, name: &str) -> Result<WriteOutcome, FsError> {
     Ok(WriteOutcome::Stale(version.flatten()))
 }
 
+/// Where a new file is put: what [`Staged`] needs to know of it.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'d> {
+    pub(super) store: &'d LocalDir,
+    /// The lock of the path.
+    pub(super) guard: &'d Guard,
+    pub(super) folder: &'d Dir,
+    pub(super) path: &'d RelPath,
+}
+
+/// What becomes of the temporary name when a [`Staged`] is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// What has it is our own, or was replaced as intended: it is removed.
+    Remove,
+    /// Nothing has it.
+    Nothing,
+    /// What has it may be somebody else's text.
+    Recover,
+}
+
 /// A new file under a temporary name, which goes when this is dropped.
-struct Staged<'d> {
+pub(super) struct Staged<'d> {
+    place: Place<'d>,
     folder: &'d Dir,
     name: String,
     stat: Stat,
     content: &'d [u8],
-    keep: bool,
+    end: End,
 }
 
 impl<'d> Staged<'d> {
-    /// Writes `content` to a new file in `folder`, with the permissions of `old`.
-    fn new(folder: &'d Dir, content: &'d [u8], old: Option<&Stat>, durability: Durability) -> Result<Self, FsError> {
-        let (name, mut file) = create_temporary(folder).map_err(refusal)?;
-        let stat = sys::stat_of(&file);
-        let filled = fill(&mut file, content, old, durability);
-        match (filled, stat) {
-            (Ok(()), Ok(stat)) => Ok(Self { folder, name, stat, content, keep: false }),
-            (Err(error), _) | (_, Err(error)) => {
+    /// Writes `content` to a new file at `place`, with the permissions of `old`.
+    pub(super) fn new(place: Place<'d>, content: &'d [u8], old: Option<&Stat>) -> Result<Self, FsError> {
+        let Place { store, guard, folder, path } = place;
+        let (name, mut file) = create_temporary(guard, folder, path).map_err(refusal)?;
+        let filled = fill(&mut file, content, old, store.options.durability);
+        match filled.and_then(|()| sys::stat_of(&file)) {
+            Ok(stat) => Ok(Self { place, folder, name, stat, content, end: End::Remove }),
+            Err(error) => {
                 let _ = folder.remove_file(&name);
                 Err(refusal(error))
             }
@@ -106,20 +146,32 @@ impl<'d> Staged<'d> {
     /// Takes the place of whatever is at `name`.
     fn replace(&mut self, name: &str) -> Result<(), FsError> {
         sys::replace(self.folder, &self.name, name).map_err(refusal)?;
-        self.keep = true;
+        self.end = End::Nothing;
         Ok(())
     }
 
     /// Takes the free place `name`.
     fn move_to(&mut self, name: &str) -> io::Result<()> {
         sys::move_new(self.folder, &self.name, self.folder, name)?;
-        self.keep = true;
+        self.end = End::Nothing;
         Ok(())
     }
 
     /// Takes the place of `found`, which had `expected`. Whatever else is met there stays, and
     /// the answer to the write is given back.
-    fn exchange(&mut self, name: &str, found: &Stat, expected: &Version) -> Result<Option<WriteOutcome>, FsError> {
+    pub(super) fn exchange(
+        &mut self,
+        name: &str,
+        found: &Stat,
+        expected: &Version,
+    ) -> Result<Option<WriteOutcome>, FsError> {
+        // A file system that writes late syncs a file first if a rename puts it in the place of another, but
+        // not if the two are exchanged: after a power cut the old text would be gone and the new one empty.
+        if self.place.store.options.durability == Durability::Fast {
+            return self.replace_if_same(name, found, expected);
+        }
+        let stage = Stage::Placing { new: &self.stat, old: expected };
+        self.place.guard.note(&leftovers::record(self.place.path, &self.name, &stage));
         match sys::exchange(self.folder, &self.name, name) {
             Ok(true) => {}
             Ok(false) => return self.replace_if_same(name, found, expected),
@@ -129,17 +181,18 @@ impl<'d> Staged<'d> {
             Err(error) => return Err(refusal(error)),
         }
         // What was at `name` has the temporary name now, and must not go unseen.
-        self.keep = true;
+        self.end = End::Recover;
+        #[cfg(test)]
+        self.place.store.after_placing.call();
         if is_unchanged(self.folder, &self.name, found, expected).unwrap_or(false) {
-            self.keep = false;
+            self.end = End::Remove;
             return Ok(None);
         }
         self.put_back(name)?;
         current(self.folder, name).map(Some)
     }
 
-    /// Undoes an exchange. What is not known to be our own file is kept under its temporary name
-    /// rather than lost.
+    /// Undoes an exchange. What is not known to be our own file is recovered rather than lost.
     fn put_back(&mut self, name: &str) -> Result<(), FsError> {
         match sys::exchange(self.folder, &self.name, name) {
             Ok(_) => {}
@@ -148,7 +201,7 @@ impl<'d> Staged<'d> {
             Err(error) => return Err(refusal(error)),
         }
         if self.holds_our_file() {
-            self.keep = false;
+            self.end = End::Remove;
         } else {
             // Saved once more in between: the later text belongs at the name.
             sys::exchange(self.folder, &self.name, name).map_err(refusal)?;
@@ -166,7 +219,8 @@ impl<'d> Staged<'d> {
                 .is_ok_and(|_| bytes == self.content)
     }
 
-    /// For systems that cannot exchange: one more look right before the file is replaced.
+    /// For systems that cannot exchange, and for files that are not synced: one more look right before the
+    /// file is replaced.
     fn replace_if_same(
         &mut self,
         name: &str,
@@ -177,14 +231,21 @@ impl<'d> Staged<'d> {
             return current(self.folder, name).map(Some);
         }
         self.replace(name)?;
+        #[cfg(test)]
+        self.place.store.after_placing.call();
         Ok(None)
     }
 }
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
-        if !self.keep {
-            let _ = self.folder.remove_file(&self.name);
+        match self.end {
+            End::Remove => {
+                // A name that stays is in the lock file until the next holder of the lock.
+                let _ = self.folder.remove_file(&self.name);
+            }
+            End::Nothing => {}
+            End::Recover => self.place.store.recover(self.folder, &self.name, self.place.path.as_str()),
         }
     }
 }
@@ -203,7 +264,7 @@ fn is_unchanged(folder: &Dir, name: &str, found: &Stat, expected: &Version) -> R
     Ok(!version::is_hash(expected) || version::matches(folder, name, &stat, expected)?)
 }
 
-fn create_temporary(folder: &Dir) -> io::Result<(String, File)> {
+fn create_temporary(guard: &Guard, folder: &Dir, path: &RelPath) -> io::Result<(String, File)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let process = std::process::id();
     let mut attempts = 0;
@@ -212,6 +273,7 @@ fn create_temporary(folder: &Dir) -> io::Result<(String, File)> {
         // The hasher is keyed at random, so the name cannot be guessed.
         let random = RandomState::new().hash_one(count);
         let name = format!("{TEMPORARY_PREFIX}{process}-{count}-{random:016x}{TEMPORARY_SUFFIX}");
+        guard.note(&leftovers::record(path, &name, &Stage::Staged));
         match sys::open_file(folder, &name, Access::WriteNew) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => attempts += 1,
             result => return result.map(|file| (name, file)),
@@ -225,7 +287,7 @@ fn fill(file: &mut File, content: &[u8], old: Option<&Stat>, durability: Durabil
     }
     file.write_all(content)?;
     match durability {
-        Durability::Full => file.sync_all(),
+        Durability::Full => sys::sync_file(file),
         Durability::Fast => Ok(()),
     }
 }

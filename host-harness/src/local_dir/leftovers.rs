@@ -1,0 +1,119 @@
+//! What writers that died have left: their temporary files.
+//!
+//! A writer notes in its lock file which temporary file it uses and how far it has come. Whoever gets the lock
+//! next knows that the writer is dead, and from the note whether the file is the writer's own, which goes, or
+//! may hold a text of somebody else, which is kept in `.saddlebag/recovered`.
+
+use std::io;
+
+use cap_std::fs::Dir;
+use saddlebag::protocol::Version;
+use saddlebag::store::RelPath;
+
+use super::sys::{self, Stat};
+use super::{version, walk};
+use crate::Durability;
+use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, is_temporary};
+
+/// A text that was found in a temporary file and is kept, as it may be somebody's only copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// The file that was being written.
+    pub path: String,
+    /// Where the text is now, below the root of the store.
+    pub kept: String,
+}
+
+/// How far a writer has come with its temporary file.
+#[derive(Clone, Debug)]
+pub(super) enum Stage<'a> {
+    /// It has never been at the name of the file, so only the writer has written to it.
+    Staged,
+    /// It is being exchanged with the file: the temporary name belongs to the new file or to the old one.
+    Placing {
+        /// The new file as it was written.
+        new: &'a Stat,
+        /// The version that the old file had.
+        old: &'a Version,
+    },
+}
+
+/// The note for a temporary file in the folder of `path`.
+pub(super) fn record(path: &RelPath, temporary: &str, stage: &Stage<'_>) -> String {
+    let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    match stage {
+        Stage::Staged => format!("staged\t{folder}{temporary}\t{path}\n"),
+        Stage::Placing { new, old } => {
+            format!("placing\t{folder}{temporary}\t{path}\t{}\t{}\n", identity(&version::of_stat(new)), old.0)
+        }
+    }
+}
+
+/// Clears up after a writer whose lock file says `text`.
+pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
+    // The first line names the holder. A line that is not whole was not followed by its step.
+    let line = text.split_inclusive('\n').nth(1)?.strip_suffix('\n')?;
+    let mut fields = line.split('\t');
+    let (stage, temporary, path) = (fields.next()?, fields.next()?, fields.next()?);
+    let temporary = RelPath::parse(temporary).ok()?;
+    // A lock file is a file that anybody may write to.
+    if !is_temporary(temporary.file_name()) {
+        return None;
+    }
+    let (folder, name) = walk::find(root, &temporary).ok()??;
+    let stat = walk::probe(&folder, name).ok()??;
+    let is_ours = match stage {
+        "staged" => true,
+        "placing" => {
+            let (new, old) = (fields.next()?, fields.next()?);
+            identity(&version::of_stat(&stat)) == new || was(&folder, name, &stat, old)
+        }
+        _ => false,
+    };
+    if is_ours || stat.size == 0 {
+        let removed = folder.remove_file(name);
+        tracing::debug!(path = %temporary, ok = removed.is_ok(), "a dead writer's file is removed");
+        return None;
+    }
+    keep(root, &folder, name, path)
+}
+
+/// Moves a temporary file to where its text is kept. `None`: it cannot be moved, and stays.
+pub(super) fn keep(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Option<Recovered> {
+    let place = format!("{STATE_FOLDER}/{RECOVERED_FOLDER}");
+    let recovered = walk::make_folder(root, &place, Durability::Full).ok()?;
+    let stem: String = path.chars().map(|c| if c == '/' { '-' } else { c }).take(60).collect();
+    for number in 1..10_000 {
+        let name = format!("{stem}.{number}");
+        match sys::move_new(folder, temporary, &recovered, &name) {
+            Ok(()) => {
+                let synced = sys::sync_folder(&recovered).and_then(|()| sys::sync_folder(folder));
+                if let Err(error) = synced {
+                    tracing::warn!(%error, %name, "a recovered text may not survive a power cut");
+                }
+                return Some(Recovered { path: path.to_owned(), kept: format!("{place}/{name}") });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                tracing::warn!(%error, temporary, "a text of somebody else stays in a temporary file");
+                return None;
+            }
+        }
+    }
+    None
+}
+
+/// Whether the file is the one that had this version. Its times of change do not count, as the exchange moved
+/// them.
+fn was(folder: &Dir, name: &str, stat: &Stat, old: &str) -> bool {
+    let old = Version(old.to_owned());
+    if version::is_hash(&old) {
+        return version::matches(folder, name, stat, &old).unwrap_or(false);
+    }
+    identity(&old) == identity(&version::of_stat(stat))
+}
+
+/// A version without the time at which the inode changed, which renaming a file moves.
+fn identity(version: &Version) -> &str {
+    version.0.rsplit_once('.').map_or("", |(identity, _)| identity)
+}
