@@ -327,6 +327,47 @@ fn a_write_that_may_have_happened_is_not_doubled() {
     }
 }
 
+#[test]
+fn a_change_that_is_not_durable_is_never_acknowledged() {
+    let ignored = |name: &String| name.ends_with(".bak");
+    for kind in BOTH {
+        for at in 0..whole_script().len() {
+            let commands = whole_script();
+            let (earlier, command) = (&commands[..at], &commands[at]);
+            let begin = || {
+                let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
+                earlier.iter().for_each(|command| drop(drive.run(command.clone())));
+                drive
+            };
+            let mut calm = begin();
+            let first = calm.executor.operations();
+            calm.run(command.clone()).unwrap();
+            let expected = calm.executor.files();
+            for operation in first..calm.executor.operations() {
+                let mut drive = begin();
+                drive.executor.not_durable_at(operation);
+                let result = drive.run(command.clone());
+                drive.executor.lose_power();
+                match result {
+                    // What was acknowledged is on the disk; a backup that failed is named in the reply.
+                    Ok(_) => {
+                        let found = drive.executor.files();
+                        for (name, bytes) in expected.iter().filter(|(name, _)| !ignored(name)) {
+                            assert_eq!(found.get(name), Some(bytes), "{command:?} at {operation}: {name}");
+                        }
+                    }
+                    Err(error) => {
+                        let storage = [ErrorCode::Storage, ErrorCode::MemoryUnavailable];
+                        assert!(storage.contains(&error.code), "{command:?} at {operation}: {error}");
+                        assert!(error.message.contains("power cut may undo it"), "{error}");
+                        assert!(!error.help.contains("nothing was changed"), "{error}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The limit that `docs/weaknesses.md` names: what was read back at an offset may have moved.
 #[test]
 fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost() {

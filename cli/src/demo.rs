@@ -40,8 +40,9 @@ const SAMPLE_LOG: &str = include_str!("../sample/yesterday.md");
 const SHOWN_LINES: usize = 28;
 
 pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let failed =
-        |error: io::Error| Failure::new("storage", format!("cannot make the sample store: {}", error.kind()), "");
+    let failed = |error: io::Error| {
+        Failure::new("storage", format!("cannot make the sample store: {}", saddlebag_host::io_cause(&error)), "")
+    };
     let folder = tempfile::Builder::new().prefix("saddlebag-demo-").tempdir().map_err(failed)?;
     let options = Options { project: Project::Notebook, create: false, ..options(global)? };
     let mut store = Store::at(&Root::Default(folder.path().to_path_buf()), options, global)?;

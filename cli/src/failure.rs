@@ -6,6 +6,8 @@ use std::{fmt, io};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag_host::{EngineError, HostError};
 
+use crate::output;
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -104,7 +106,15 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, ..Self::new("output", "", "") };
         }
-        Self::new("output", format!("cannot write to standard output: {}", error.kind()), "")
+        if output::is_command_done() {
+            let message = format!(
+                "the command was done, but its output could not be written: {}",
+                saddlebag_host::io_cause(&error)
+            );
+            let help = "what it changed stays, so do not repeat it for its output; look at what is there instead";
+            return Self::new("output", message, help);
+        }
+        Self::new("output", format!("cannot write to standard output: {}", saddlebag_host::io_cause(&error)), "")
     }
 }
 

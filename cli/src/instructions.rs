@@ -15,7 +15,7 @@ use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, OpenError,
 use crate::args::{self, AgentsMdArgs, Global, PreambleArgs};
 use crate::commands::{hydrated, left_out, recalled, run_in, wrong_reply};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::{Store, project};
 use crate::{entries, input, json};
 
@@ -136,13 +136,15 @@ fn open(folder: &Path, global: &Global) -> Result<LocalDir, Failure> {
         args::Durability::Full => Durability::Full,
         args::Durability::Fast => Durability::Fast,
     };
-    let options = LocalDirOptions { durability, ..LocalDirOptions::default() };
+    let options = LocalDirOptions { durability, on_recovered: Some(output::recovered), ..LocalDirOptions::default() };
     LocalDir::open(folder, options).map_err(|error| {
         let shown = folder.display();
         let what = match error {
             OpenError::Missing(_) => format!("the folder `{shown}` does not exist"),
             OpenError::NotDirectory(_) => format!("`{shown}` is not a folder"),
-            OpenError::Unusable { source, .. } => format!("the folder `{shown}` cannot be opened: {}", source.kind()),
+            OpenError::Unusable { source, .. } => {
+                format!("the folder `{shown}` cannot be opened: {}", saddlebag_host::io_cause(&source))
+            }
             _ => format!("the folder `{shown}` cannot be opened"),
         };
         Failure::new("storage", what, "name the folder of a project with --dir")

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use saddlebag_host::Recovered;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -19,6 +21,31 @@ const HELP: Style = AnsiColor::Cyan.on_default();
 pub(crate) const STRONG: Style = Style::new().bold();
 /// Of what is said on the side.
 pub(crate) const FAINT: Style = Style::new().dimmed();
+
+/// Whether the command that the program was asked for is done, so that only its output is missing.
+static COMMAND_DONE: AtomicBool = AtomicBool::new(false);
+
+/// Says whether the command is done.
+pub(crate) fn set_command_done(done: bool) {
+    COMMAND_DONE.store(done, Ordering::Relaxed);
+}
+
+/// Whether the command is done.
+pub(crate) fn is_command_done() -> bool {
+    COMMAND_DONE.load(Ordering::Relaxed)
+}
+
+/// Names a text on standard error that was found in a temporary file. It may be the only copy, so a run that
+/// prints objects names it as well.
+pub(crate) fn recovered(found: &Recovered) {
+    let Recovered { path, kept } = found;
+    let text = format!(
+        "a program was stopped while it wrote `{path}`; a text that it had not written itself is kept in `{kept}`: \
+         compare the two, and delete what you do not need"
+    );
+    // Where standard error is closed, nobody is left to tell.
+    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", visible(&text));
+}
 
 /// Standard output and standard error.
 pub(crate) struct Output {

@@ -15,6 +15,7 @@ use saddlebag_host::{
 
 use crate::args::{self, Global};
 use crate::failure::Failure;
+use crate::output;
 use crate::trace::Trace;
 
 /// The folder of a store, and who named it: that decides what a message may say of it.
@@ -73,7 +74,7 @@ impl Root {
             }
             OpenError::Unusable { source, .. } => {
                 let help = "check the permissions of the folder and of those above it";
-                Failure::new("storage", format!("{shown} cannot be opened: {}", source.kind()), help)
+                Failure::new("storage", format!("{shown} cannot be opened: {}", saddlebag_host::io_cause(source)), help)
             }
             _ => Failure::new("storage", format!("{shown} cannot be opened"), ""),
         }
@@ -123,7 +124,10 @@ impl Store {
 
     /// Runs a command.
     pub(crate) fn run(&mut self, command: impl Into<Command>) -> Result<Reply, Failure> {
-        Ok(self.memory.run(self.now, command)?)
+        output::set_command_done(false);
+        let reply = self.memory.run(self.now, command)?;
+        output::set_command_done(true);
+        Ok(reply)
     }
 
     /// The memory itself, for who keeps several commands in flight.
@@ -139,7 +143,10 @@ impl Store {
         path: &RelPath,
         request: &AgentsMdRequest,
     ) -> Result<AgentsMdReply, Failure> {
-        Ok(self.memory.sync_agents_md(self.now, folder, path, request)?)
+        output::set_command_done(false);
+        let reply = self.memory.sync_agents_md(self.now, folder, path, request)?;
+        output::set_command_done(true);
+        Ok(reply)
     }
 
     /// Why the trace is not whole, if it is not.
@@ -206,6 +213,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
             workspace: global.workspace.clone(),
             ..EntriesConfig::of_agent(global.agent.as_str())
         }),
+        on_recovered: Some(output::recovered),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets.into() },
         ..Options::new(engine)
     })

@@ -38,7 +38,8 @@ impl Trace {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(|error| {
-            let message = format!("cannot open the trace file `{}`: {}", path.display(), error.kind());
+            let message =
+                format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
             Failure::new("trace", message, "name a file in a folder that exists")
         })?;
         Ok(Self { sink: Rc::new(RefCell::new(Sink { file, failure: None })) })

@@ -64,7 +64,7 @@ fn read(folder: &mut impl Executor, path: &RelPath, name: &str) -> Result<(Optio
                 return Ok((Some(bytes), Precondition::Matches(version)));
             }
             let message = format!("{name}: {size} bytes, the limit is {MAX_AGENTS_MD_BYTES}");
-            let help = "move a part of it to another file; nothing was changed".into();
+            let help = "move a part of it to another file; the file was not changed".into();
             Err(Error { code: ErrorCode::TooLarge, message, help }.into())
         }
         FsOutcome::Read(_) => Ok((None, Precondition::Absent)),
@@ -81,7 +81,10 @@ fn storage(name: &str, error: &FsError) -> Error {
         FsError::SymbolicLink => "name the file itself: links are not followed",
         FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
         FsError::Denied | FsError::ReadOnly => "check the permissions of the file and of its folder",
-        FsError::TimedOut => "another program has the file's lock; try again",
+        FsError::TimedOut => "try again",
+        FsError::Locked(_) => "wait until that program is done, or end it, and try again",
+        FsError::NoSpace => "free some space and try again; the file was not changed",
+        FsError::NotDurable(_) => "check the disk, then look at the file before you try again",
         _ => "",
     };
     Error { code: ErrorCode::Storage, message: format!("{name}: {error}"), help: help.into() }

@@ -1,21 +1,32 @@
 //! Compiled code on disk, so that only the first run compiles.
 //!
 //! A file holds what wasmtime made of one component with one configuration of one version; its name says
-//! which. It is mapped rather than read: a call of the program touches a small part of it.
+//! which. Wasmtime trusts compiled code and runs whatever it says, so a checksum before it tells whether the
+//! disk has kept it whole.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// How many files are kept: of the builds of the component that a machine uses side by side.
 const KEPT_FILES: usize = 8;
 
 const SUFFIX: &str = "cwasm";
+
+/// How a file begins; the checksum of the rest follows.
+const MAGIC: &[u8; 16] = b"saddlebag code 1";
+
+/// How long the part before the code is.
+const HEADER: usize = MAGIC.len() + size_of::<u64>();
+
+/// The largest file that is read: more than any component compiles to.
+const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
 /// Where compiled code is kept.
 ///
@@ -86,20 +97,45 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 #[allow(unsafe_code, reason = "code on disk is run as it is; see the safety comment")]
-fn load(engine: &Engine, file: &Path) -> wasmtime::Result<Component> {
-    check_owner(file)?;
-    // SAFETY: the file was written by `keep`, as only its owner, who is the user of this process, can write
-    // there; it came to its name whole and synced, and is replaced by another file, never changed.
-    unsafe { Component::deserialize_file(engine, file) }
+fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
+    let file = open(path)?;
+    check_owner(&file)?;
+    let mut bytes = Vec::new();
+    (&file).take(LARGEST_FILE).read_to_end(&mut bytes)?;
+    let code = whole(&bytes).ok_or_else(|| io::Error::other("the file is damaged"))?;
+    // SAFETY: these bytes were written by `keep`, as only the user of this process can write to the file that
+    // is open, and the checksum says that they are what `keep` wrote. They are in memory, so nobody can change
+    // them between the check and the use.
+    unsafe { Component::deserialize(engine, code) }
 }
 
-/// That nobody else can have written the file.
+/// Opens the file itself: through a link it might be somebody else's.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        // A pipe would otherwise be waited for.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// The code in a file that is as it was written.
+fn whole(bytes: &[u8]) -> Option<&[u8]> {
+    let (sum, code) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
+    (u64::from_le_bytes(*sum) == xxh3_64(code)).then_some(code)
+}
+
+/// Checks that nobody else can have written the file.
 #[cfg(unix)]
-fn check_owner(file: &Path) -> io::Result<()> {
+fn check_owner(file: &File) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
 
     const WRITABLE_BY_OTHERS: u32 = 0o022;
-    let found = fs::symlink_metadata(file)?;
+    let found = file.metadata()?;
     if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & WRITABLE_BY_OTHERS != 0
     {
         return Err(io::Error::other("not a file that only this user can write"));
@@ -109,14 +145,18 @@ fn check_owner(file: &Path) -> io::Result<()> {
 
 /// Elsewhere the user's folders are private by their access lists.
 #[cfg(not(unix))]
-fn check_owner(file: &Path) -> io::Result<()> {
-    fs::symlink_metadata(file).map(drop)
+fn check_owner(file: &File) -> io::Result<()> {
+    file.metadata().map(drop)
 }
 
 /// Puts a file in its place, whole and synced, and drops the oldest of too many.
 fn keep(folder: &Path, file: &Path, code: &[u8]) -> io::Result<()> {
     make_private(folder)?;
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    let mut header = [0; HEADER];
+    header[..MAGIC.len()].copy_from_slice(MAGIC);
+    header[MAGIC.len()..].copy_from_slice(&xxh3_64(code).to_le_bytes());
+    new.write_all(&header)?;
     new.write_all(code)?;
     new.as_file().sync_all()?;
     new.persist(file).map_err(|error| error.error)?;
@@ -207,6 +247,44 @@ mod tests {
             cache.compile(&Engine::default(), &component(number), None, || ()).unwrap();
         }
         assert_eq!(files(folder.path()).len(), KEPT_FILES + 1);
+    }
+
+    #[test]
+    fn damaged_code_is_never_run_and_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CodeCache::Folder(folder.path().to_path_buf());
+        let engine = Engine::default();
+        cache.compile(&engine, &component(0), None, || ()).unwrap();
+        let file = files(folder.path()).remove(0);
+        let good = fs::read(&file).unwrap();
+        let step = (good.len() / 150).max(1);
+        for place in (0..good.len()).step_by(step).chain([good.len() - 1]) {
+            let mut damaged = good.clone();
+            damaged[place] ^= 0x10;
+            fs::write(&file, &damaged).unwrap();
+            assert!(load(&engine, &file).is_err(), "byte {place} of {}", good.len());
+        }
+        for damaged in [&good[..good.len() - 1], &good[HEADER..], &[&good[..], b"x"].concat()[..]] {
+            fs::write(&file, damaged).unwrap();
+            assert!(load(&engine, &file).is_err(), "{} of {} bytes", damaged.len(), good.len());
+        }
+        let mut compiled = 0;
+        cache.compile(&engine, &component(0), None, || compiled += 1).unwrap();
+        assert_eq!((compiled, fs::read(&file).unwrap() == good), (1, true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn code_is_not_run_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CodeCache::Folder(folder.path().to_path_buf());
+        let engine = Engine::default();
+        cache.compile(&engine, &component(0), None, || ()).unwrap();
+        let file = files(folder.path()).remove(0);
+        let elsewhere = folder.path().join("elsewhere");
+        fs::rename(&file, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+        assert!(load(&engine, &file).is_err());
     }
 
     #[cfg(unix)]

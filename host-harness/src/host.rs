@@ -20,7 +20,7 @@ pub enum HostError {
     /// The engine did not take a call, or could not be opened.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The command was refused or failed; what it would have changed is unchanged.
+    /// The command was refused or failed. What it had changed before it failed stays.
     #[error(transparent)]
     Command(#[from] Error),
     /// The folder of the store cannot be opened.

@@ -40,7 +40,7 @@ pub use component_engine::{ComponentEngine, ComponentOptions, ComponentRuntime};
 pub use engine::{Engine, EngineError, EngineKind, NativeEngine, open_engine};
 pub use executor::{Durability, Executor};
 pub use host::{Host, HostError, Observer};
-pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered};
+pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
 pub use memory::{Options, Project, Saddlebag, default_root};
 pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Simulator};

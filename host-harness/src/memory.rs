@@ -16,7 +16,7 @@ use crate::clock;
 use crate::engine::{Engine, EngineError, EngineKind, open_engine};
 use crate::executor::Durability;
 use crate::host::{Host, HostError};
-use crate::local_dir::{LocalDir, LocalDirOptions};
+use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
 
 /// What a [`Saddlebag`] is opened with.
@@ -42,6 +42,8 @@ pub struct Options {
     pub entries: Option<EntriesConfig>,
     /// Whose text it takes, and what of it.
     pub trust: TrustConfig,
+    /// Is told of each text that was found in the temporary file of a writer that died and is kept.
+    pub on_recovered: Option<fn(&Recovered)>,
 }
 
 impl Options {
@@ -59,6 +61,7 @@ impl Options {
             no_index_file: false,
             entries: None,
             trust: TrustConfig::default(),
+            on_recovered: None,
         }
     }
 }
@@ -117,7 +120,8 @@ impl Saddlebag {
     /// A folder that cannot be opened, an engine that cannot be.
     pub fn open(root: impl AsRef<Path>, options: Options) -> Result<Self, HostError> {
         let root = root.as_ref();
-        let disk = LocalDirOptions { durability: options.durability, ..LocalDirOptions::default() };
+        let Options { durability, on_recovered, .. } = options;
+        let disk = LocalDirOptions { durability, on_recovered, ..LocalDirOptions::default() };
         let store = if options.create { LocalDir::create(root, disk)? } else { LocalDir::open(root, disk)? };
         let config = Config {
             epoch: options.epoch.unwrap_or_else(unique_epoch),

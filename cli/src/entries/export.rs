@@ -188,5 +188,9 @@ impl Target {
 }
 
 fn failure(shown: &str, error: &io::Error) -> Failure {
-    Failure::new("output", format!("`{shown}` cannot be written: {}", error.kind()), "nothing is left of the export")
+    Failure::new(
+        "output",
+        format!("`{shown}` cannot be written: {}", saddlebag_host::io_cause(error)),
+        "nothing is left of the export",
+    )
 }

@@ -51,7 +51,9 @@ impl Source {
             Self::Folder(files) => files.get(number).map(|found| {
                 let content = match &found.place {
                     Err(reason) => Err((*reason).to_string()),
-                    Ok(place) => read(place).map_err(|error| format!("it cannot be read: {}", error.kind())),
+                    Ok(place) => {
+                        read(place).map_err(|error| format!("it cannot be read: {}", saddlebag_host::io_cause(&error)))
+                    }
                 };
                 ImportFile { path: found.path.clone(), content }
             }),
@@ -73,7 +75,7 @@ fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
 /// Every `.md` file below a folder, by path. Links are not followed, and what begins with a dot is passed over.
 fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     let refused = |path: &Path, error: &io::Error| {
-        let message = format!("`{}` cannot be read: {}", path.display(), error.kind());
+        let message = format!("`{}` cannot be read: {}", path.display(), saddlebag_host::io_cause(&error));
         Failure::new("input", message, "nothing was imported")
     };
     let mut files = Vec::new();

@@ -47,7 +47,7 @@ impl Source {
             return Self::of_standard_input(format);
         }
         let refused = |error: io::Error| {
-            let message = format!("`{}` cannot be read: {}", from.display(), error.kind());
+            let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
             Failure::new("input", message, "nothing was imported")
         };
         let kind = fs::metadata(from).map_err(refused)?;
@@ -72,7 +72,9 @@ impl Source {
             let limit = limit(format);
             let mut bytes = Vec::new();
             let read = io::stdin().lock().take(limit as u64 + 1).read_to_end(&mut bytes);
-            read.map_err(|error| Failure::new("input", format!("cannot read standard input: {}", error.kind()), ""))?;
+            read.map_err(|error| {
+                Failure::new("input", format!("cannot read standard input: {}", saddlebag_host::io_cause(&error)), "")
+            })?;
             let place = if bytes.len() > limit { Place::Refused(too_large(limit)) } else { Place::Bytes(bytes) };
             return Ok(Self { origin, files: vec![Found { path: name.to_string(), place }] });
         }
@@ -148,7 +150,7 @@ fn too_large(limit: usize) -> String {
 
 /// A file of at most so many bytes. Its kind is looked at before it is opened, as to open a pipe is to wait.
 fn read(place: &Path, limit: usize) -> Result<Vec<u8>, String> {
-    let failed = |error: io::Error| format!("it cannot be read: {}", error.kind());
+    let failed = |error: io::Error| format!("it cannot be read: {}", saddlebag_host::io_cause(&error));
     let before = fs::metadata(place).map_err(failed)?;
     if !before.is_file() {
         return Err("it is not a regular file".into());
@@ -202,11 +204,11 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
         let listed = match fs::read_dir(&folder) {
             Ok(listed) => listed,
             Err(error) if depth == 0 => {
-                let message = format!("`{}` cannot be read: {}", from.display(), error.kind());
+                let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
                 return Err(Failure::new("input", message, "nothing was imported"));
             }
             Err(error) => {
-                files.push(refused(format!("the folder cannot be read: {}", error.kind())));
+                files.push(refused(format!("the folder cannot be read: {}", saddlebag_host::io_cause(&error))));
                 continue;
             }
         };
@@ -229,7 +231,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             }
             let path = format!("{prefix}{shown}");
             let place = match entry.file_type() {
-                Err(error) => Place::Refused(format!("it cannot be looked at: {}", error.kind())),
+                Err(error) => Place::Refused(format!("it cannot be looked at: {}", saddlebag_host::io_cause(&error))),
                 Ok(kind) if kind.is_symlink() => Place::Refused("it is a link, and links are not followed".into()),
                 Ok(kind) if kind.is_dir() => {
                     folders.push((entry.path(), format!("{path}/"), depth + 1));

@@ -51,7 +51,7 @@ impl Token {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let token = Self::new()?;
                 write(file, &token.0).map_err(|error| {
-                    let message = format!("cannot write {name}: {}", error.kind());
+                    let message = format!("cannot write {name}: {}", saddlebag_host::io_cause(&error));
                     Failure::new("token", message, "name a file in a folder that exists, with --token-file")
                 })?;
                 Ok(token)

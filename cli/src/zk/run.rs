@@ -100,8 +100,9 @@ fn run_command(zk: Zk, global: &Global) -> Result<(), Stop> {
 }
 
 fn working_folder(zk: &Zk) -> Result<PathBuf, Stop> {
-    let current = std::env::current_dir()
-        .map_err(|error| Stop::Failed(format!("the working folder cannot be told: {}", error.kind())))?;
+    let current = std::env::current_dir().map_err(|error| {
+        Stop::Failed(format!("the working folder cannot be told: {}", saddlebag_host::io_cause(&error)))
+    })?;
     Ok(match &zk.working_dir {
         Some(folder) => current.join(folder),
         None => current,
@@ -312,10 +313,9 @@ impl Notebook {
         let folder = self.below_root(args.directory.as_deref().unwrap_or("."));
         let mut content = String::new();
         if args.interactive {
-            io::stdin()
-                .lock()
-                .read_to_string(&mut content)
-                .map_err(|error| Stop::Failed(format!("standard input cannot be read: {}", error.kind())))?;
+            io::stdin().lock().read_to_string(&mut content).map_err(|error| {
+                Stop::Failed(format!("standard input cannot be read: {}", saddlebag_host::io_cause(&error)))
+            })?;
         }
         if folder == DAILY_FOLDER {
             return self.new_day(content, args.title.is_some());
@@ -405,8 +405,8 @@ fn read_config(root: &Path) -> Result<NotebookConfig, Stop> {
     if !is_readable {
         return Ok(NotebookConfig::default());
     }
-    let bytes =
-        fs::read(&path).map_err(|error| Stop::Failed(format!("{CONFIG_FILE} cannot be read: {}", error.kind())))?;
+    let bytes = fs::read(&path)
+        .map_err(|error| Stop::Failed(format!("{CONFIG_FILE} cannot be read: {}", saddlebag_host::io_cause(&error))))?;
     Ok(NotebookConfig::parse(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}')).0)
 }
 

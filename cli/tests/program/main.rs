@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod concurrency;
+mod disk;
 mod entries;
 mod exchange;
 mod instructions;

@@ -17,14 +17,18 @@ pub(super) fn refusal(error: io::Error) -> FsError {
         io::ErrorKind::NotADirectory => FsError::NotDirectory,
         io::ErrorKind::TimedOut => FsError::TimedOut,
         io::ErrorKind::InvalidFilename => FsError::InvalidPath("the file system does not take such a name".into()),
-        kind => FsError::Other(match error.raw_os_error() {
-            Some(code) => match explanation(code) {
-                Some(text) => format!("{text} (os error {code})"),
-                None => format!("{kind} (os error {code})"),
-            },
-            None => kind.to_string(),
+        _ => FsError::Other(match error.raw_os_error() {
+            Some(code) => format!("{} (os error {code})", io_cause(&error)),
+            None => io_cause(&error),
         }),
     }
+}
+
+/// What an error of the system means, for a person, without any path: its cause and where there is one the way
+/// out.
+#[must_use]
+pub fn io_cause(error: &io::Error) -> String {
+    error.raw_os_error().and_then(explanation).map_or_else(|| error.kind().to_string(), str::to_owned)
 }
 
 /// The answer to a change that was made and could not be synced.
@@ -64,7 +68,7 @@ fn explanation(code: i32) -> Option<&'static str> {
         Errno::NOSYS | Errno::OPNOTSUPP => {
             "the file system does not support this operation; keep the store on another one"
         }
-        Errno::INVAL => "the file system does not take this operation or name (invalid argument)",
+        Errno::INVAL => "the system does not take this operation or name here (invalid argument)",
         _ => return None,
     })
 }

@@ -40,13 +40,18 @@ pub(super) enum Stage<'a> {
 
 /// The note for a temporary file in the folder of `path`.
 pub(super) fn record(path: &RelPath, temporary: &str, stage: &Stage<'_>) -> String {
-    let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    let folder = folder_of(path.as_str());
     match stage {
         Stage::Staged => format!("staged\t{folder}{temporary}\t{path}\n"),
         Stage::Placing { new, old } => {
             format!("placing\t{folder}{temporary}\t{path}\t{}\t{}\n", identity(&version::of_stat(new)), old.0)
         }
     }
+}
+
+/// The folder that a path is in, with the slash after it; empty for the root.
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |slash| &path[..=slash])
 }
 
 /// Clears up after a writer whose lock file says `text`.
@@ -75,11 +80,19 @@ pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
         tracing::debug!(path = %temporary, ok = removed.is_ok(), "a dead writer's file is removed");
         return None;
     }
-    keep(root, &folder, name, path)
+    Some(keep(root, &folder, name, path))
 }
 
-/// Moves a temporary file to where its text is kept. `None`: it cannot be moved, and stays.
-pub(super) fn keep(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Option<Recovered> {
+/// Moves a temporary file, which is in the folder of `path`, to where its text is kept. If it cannot be moved,
+/// it stays where it is, and that is where it is kept.
+pub(super) fn keep(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Recovered {
+    let kept =
+        move_to_recovered(root, folder, temporary, path).unwrap_or_else(|| format!("{}{temporary}", folder_of(path)));
+    Recovered { path: path.to_owned(), kept }
+}
+
+/// The new path of the text; `None` if it cannot be moved.
+fn move_to_recovered(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Option<String> {
     let place = format!("{STATE_FOLDER}/{RECOVERED_FOLDER}");
     let recovered = walk::make_folder(root, &place, Durability::Full).ok()?;
     let stem: String = path.chars().map(|c| if c == '/' { '-' } else { c }).take(60).collect();
@@ -91,7 +104,7 @@ pub(super) fn keep(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Opt
                 if let Err(error) = synced {
                     tracing::warn!(%error, %name, "a recovered text may not survive a power cut");
                 }
-                return Some(Recovered { path: path.to_owned(), kept: format!("{place}/{name}") });
+                return Some(format!("{place}/{name}"));
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {

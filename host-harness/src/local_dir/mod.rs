@@ -35,6 +35,7 @@ use saddlebag::protocol::{FsError, FsOp, FsOutcome};
 use saddlebag::store::RelPath;
 
 use crate::executor::{Durability, Executor, refuse_reserved, traced_path};
+pub use error::io_cause;
 pub use leftovers::Recovered;
 use lock::Guard;
 use unsynced::Unsynced;
@@ -82,7 +83,7 @@ pub enum OpenError {
     #[error("the store's folder `{}` is not a directory; give the path of one", .0.display())]
     NotDirectory(PathBuf),
     /// The folder cannot be made or opened.
-    #[error("the store's folder `{}` cannot be opened: {}", .path.display(), .source.kind())]
+    #[error("the store's folder `{}` cannot be opened: {}", .path.display(), io_cause(.source))]
     Unusable {
         /// The path as it was given.
         path: PathBuf,
@@ -237,9 +238,7 @@ impl LocalDir {
 
     /// Keeps the text of somebody else that has a temporary name.
     fn recover(&self, folder: &Dir, temporary: &str, path: &str) {
-        if let Some(recovered) = leftovers::keep(&self.root, folder, temporary, path) {
-            self.report(&recovered);
-        }
+        self.report(&leftovers::keep(&self.root, folder, temporary, path));
     }
 
     fn report(&self, recovered: &Recovered) {

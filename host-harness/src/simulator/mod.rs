@@ -57,6 +57,8 @@ pub struct Simulator {
     now: u64,
     last_number: u64,
     crashed: bool,
+    /// What the paths held whose last change could not be synced.
+    unsynced: BTreeMap<String, Option<Node>>,
 }
 
 /// An operation that a [`Simulator`] was asked for.
@@ -72,6 +74,7 @@ pub struct Performed {
 enum Fault {
     Fail(FsError),
     Unknown { committed: bool },
+    NotDurable,
     Edit { path: RelPath, bytes: Option<Vec<u8>> },
     Crash,
 }
@@ -91,6 +94,7 @@ impl Simulator {
             now: FIRST_MOMENT,
             last_number: 0,
             crashed: false,
+            unsynced: BTreeMap::new(),
         }
     }
 
@@ -182,6 +186,12 @@ impl Simulator {
         self.plan(n, Fault::Unknown { committed });
     }
 
+    /// Operation `n` is performed but cannot be synced, which is the answer if it changes something: everybody
+    /// sees the change, and a crash takes it back unless a later change of the same file was synced.
+    pub fn not_durable_at(&mut self, n: u64) {
+        self.plan(n, Fault::NotDurable);
+    }
+
     /// Right before operation `n` another program writes `bytes` to `path`, or removes the file.
     pub fn edit_at(&mut self, n: u64, path: &RelPath, bytes: Option<Vec<u8>>) {
         self.plan(n, Fault::Edit { path: path.clone(), bytes });
@@ -228,10 +238,26 @@ impl Simulator {
         File { bytes, number: self.last_number, modified: self.now }
     }
 
+    /// The power fails between two operations: what was not synced is gone.
+    pub fn lose_power(&mut self) {
+        for (path, node) in std::mem::take(&mut self.unsynced) {
+            self.tree.set(&path, node);
+        }
+        while self.tree.unsynced() > 0 {
+            self.tree.undo();
+        }
+        self.tree.sync();
+    }
+
     fn crash(&mut self) -> FsError {
         let kept = self.random.up_to(self.tree.unsynced());
         while self.tree.unsynced() > kept {
             self.tree.undo();
+        }
+        for (path, node) in std::mem::take(&mut self.unsynced) {
+            if self.random.up_to(1) == 0 {
+                self.tree.set(&path, node);
+            }
         }
         self.tree.sync();
         self.crashed = true;
@@ -251,12 +277,13 @@ impl Executor for Simulator {
         if self.crashed {
             return Err(crashed());
         }
-        let (mut unknown, mut crash) = (None, false);
+        let (mut unknown, mut crash, mut not_durable) = (None, false, false);
         for fault in faults {
             match fault {
                 Fault::Fail(error) => return Err(error),
                 Fault::Unknown { committed } => unknown = Some(committed),
                 Fault::Crash => crash = true,
+                Fault::NotDurable => not_durable = true,
                 Fault::Edit { path, bytes } => {
                     self.tree.begin();
                     self.edit(&path, bytes);
@@ -285,6 +312,19 @@ impl Executor for Simulator {
                 if !committed {
                     self.tree.undo();
                 }
+            }
+        }
+        let changed = self.tree.last_change();
+        if not_durable && !changed.is_empty() {
+            for (path, before) in changed {
+                // What was not synced before is still what a crash leaves.
+                self.unsynced.entry(path).or_insert(before);
+            }
+            outcome = Err(FsError::NotDurable("the simulated disk failed to sync".into()));
+        } else if self.durability == Durability::Full {
+            // As on a disk, a change writes the whole file again.
+            for (path, _) in changed {
+                self.unsynced.remove(&path);
             }
         }
         if self.durability == Durability::Full {

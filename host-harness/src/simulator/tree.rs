@@ -29,7 +29,7 @@ impl File {
 }
 
 /// What one operation changed: each path with what was there before.
-type Change = Vec<(String, Option<Node>)>;
+pub(super) type Change = Vec<(String, Option<Node>)>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
@@ -52,6 +52,11 @@ impl Tree {
     /// How many changes a crash could take back.
     pub(super) fn unsynced(&self) -> usize {
         self.unsynced.len()
+    }
+
+    /// The paths that the last change changed, with what was there before.
+    pub(super) fn last_change(&self) -> Change {
+        self.unsynced.last().cloned().unwrap_or_default()
     }
 
     /// Takes the last change back.

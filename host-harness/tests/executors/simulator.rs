@@ -36,6 +36,28 @@ fn an_unknown_outcome_hides_what_was_done() {
 }
 
 #[test]
+fn a_change_that_is_not_durable_is_seen_until_the_power_fails() {
+    for replaced in [false, true] {
+        let mut store = Simulator::new(1);
+        store.put("a.md", "one");
+        for fault in 1..5 {
+            store.not_durable_at(fault);
+        }
+        assert!(matches!(store.append("a.md", "two"), Err(FsError::NotDurable(_))));
+        assert_eq!(store.text("a.md"), "one\ntwo", "a read is answered as ever");
+        assert!(matches!(store.write("d/b.md", "new", Any), Err(FsError::NotDurable(_))));
+        let stale = store.write("a.md", "x", crate::support::Absent);
+        assert!(matches!(stale, Ok(WriteOutcome::Stale(Some(_)))), "{stale:?}");
+        if replaced {
+            assert!(matches!(store.append("a.md", "three"), Ok(AppendOutcome::Written(_))));
+        }
+        store.lose_power();
+        assert_eq!(store.text("a.md"), if replaced { "one\ntwo\nthree" } else { "one" });
+        assert!(!store.files().contains_key("d/b.md"));
+    }
+}
+
+#[test]
 fn another_program_can_be_faster() {
     let mut store = Simulator::new(1);
     let version = store.put("a.md", "one");

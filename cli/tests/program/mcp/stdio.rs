@@ -350,3 +350,25 @@ fn a_short_call_does_not_wait_for_a_long_one() {
     assert_eq!(client.response()["id"], 52);
     assert_eq!(client.response()["id"], 51);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_root_that_was_moved_away_or_replaced_is_written_to_no_longer() {
+    let store = Store::new();
+    let mut client = open(&store);
+    let write = json!({ "target": "daily", "content": "x" });
+    assert_ne!(client.call("memory_write", write.clone())["isError"], true);
+    let moved = store.here.join("moved");
+    std::fs::rename(&store.root, &moved).expect("moved");
+    let refused = client.call("memory_write", write.clone());
+    assert!(refused["isError"] == true && text(&refused).contains("was moved away or removed"), "{refused}");
+    std::fs::create_dir(&store.root).expect("made");
+    let refused = client.call("memory_write", write.clone());
+    assert!(text(&refused).contains("was replaced by another folder"), "{refused}");
+    assert!(store.tree().is_empty());
+    let log = std::fs::read_to_string(moved.join(TODAY)).expect("the log");
+    assert_eq!(log.lines().count(), 1, "{log}");
+    std::fs::remove_dir(&store.root).expect("removed");
+    std::fs::rename(&moved, &store.root).expect("moved back");
+    assert_ne!(client.call("memory_write", write)["isError"], true);
+}
