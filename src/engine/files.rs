@@ -83,6 +83,8 @@ pub(crate) enum Backups<'a> {
     /// They are, in the file's backup; if that fails, the change is made all the same and the reply
     /// says so.
     Try,
+    /// As `Try`, in this file.
+    TryIn(&'a RelPath),
     /// They are, in the file's backup; if that fails, nothing is changed.
     Require,
     /// They are, in this file; if that fails, nothing is changed.
@@ -229,7 +231,7 @@ async fn keep(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) -
     let backup = match backups {
         Backups::Off => return Ok(Backup::None),
         Backups::Try | Backups::Require => Layout::backup_of(path),
-        Backups::RequireIn(file) => file.clone(),
+        Backups::TryIn(file) | Backups::RequireIn(file) => file.clone(),
     };
     let Loaded::Whole { bytes, .. } = current else { return Ok(Backup::None) };
     match (fs.write(&backup, bytes.clone(), Precondition::Any).await, backups) {
