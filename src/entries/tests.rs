@@ -210,6 +210,12 @@ impl World {
     }
 }
 
+impl World {
+    fn files_but_backups(&self) -> Vec<(String, String)> {
+        self.files().into_iter().filter(|(name, _)| !name.ends_with(".bak")).collect()
+    }
+}
+
 impl ImportState {
     fn times(self, count: usize) -> Vec<Self> {
         alloc::vec![self; count]
@@ -506,17 +512,32 @@ fn an_edited_file_is_imported_as_it_is() {
 }
 
 #[test]
+fn a_file_that_does_not_say_when_it_changed_gets_the_moment_of_the_import() {
+    // The store of this test says of every file that it was modified at 0, as a host may that does not know.
+    let mut world = World::new();
+    let files = given(&[("daily/k.md", "---\nkey: k\n---\n\nv"), ("daily/plain.md", "text alone")]);
+    assert_eq!(world.import(&files, ImportMode::Upsert), ImportState::Upserted.times(2));
+    assert_eq!(world.get("k").unwrap().updated, world.now().epoch_nanoseconds());
+    assert_eq!(world.hydrated_keys(1_000), ["k", "plain"]);
+    world.seconds += HOUR;
+    assert_eq!(world.import(&files, ImportMode::Upsert), ImportState::Unchanged.times(2));
+    assert_eq!(world.keep("other", "v", "daily").swept, Vec::<String>::new());
+    assert_eq!(world.keys(), ["k", "other", "plain"]);
+}
+
+#[test]
 fn a_file_of_another_category_moves_the_entry() {
     let mut world = World::new();
     world.keep("k", "v", "core");
     let text = world.store.text(K).replace("category: core", "category: notes");
     for path in ["notes/k.md", "core/k.md"] {
         assert_eq!(world.import(&given(&[(path, &text)]), ImportMode::Upsert).len(), 1);
-        assert_eq!(world.files(), [("agents/a/entries/notes/k.md".to_string(), text.clone())]);
+        assert_eq!(world.files_but_backups(), [("agents/a/entries/notes/k.md".to_string(), text.clone())]);
     }
     // The folder alone says it.
     assert_eq!(world.import(&given(&[("ideas/k.md", "bare")]), ImportMode::Upsert), [ImportState::Upserted]);
-    assert_eq!(world.files(), [("agents/a/entries/ideas/k.md".to_string(), "bare".to_string())]);
+    let dated = format!("---\nupdated: {}\n---\n\nbare", crate::store::utc_text(world.now().epoch_nanoseconds()));
+    assert_eq!(world.files_but_backups(), [("agents/a/entries/ideas/k.md".to_string(), dated)]);
 }
 
 #[test]
@@ -673,15 +694,16 @@ fn an_import_that_is_cut_short_leaves_each_entry_old_or_new_and_is_finished_by_a
             break;
         }
     }
-    // a, b in place, b in its folder, b's old file, d, c.
-    assert_eq!(deaths, 6);
+    // What a and b replace, then a, b in place, b in its folder, b's old file, d, c.
+    assert_eq!(deaths, 8);
 }
 
 #[test]
 fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
     let mut world = World::with(EntriesConfig { max_entries: 2_000, ..EntriesConfig::of_agent("a") });
-    let files: Vec<(String, Vec<u8>)> =
-        (0..1_030).map(|i| (format!("core/k{i:04}.md"), format!("v{i}").into_bytes())).collect();
+    let files: Vec<(String, Vec<u8>)> = (0..1_030)
+        .map(|i| (format!("core/k{i:04}.md"), format!("---\nupdated: 2026-05-01\n---\n\nv{i}").into_bytes()))
+        .collect();
     let states = world.import(&files, ImportMode::Upsert);
     assert!(states.iter().all(|state| *state == ImportState::Upserted));
     let EntriesReply::Exported(page) = world.run(EntriesVerb::Export { forgotten: false, cursor: None }).unwrap()
@@ -750,7 +772,10 @@ proptest! {
         let imported = world.import_all(&given(&[(&path, &text)]), ImportMode::Replace, false, 1);
         match &imported[0].state {
             ImportState::Rejected(_) => prop_assert_eq!(world.files(), before),
-            _ => prop_assert!(world.export(true).iter().any(|(_, bytes)| bytes == text.as_bytes())),
+            _ => {
+                let dated = document::dated(text, world.now().epoch_nanoseconds());
+                prop_assert!(world.export(true).iter().any(|(_, bytes)| bytes == dated.as_bytes()));
+            }
         }
     }
 }

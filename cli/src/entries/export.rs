@@ -220,13 +220,17 @@ impl Target {
             made.as_file().sync_all().map_err(|error| self.failure(&error))?;
         }
         made.persist_noclobber(&self.folder).map_err(|error| self.failure(&error.error))?;
-        self.sync_place()
+        self.sync_place(&mut sync_path)
     }
 
     /// Puts the folder in its place.
     pub(crate) fn take(&self, made: tempfile::TempDir) -> Result<(), Failure> {
+        self.take_with(made, &mut sync_path)
+    }
+
+    fn take_with(&self, made: tempfile::TempDir, sync: Sync<'_>) -> Result<(), Failure> {
         if self.durability == Durability::Full {
-            sync_tree(made.path()).map_err(|error| self.failure(&error))?;
+            sync_tree(made.path(), sync).map_err(|error| self.failure(&error))?;
         }
         // One that is there is empty, and a rename does not replace it everywhere.
         match fs::remove_dir(&self.folder) {
@@ -236,17 +240,17 @@ impl Target {
         fs::rename(made.path(), &self.folder).map_err(|error| self.failure(&error))?;
         // It is there no longer under this name.
         let _ = made.keep();
-        self.sync_place()
+        self.sync_place(sync)
     }
 
     /// Makes the name of what is in its place survive a power cut, and those of the folders that were made for it.
-    fn sync_place(&self) -> Result<(), Failure> {
+    fn sync_place(&self, sync: Sync<'_>) -> Result<(), Failure> {
         if self.durability == Durability::Fast {
             return Ok(());
         }
         let above = self.made_above.iter().filter_map(|folder| folder.parent());
         for folder in std::iter::once(self.parent.as_path()).chain(above) {
-            sync_folder(folder).map_err(|error| {
+            sync(folder).map_err(|error| {
                 let message = format!("`{}` is written, and cannot be synced: {}", self.shown, error.kind());
                 Failure::new("output", message, "check the disk; a power cut may undo the export")
             })?;
@@ -259,27 +263,85 @@ impl Target {
     }
 }
 
+/// Makes a file, or the names in a folder, survive a power cut.
+type Sync<'a> = &'a mut dyn FnMut(&Path) -> io::Result<()>;
+
 /// Syncs all files of a folder, and then the folders, the innermost first.
-fn sync_tree(folder: &Path) -> io::Result<()> {
+fn sync_tree(folder: &Path, sync: Sync<'_>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            sync_tree(&entry.path())?;
-        } else {
-            OpenOptions::new().write(true).open(entry.path())?.sync_all()?;
+        match entry.file_type()?.is_dir() {
+            true => sync_tree(&entry.path(), sync)?,
+            false => sync(&entry.path())?,
         }
     }
-    sync_folder(folder)
+    sync(folder)
 }
 
-/// Syncs the names in a folder, where the system can.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    fs::File::open(folder)?.sync_all()?;
-    let _ = folder;
-    Ok(())
+fn sync_path(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        // Elsewhere a folder cannot be synced.
+        return if cfg!(unix) { fs::File::open(path)?.sync_all() } else { Ok(()) };
+    }
+    OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
 fn failure(shown: &str, error: &io::Error) -> Failure {
     Failure::new("output", format!("`{shown}` cannot be written: {}", error.kind()), "nothing is left of the export")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(folder: &Path, durability: Durability) -> Target {
+        let parent = folder.join("made");
+        fs::create_dir(&parent).expect("made");
+        let made_above = vec![parent.clone()];
+        Target { folder: parent.join("out"), parent, shown: "out".into(), made_above, durability }
+    }
+
+    #[test]
+    fn an_export_is_synced_before_it_has_its_name_and_the_name_after_that() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = target(folder.path(), Durability::Full);
+        let made = target.folder().expect("made");
+        for file in ["core/a.md", "notes/b.md"] {
+            write_file(made.path(), file, b"text").expect("written");
+        }
+        let temporary = made.path().to_path_buf();
+        let mut synced = Vec::new();
+        target
+            .take_with(made, &mut |path: &Path| {
+                let name = path.strip_prefix(&temporary).or_else(|_| path.strip_prefix(folder.path())).expect("below");
+                synced.push((name.display().to_string(), target.folder.exists()));
+                Ok(())
+            })
+            .expect("taken");
+        let (before, after) = synced.split_at(5);
+        assert!(before.iter().all(|(_, is_there)| !is_there) && after.iter().all(|(_, is_there)| *is_there));
+        let place = |name: &str| before.iter().position(|(path, _)| path == name).expect(name);
+        assert!(place("core/a.md") < place("core") && place("notes/b.md") < place("notes"));
+        assert_eq!(place(""), 4);
+        assert_eq!(after, [("made".to_string(), true), (String::new(), true)]);
+    }
+
+    #[test]
+    fn an_export_that_cannot_be_synced_is_no_success_and_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = target(folder.path(), Durability::Full);
+        let made = target.folder().expect("made");
+        write_file(made.path(), "core/a.md", b"text").expect("written");
+        let failure = target.take_with(made, &mut |_: &Path| Err(io::Error::other("the disk is gone")));
+        assert_eq!(failure.expect_err("it fails").exit, Exit::Failed);
+        assert_eq!(fs::read_dir(&target.parent).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn a_fast_export_syncs_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = target(folder.path(), Durability::Fast);
+        let made = target.folder().expect("made");
+        target.take_with(made, &mut |path: &Path| panic!("{path:?} is synced")).expect("taken");
+    }
 }
