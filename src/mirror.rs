@@ -423,6 +423,7 @@ macro_rules! mirror_contract {
                 Link { from, to, text } = notebook::LinkArgs,
                 Rename { note, title } = notebook::RenameArgs,
                 Forget { note } = notebook::ForgetArgs,
+                Restore { note } = notebook::RestoreArgs,
                 Tags,
                 Graph(request),
                 Orphans,
@@ -437,7 +438,7 @@ macro_rules! mirror_contract {
             notebook::Reply => own_notebook::NotebookReply {
                 Initialised(reply), Remembered(reply), ErrorKept(reply), Recalled(reply), Journaled(reply), Today(reply), Listed(reply),
                 Related(notes),
-                Linked(reply), Renamed(reply), Forgotten(reply), Tags(tags), Graph(reply), DeadLinks(links),
+                Linked(reply), Renamed(reply), Forgotten(reply), Restored(reply), Tags(tags), Graph(reply), DeadLinks(links),
                 Mentions(notes), Loaded(count), Section(section),
             }
             notebook::MatchStrategy => own_notebook::MatchStrategy { FullText, Exact }
@@ -451,6 +452,7 @@ macro_rules! mirror_contract {
                 Find { query, limit } = entries::FindArgs,
                 List { filter, limit, cursor } = entries::ListArgs,
                 Forget { key, base } = entries::ForgetArgs,
+                Restore { key } = entries::RestoreArgs,
                 Purge { key } = entries::PurgeArgs,
                 Export { forgotten, cursor } = entries::ExportArgs,
                 Import(request),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use saddlebag::agents_md::Side;
 use saddlebag::context::{BlockForm, Overflow};
+use saddlebag::entries::MAX_ENTRIES;
 use saddlebag::journal::WriteMode;
 use saddlebag::store::Timestamp;
 use saddlebag::trust::{Provenance, SecretPolicy};
@@ -48,6 +49,9 @@ pub(crate) struct Global {
     /// The workspace that the agent shares entries with
     #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
     pub(crate) workspace: Option<String>,
+    /// How many entries the agent may have, and how many the workspace; beyond it the coldest go
+    #[arg(long, global = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
+    pub(crate) max_entries: u32,
     /// Where the text that is stored comes from: user (the default), agent (that of `mcp` and `call`), tool or
     /// import; that of tools and imports goes into no prompt until it is approved, which only the user does
     #[arg(long, global = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
@@ -142,8 +146,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Replace the one occurrence of a text, or delete a note
     Edit(EditArgs),
-    /// Put the backup of a file back
-    Restore(NamedTarget),
+    /// Put the backup of a file, a note or an entry back
+    Restore(RestoreArgs),
     /// Search for words, best match first
     Search(SearchArgs),
     /// Print the memory block for a prompt
@@ -225,6 +229,21 @@ pub(crate) struct NamedTarget {
     /// The same as an option
     #[arg(long = "name", value_name = "NAME", conflicts_with = "name", allow_hyphen_values = true)]
     pub(crate) named: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// long_term (or long), scratchpad, daily, note or note:NAME; or the path of a note, as `forget` shows it
+    #[arg(required_unless_present = "key")]
+    pub(crate) target: Option<String>,
+    /// The name of the note, or the date of the log as YYYY-MM-DD
+    pub(crate) name: Option<String>,
+    /// The same as an option
+    #[arg(long = "name", value_name = "NAME", conflicts_with = "name", allow_hyphen_values = true)]
+    pub(crate) named: Option<String>,
+    /// The entry of this key instead: one that is forgotten, else what it said before it was last overwritten
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["target", "name", "named"], allow_hyphen_values = true)]
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Args)]

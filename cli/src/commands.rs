@@ -13,8 +13,8 @@ use saddlebag::{Command, Reply};
 use serde_json::json;
 
 use crate::args::{
-    self, AgentsMdCommand, Cli, ContextArgs, EditArgs, Global, ListArgs, LogArgs, NamedTarget, ReadArgs, SearchArgs,
-    WriteArgs,
+    self, AgentsMdCommand, Cli, ContextArgs, EditArgs, Global, ListArgs, LogArgs, NamedTarget, ReadArgs, RestoreArgs,
+    SearchArgs, WriteArgs,
 };
 use crate::failure::{Exit, Failure};
 #[cfg(feature = "mcp")]
@@ -42,10 +42,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::Write(args) => change(write(args)?, &global, output),
         args::Command::Edit(args) => change(edit(args)?, &global, output),
         args::Command::Log(args) => change(log(args)?, &global, output),
-        args::Command::Restore(args) => {
-            let target = named(&args, TargetRole::Target)?;
-            change(JournalCommand::Restore { target }, &global, output)
-        }
+        args::Command::Restore(args) => restore(args, &global, output),
         args::Command::Slash { line } => change(JournalCommand::Slash { line: line.join(" ") }, &global, output),
         args::Command::Status => change(JournalCommand::Status, &global, output),
         args::Command::Read(args) => read(&args, &global, output),
@@ -151,6 +148,22 @@ fn log(args: LogArgs) -> Result<JournalCommand, Failure> {
     }
     let body = args.body.map(input::text).transpose()?.unwrap_or_default();
     Ok(JournalCommand::AppendDaily { heading: args.heading, body })
+}
+
+/// Restores a file of the journal, a note by its path, or an entry by its key.
+fn restore(args: RestoreArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let RestoreArgs { target, name, named: option, key } = args;
+    if let Some(key) = key {
+        return entries::restore(key, global, output);
+    }
+    let target = target.unwrap_or_default();
+    let name = name.or(option);
+    let is_path = !target.starts_with("note:") && (target.contains('/') || target.ends_with(NOTE_SUFFIX));
+    if is_path && name.is_none() {
+        return notebook::restore(target, global, output);
+    }
+    let target = self::target(&target, name.as_deref(), TargetRole::Target)?;
+    change(JournalCommand::Restore { target }, global, output)
 }
 
 fn read(args: &ReadArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {

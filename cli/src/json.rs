@@ -81,7 +81,7 @@ fn edited(reply: &EditReply) -> Value {
     json!({ "path": reply.path, "backup": backup(&reply.backup), "message": reply.message })
 }
 
-fn restored(reply: &RestoreReply) -> Value {
+pub(crate) fn restored(reply: &RestoreReply) -> Value {
     json!({
         "path": reply.path,
         "bytes": reply.bytes,

@@ -211,6 +211,8 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         no_index_file: global.no_index_file,
         entries: Some(EntriesConfig {
             workspace: global.workspace.clone(),
+            max_entries: global.max_entries,
+            max_workspace_entries: global.max_entries,
             ..EntriesConfig::of_agent(global.agent.as_str())
         }),
         on_recovered: Some(output::recovered),

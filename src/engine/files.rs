@@ -83,6 +83,8 @@ pub(crate) enum Backups<'a> {
     /// then they are beside it, in the file of [`Layout::before_change_of`]. If they cannot be kept there, nothing
     /// is changed. An empty file is not kept: it may be one that an editor is about to fill.
     Keep,
+    /// As `Keep`, with this file as the backup.
+    KeepAs(&'a RelPath),
     /// In this file, before the change. If that fails, nothing is changed.
     KeepIn(&'a RelPath),
 }
@@ -120,6 +122,11 @@ pub(crate) async fn update<T>(
     mut change: impl FnMut(Option<&[u8]>) -> Result<Change<T>, Error>,
 ) -> Result<(T, Backup), Error> {
     let mut staged: Option<Staged> = None;
+    let backup = match backups {
+        Backups::Keep => Some(Layout::backup_of(path)),
+        Backups::KeepAs(backup) => Some(backup.clone()),
+        Backups::Off | Backups::KeepIn(_) => None,
+    };
     for _ in 0..MAX_ATTEMPTS {
         let current = load(fs, path, limit).await?;
         let change = change(current.require(path, limit)?)?;
@@ -131,8 +138,8 @@ pub(crate) async fn update<T>(
         if let Some(size) = content.as_ref().map(Vec::len).filter(|size| *size > limit as usize) {
             return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
         }
-        if backups == Backups::Keep && staged.is_none() {
-            finish_backup(fs, path, limit).await?;
+        if let (Some(backup), None, Loaded::Whole { .. }) = (&backup, &staged, &current) {
+            finish_backup(fs, path, backup, limit).await?;
         }
         staged = stage(fs, path, &current, backups).await?;
         let applied = match content {
@@ -141,12 +148,12 @@ pub(crate) async fn update<T>(
         };
         match (applied, staged.take()) {
             (Ok(true), None) => return Ok((done, Backup::None)),
-            (Ok(true), Some(staged)) => return Ok((done, staged.become_backup(fs, path).await)),
+            (Ok(true), Some(staged)) => return Ok((done, staged.become_backup(fs, backup).await)),
             (Ok(false), kept) => staged = kept,
             (Err(error), kept) => {
                 // The error may have come after the change was made. What cannot be settled now, the next change does.
-                if kept.is_some_and(|kept| kept.becomes_backup) {
-                    let _ = finish_backup(fs, path, limit).await;
+                if let (Some(backup), Some(_)) = (&backup, kept) {
+                    let _ = finish_backup(fs, path, backup, limit).await;
                 }
                 return Err(error);
             }
@@ -160,30 +167,24 @@ struct Staged {
     file: RelPath,
     bytes: Vec<u8>,
     version: Option<Version>,
-    becomes_backup: bool,
 }
 
 async fn stage(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) -> Result<Option<Staged>, Error> {
-    let (file, becomes_backup) = match backups {
-        Backups::Off => return Ok(None),
-        Backups::Keep => (Layout::before_change_of(path), true),
-        Backups::KeepIn(file) => (file.clone(), false),
-    };
     let Loaded::Whole { bytes, .. } = current else { return Ok(None) };
-    if bytes.is_empty() && becomes_backup {
-        return Ok(None);
-    }
+    let file = match backups {
+        Backups::Off => return Ok(None),
+        Backups::Keep | Backups::KeepAs(_) if bytes.is_empty() => return Ok(None),
+        Backups::Keep | Backups::KeepAs(_) => Layout::before_change_of(path),
+        Backups::KeepIn(file) => file.clone(),
+    };
     let version = put(fs, &file, bytes).await?;
-    Ok(Some(Staged { file, bytes: bytes.clone(), version, becomes_backup }))
+    Ok(Some(Staged { file, bytes: bytes.clone(), version }))
 }
 
 impl Staged {
-    /// The change is made: the bytes go where backups are looked for.
-    async fn become_backup(self, fs: &Fs, path: &RelPath) -> Backup {
-        if !self.becomes_backup {
-            return Backup::Kept(self.file);
-        }
-        let backup = Layout::backup_of(path);
+    /// The change is made: the bytes go where backups are looked for, if that is another file.
+    async fn become_backup(self, fs: &Fs, backup: Option<RelPath>) -> Backup {
+        let Some(backup) = backup else { return Backup::Kept(self.file) };
         match put(fs, &backup, &self.bytes).await {
             Ok(_) => {
                 self.discard(fs).await;
@@ -204,13 +205,12 @@ impl Staged {
 
 /// Finishes what an interrupted change left: the bytes that it replaced become the backup. If the change was never
 /// made, they are still in the file, and the older backup stays.
-pub(crate) async fn finish_backup(fs: &Fs, path: &RelPath, limit: u32) -> Result<(), Error> {
+pub(crate) async fn finish_backup(fs: &Fs, path: &RelPath, backup: &RelPath, limit: u32) -> Result<(), Error> {
     let file = Layout::before_change_of(path);
     let Loaded::Whole { bytes, version } = load(fs, &file, limit).await? else { return Ok(()) };
     let is_made = !matches!(load(fs, path, limit).await?, Loaded::Whole { bytes: current, .. } if current == bytes);
     if is_made {
-        let backup = Layout::backup_of(path);
-        put(fs, &backup, &bytes).await?;
+        put(fs, backup, &bytes).await?;
     }
     let removed = fs.remove(&file, Precondition::Matches(version)).await;
     removed.map(|_| ()).map_err(|error| Error::storage(Some(&file), &error))

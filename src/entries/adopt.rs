@@ -19,7 +19,7 @@ use super::retention::{is_expired, stamp};
 use super::scope::{EntriesScope, Pool};
 use super::screen;
 use super::view::{EntryProblem, Stored, View, look};
-use super::write::{internal, read_entry};
+use super::write::{backup_of, internal, read_entry};
 use crate::document::{Frontmatter, Note, Value, head, set_field, tail, yaml_scalar};
 use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
@@ -479,7 +479,8 @@ impl<'a> Work<'a> {
             None => entry.render(),
         };
         let text = with_summary(text, one.given.summary.as_deref());
-        self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path)).await?;
+        let backup = backup_of(one.pool, &entry.fields)?;
+        self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path), &backup).await?;
         if let Some(stored) = stored.filter(|stored| stored.path != *path) {
             // One that changed meanwhile stays, and is named as a second file of this key.
             remove_version(&self.call.fs, &stored.path, stored.version.clone()).await?;
@@ -540,6 +541,7 @@ impl<'a> Work<'a> {
         key: &str,
         text: String,
         known: Option<&Stored>,
+        backup: &RelPath,
     ) -> Result<(), Error> {
         let change = |bytes: Option<&[u8]>| {
             let meanwhile = || {
@@ -560,7 +562,7 @@ impl<'a> Work<'a> {
             }
         };
         let limit = self.call.scope.limits.max_file_bytes;
-        update(&self.call.fs, path, limit, Backups::Off, change).await.map(|((), _)| ())
+        update(&self.call.fs, path, limit, Backups::KeepAs(backup), change).await.map(|((), _)| ())
     }
 
     fn text_of(&self, stored: &Stored) -> String {

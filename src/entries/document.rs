@@ -228,6 +228,17 @@ impl Entry {
     }
 }
 
+/// A file that says when it was last changed: one that does not say so itself gets this moment. What it leaves out
+/// would be read from the file system, which need not know it.
+pub(crate) fn dated(text: String, updated: u64) -> String {
+    let frontmatter = Frontmatter::parse(&text);
+    let said = ["updated", "updated_at"].into_iter().find_map(|name| frontmatter.value(name)).and_then(moment);
+    match said {
+        Some(_) => text,
+        None => set_field(&text, &head_of(&text), "updated", &utc_text(updated)),
+    }
+}
+
 /// The keys that name the agent: those of zombie's own exports count as well.
 const AGENT_FIELDS: [&str; 3] = ["agent", "zombie_id", "fleet_id"];
 

@@ -11,15 +11,15 @@ use alloc::vec::Vec;
 use super::Entries;
 use super::category::Category;
 use super::checks::NewEntry;
-use super::document::{Claims, Entry};
+use super::document::{Claims, Entry, dated};
 use super::export::path_of;
 use super::retention::is_expired;
 use super::runs::SkippedEntry;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
 use super::view::{Stored, View, look};
-use super::write::{Base, bury, read_entry};
-use crate::engine::{Backups, Call, Change, remove_version, update};
+use super::write::{Base, backup_of, bury, read_entry};
+use crate::engine::{Backups, Call, Change, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{RelPath, utc_text};
@@ -360,10 +360,12 @@ impl<'a> Import<'a> {
             return Ok(Given { pool, text, entry, place, target });
         }
         let given_text = text.into_owned();
-        let mut text = screen::imported(self.call, &entry.fields, given_text)?;
+        let same = known.filter(|known| known.forgotten.is_none() && entry.fields.is_same(&known.fields));
+        let text = screen::imported(self.call, &entry.fields, given_text)?;
+        // The same import again is no change.
+        let mut text = dated(text, same.map_or(entry.updated, |known| known.updated));
         if let Some(provenance) = self.provenance {
             // What is known to say the same stays as trusted as it is.
-            let same = known.filter(|known| known.forgotten.is_none() && entry.fields.is_same(&known.fields));
             let standing = same.map_or(Standing::new(provenance), |known| known.fields.standing);
             let marked = mark(&text, standing.provenance).and_then(|text| match standing.approved {
                 Some(approved) => approve(&text, approved),
@@ -427,6 +429,10 @@ impl<'a> Import<'a> {
         }
         let first = in_place.unwrap_or(&given.target);
         let state = self.write(given, first, known, done).await?;
+        if let Some(known) = known.filter(|known| known.entry.fields.category != fields.category) {
+            // What the entry said is kept beside its new file; the copy here says nothing of any entry.
+            let _ = remove(&self.call.fs, &backup_of(pool, &known.entry.fields)?).await;
+        }
         let Some(known) = known.filter(|known| known.path != given.target) else { return Ok(state) };
         match in_place {
             // Whatever is cut short here has left the entry as it is to be, or a copy of it.
@@ -528,7 +534,8 @@ impl<'a> Import<'a> {
             Ok(Change::Write(given.text.as_bytes().to_vec(), done.clone()))
         };
         let limit = self.call.scope.limits.max_file_bytes;
-        update(&self.call.fs, path, limit, Backups::Off, change).await.map(|(state, _)| state)
+        let backup = backup_of(given.pool, &given.entry.fields)?;
+        update(&self.call.fs, path, limit, Backups::KeepAs(&backup), change).await.map(|(state, _)| state)
     }
 
     /// Removes the other files of a key that say exactly the same: an import that was cut short left them.

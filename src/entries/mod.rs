@@ -13,6 +13,7 @@ mod files;
 mod hydrate;
 mod import;
 mod read;
+mod restore;
 mod retention;
 mod runs;
 mod scope;
@@ -123,7 +124,13 @@ pub enum EntriesVerb {
         /// Only if it still has this version.
         base: Option<String>,
     },
-    /// Removes forgotten entries for good.
+    /// Puts an entry back: one that is forgotten is shown again, any other says what it said before it was last
+    /// overwritten. What that replaces can be restored in turn.
+    Restore {
+        /// The key.
+        key: String,
+    },
+    /// Removes forgotten entries for good, and files of a key that another file of it has outdated.
     Purge {
         /// That of this key; `None` for all.
         key: Option<String>,
@@ -168,7 +175,7 @@ pub enum EntriesVerb {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EntriesReply {
-    /// Of `Store`.
+    /// Of `Store` and `Restore`.
     Stored(StoreReply),
     /// Of `Get`.
     Entry(EntryInfo),
@@ -212,6 +219,7 @@ impl EntriesCommand {
             EntriesVerb::Find { .. } => "find-entries",
             EntriesVerb::List { .. } => "list-entries",
             EntriesVerb::Forget { .. } => "forget-entry",
+            EntriesVerb::Restore { .. } => "restore-entry",
             EntriesVerb::Purge { .. } => "purge-entries",
             EntriesVerb::Export { .. } => "export-entries",
             EntriesVerb::Import(_) => "import-entries",
@@ -362,6 +370,7 @@ async fn answer(
         EntriesVerb::Forget { key, base } => {
             EntriesReply::Forgotten(forget(call, entries, scope, &key, &Base::of(base), run).await?)
         }
+        EntriesVerb::Restore { key } => EntriesReply::Stored(restore::restore(call, entries, scope, &key).await?),
         EntriesVerb::Purge { key } => EntriesReply::Purged(write::purge(call, entries, scope, key.as_deref()).await?),
         EntriesVerb::Export { forgotten, cursor } => {
             EntriesReply::Exported(export::export(call, entries, scope, forgotten, cursor.as_deref()).await?)

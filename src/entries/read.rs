@@ -14,7 +14,7 @@ use super::retention::is_expired;
 use super::runs::Held;
 use super::scope::EntriesScope;
 use super::select::{Cursor, EntryFilter, MAX_LIST_ENTRIES, in_order};
-use super::view::{EntryProblem, View, look};
+use super::view::{EntryProblem, View, look, look_for};
 use super::write::absent;
 use crate::engine::Call;
 use crate::order;
@@ -241,7 +241,7 @@ pub(super) async fn get(
     let view = match of_conversation {
         // What lives only in the run causes no operation.
         Some(_) => View::default(),
-        None => look(call, entries, scope).await?,
+        None => look_for(call, entries, scope, &key).await?,
     };
     let mut found: Vec<Readable> = readable(call, &view, &held);
     found.retain(|readable| readable.entry.fields.key == key && !readable.expired);

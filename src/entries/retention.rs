@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::category::{Category, Tier};
 use crate::order;
 
-/// How many entries an agent may have, and how many a workspace.
-pub const MAX_ENTRIES: u32 = 1_000;
+/// How many entries an agent may have, and how many a workspace, unless the configuration says otherwise.
+pub const MAX_ENTRIES: u32 = 10_000;
 
 /// How long a daily entry is kept after its last change: 72 hours, in nanoseconds.
 pub const DAILY_RETENTION: u64 = 72 * 3_600 * 1_000_000_000;

@@ -210,6 +210,12 @@ impl World {
     }
 }
 
+impl World {
+    fn files_but_backups(&self) -> Vec<(String, String)> {
+        self.files().into_iter().filter(|(name, _)| !name.ends_with(".bak")).collect()
+    }
+}
+
 impl ImportState {
     fn times(self, count: usize) -> Vec<Self> {
         alloc::vec![self; count]
@@ -506,17 +512,32 @@ fn an_edited_file_is_imported_as_it_is() {
 }
 
 #[test]
+fn a_file_that_does_not_say_when_it_changed_gets_the_moment_of_the_import() {
+    // The store of this test says of every file that it was modified at 0, as a host may that does not know.
+    let mut world = World::new();
+    let files = given(&[("daily/k.md", "---\nkey: k\n---\n\nv"), ("daily/plain.md", "text alone")]);
+    assert_eq!(world.import(&files, ImportMode::Upsert), ImportState::Upserted.times(2));
+    assert_eq!(world.get("k").unwrap().updated, world.now().epoch_nanoseconds());
+    assert_eq!(world.hydrated_keys(1_000), ["k", "plain"]);
+    world.seconds += HOUR;
+    assert_eq!(world.import(&files, ImportMode::Upsert), ImportState::Unchanged.times(2));
+    assert_eq!(world.keep("other", "v", "daily").swept, Vec::<String>::new());
+    assert_eq!(world.keys(), ["k", "other", "plain"]);
+}
+
+#[test]
 fn a_file_of_another_category_moves_the_entry() {
     let mut world = World::new();
     world.keep("k", "v", "core");
     let text = world.store.text(K).replace("category: core", "category: notes");
     for path in ["notes/k.md", "core/k.md"] {
         assert_eq!(world.import(&given(&[(path, &text)]), ImportMode::Upsert).len(), 1);
-        assert_eq!(world.files(), [("agents/a/entries/notes/k.md".to_string(), text.clone())]);
+        assert_eq!(world.files_but_backups(), [("agents/a/entries/notes/k.md".to_string(), text.clone())]);
     }
     // The folder alone says it.
     assert_eq!(world.import(&given(&[("ideas/k.md", "bare")]), ImportMode::Upsert), [ImportState::Upserted]);
-    assert_eq!(world.files(), [("agents/a/entries/ideas/k.md".to_string(), "bare".to_string())]);
+    let dated = format!("---\nupdated: {}\n---\n\nbare", crate::store::utc_text(world.now().epoch_nanoseconds()));
+    assert_eq!(world.files_but_backups(), [("agents/a/entries/ideas/k.md".to_string(), dated)]);
 }
 
 #[test]
@@ -673,15 +694,17 @@ fn an_import_that_is_cut_short_leaves_each_entry_old_or_new_and_is_finished_by_a
             break;
         }
     }
-    // a, b in place, b in its folder, b's old file, d, c.
-    assert_eq!(deaths, 6);
+    // For a and b: what is replaced waits, the file, its backup, what waited goes. Then b in its folder, b's old file,
+    // d, c.
+    assert_eq!(deaths, 12);
 }
 
 #[test]
 fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
     let mut world = World::with(EntriesConfig { max_entries: 2_000, ..EntriesConfig::of_agent("a") });
-    let files: Vec<(String, Vec<u8>)> =
-        (0..1_030).map(|i| (format!("core/k{i:04}.md"), format!("v{i}").into_bytes())).collect();
+    let files: Vec<(String, Vec<u8>)> = (0..1_030)
+        .map(|i| (format!("core/k{i:04}.md"), format!("---\nupdated: 2026-05-01\n---\n\nv{i}").into_bytes()))
+        .collect();
     let states = world.import(&files, ImportMode::Upsert);
     assert!(states.iter().all(|state| *state == ImportState::Upserted));
     let EntriesReply::Exported(page) = world.run(EntriesVerb::Export { forgotten: false, cursor: None }).unwrap()
@@ -730,7 +753,9 @@ proptest! {
         let mut fresh = World::new();
         let states = fresh.import(&exported, ImportMode::Upsert);
         prop_assert!(states.iter().all(|state| *state == ImportState::Upserted), "{:?}", states);
-        prop_assert_eq!(fresh.files(), world.files());
+        // A backup is no part of an export.
+        let written: Vec<_> = world.files().into_iter().filter(|(name, _)| !name.ends_with(".bak")).collect();
+        prop_assert_eq!(fresh.files(), written);
         prop_assert_eq!(fresh.export(true), exported);
         let list = |world: &mut World| world.list(EntryFilter::default()).entries;
         prop_assert_eq!(list(&mut fresh), list(&mut world));
@@ -750,7 +775,10 @@ proptest! {
         let imported = world.import_all(&given(&[(&path, &text)]), ImportMode::Replace, false, 1);
         match &imported[0].state {
             ImportState::Rejected(_) => prop_assert_eq!(world.files(), before),
-            _ => prop_assert!(world.export(true).iter().any(|(_, bytes)| bytes == text.as_bytes())),
+            _ => {
+                let dated = document::dated(text, world.now().epoch_nanoseconds());
+                prop_assert!(world.export(true).iter().any(|(_, bytes)| bytes == dated.as_bytes()));
+            }
         }
     }
 }
@@ -897,21 +925,217 @@ fn a_move_between_categories_keeps_what_a_person_wrote() {
     let mut world = World::new();
     world.store.put(K, b"---\nkey: k\nmood: good\n---\n\nv".to_vec());
     assert_eq!(world.keep("k", "v", "daily").state, StoreState::Moved("core".into()));
-    assert_eq!(world.store.names(), ["agents/a/entries/daily/k.md"]);
+    assert_eq!(world.store.names(), ["agents/a/entries/daily/k.bak", "agents/a/entries/daily/k.md"]);
     assert!(world.store.text("agents/a/entries/daily/k.md").contains("mood: good\n"));
 }
 
 #[test]
-fn a_move_that_is_cut_short_leaves_both_and_names_the_older() {
+fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_next_store() {
+    let moved = || EntriesVerb::Store { entry: entry("k", "w", "daily"), base: None };
+    for steps in 0..8 {
+        let mut world = World::new();
+        world.keep("k", "v", "core");
+        world.store.dies_after = Some(world.store.writes.len() + steps);
+        let is_done = world.run(moved()).is_ok();
+        world.store.dies_after = None;
+        let found = world.get("k").unwrap();
+        let expected = if steps < 2 { ("v", "core") } else { ("w", "daily") };
+        assert_eq!((found.content.as_str(), found.category.as_str()), expected, "after {steps}");
+        assert_eq!(is_done, steps > 5, "after {steps}");
+        world.keep("k", "x", "daily");
+        let files: Vec<&str> = world.store.names().into_iter().filter(|name| name.ends_with(".md")).collect();
+        assert_eq!(files.len(), 1, "after {steps}: {files:?}");
+        assert_eq!(world.get("k").unwrap().content, "x");
+    }
+}
+
+/// Runs verbs at the same moment, each as a process of its own does, in an order that the seed decides.
+fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesVerb]) -> Vec<Result<EntriesReply, Error>> {
+    store.race(verbs.len() as u64, seed, |fs, number| {
+        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+        let entries = Rc::new(Entries::new(Some(config)).unwrap());
+        let verb = verbs[usize::try_from(number).unwrap()].clone();
+        async move { run(&call_at(fs, now), &entries, EntriesCommand::new(verb)).await }
+    })
+}
+
+fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesVerb> {
+    let store = |category: &&str| EntriesVerb::Store {
+        entry: entry("k", &format!("in {category}"), category),
+        base: base.map(String::from),
+    };
+    categories.iter().map(store).collect()
+}
+
+fn notes_of(world: &World) -> Vec<&str> {
+    world.store.names().into_iter().filter(|name| name.ends_with(".md")).collect()
+}
+
+#[test]
+fn one_key_that_is_stored_in_several_categories_at_once_has_one_file() {
+    for seed in 0..400 {
+        for is_there in [false, true] {
+            let mut world = World::new();
+            if is_there {
+                world.keep("k", "before", "first");
+            }
+            let (now, verbs) = (world.now(), stores(&["core", "daily", "notes"], None));
+            let replies = race(&mut world.store, seed, now, &verbs);
+            for reply in replies {
+                let state = stored(reply).state;
+                let is_kept = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
+                assert!(is_kept, "seed {seed}: {state:?}");
+            }
+            let files = notes_of(&world).len();
+            assert_eq!(files, 1, "seed {seed}, there before: {is_there}: {:?}", world.store.names());
+            let found = world.get("k").unwrap();
+            assert_eq!(found.content, format!("in {}", found.category), "seed {seed}");
+            assert_eq!(world.list(EntryFilter::default()).problems, []);
+        }
+    }
+}
+
+#[test]
+fn of_several_moves_on_one_base_one_is_made() {
+    for seed in 0..200 {
+        let mut world = World::new();
+        let first = world.keep("k", "before", "first");
+        let (now, verbs) = (world.now(), stores(&["core", "daily", "notes"], Some(&first.version)));
+        let states = race(&mut world.store, seed, now, &verbs).into_iter().map(|reply| stored(reply).state);
+        let states: Vec<StoreState> = states.collect();
+        let lost = states.iter().filter(|state| **state == StoreState::Conflict).count();
+        assert_eq!(lost, 2, "seed {seed}: {states:?}");
+        assert_eq!(notes_of(&world).len(), 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_store_and_a_forget_at_once_leave_one_file() {
+    for seed in 0..200 {
+        let mut world = World::new();
+        world.keep("k", "before", "core");
+        let mut verbs = stores(&["daily"], None);
+        verbs.push(EntriesVerb::Forget { key: "k".into(), base: None });
+        let now = world.now();
+        let replies = race(&mut world.store, seed, now, &verbs);
+        assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");
+        assert_eq!(notes_of(&world).len(), 1, "seed {seed}: {:?}", world.store.names());
+    }
+}
+
+#[test]
+fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_person_says() {
+    for seed in 0..200 {
+        let mut world = World::new();
+        let now = world.now();
+        let verbs = stores(&["core", "daily"], None);
+        let replies = world.store.race(2, seed, |fs, number| {
+            let entries = Rc::new(Entries::new(Some(EntriesConfig::of_agent("a"))).unwrap());
+            let verb = verbs[usize::try_from(number).unwrap()].clone();
+            let provenance = (number == 0).then_some(Provenance::Tool);
+            let command = EntriesCommand { provenance, ..EntriesCommand::new(verb) };
+            async move { run(&call_at(fs, now), &entries, command).await }
+        });
+        assert!(replies[1].is_ok(), "seed {seed}: {replies:?}");
+        assert_eq!(world.get("k").unwrap().content, "in daily", "seed {seed}: {replies:?}");
+        assert_eq!(notes_of(&world).len(), 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_purge_removes_every_outdated_file_of_a_key() {
     let mut world = World::new();
-    world.keep("k", "v", "core");
-    world.store.dies_after = Some(world.store.writes.len() + 1);
-    assert!(world.run(EntriesVerb::Store { entry: entry("k", "w", "daily"), base: None }).is_err());
-    world.store.dies_after = None;
-    assert_eq!(world.store.names().len(), 2);
-    let listed = world.list(EntryFilter::default());
-    assert_eq!(listed.entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(), ["w"]);
-    assert_eq!(listed.problems[0].message, "agents/a/entries/daily/k.md has this key and was changed later");
+    let file = |day: u32| format!("---\nkey: k\nupdated: 2026-01-0{day}\n---\n\n{day}").into_bytes();
+    for (place, day) in [("core", 1), ("notes", 2), ("other", 3)] {
+        world.store.put(&format!("agents/a/entries/{place}/k.md"), file(day));
+    }
+    assert_eq!(world.list(EntryFilter::default()).problems.len(), 2);
+    let EntriesReply::Purged(reply) = world.run(EntriesVerb::Purge { key: Some("k".into()) }).unwrap() else {
+        panic!("no purge")
+    };
+    assert_eq!((reply.purged, reply.message.as_str()), (Vec::new(), "Removed 2 outdated files of k"));
+    assert_eq!(world.store.names(), ["agents/a/entries/other/k.md"]);
+    assert_eq!(world.get("k").unwrap().content, "3");
+    assert!(world.purge(Some("k")).unwrap_err().message.contains("not forgotten"));
+}
+
+#[test]
+fn what_was_overwritten_can_be_restored_and_the_restore_undone() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.seconds += 1;
+    world.keep("k", "two", "core");
+    let restore = || EntriesVerb::Restore { key: "k".into() };
+    for content in ["one", "two", "one"] {
+        world.seconds += 1;
+        let reply = stored(world.run(restore()));
+        assert_eq!((reply.state, reply.message.as_str()), (StoreState::Updated, "Restored k, which was overwritten"));
+        let found = world.get("k").unwrap();
+        assert_eq!((found.content.as_str(), found.version), (content, reply.version));
+        assert_eq!(found.updated, world.now().epoch_nanoseconds());
+    }
+    assert_eq!(world.store.names(), ["agents/a/entries/core/k.bak", K]);
+}
+
+#[test]
+fn what_was_overwritten_by_a_move_comes_back_under_the_new_category() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.keep("k", "two", "daily");
+    stored(world.run(EntriesVerb::Restore { key: "k".into() }));
+    let found = world.get("k").unwrap();
+    assert_eq!((found.content.as_str(), found.category.as_str()), ("one", "daily"));
+    assert_eq!(world.store.names(), ["agents/a/entries/daily/k.bak", "agents/a/entries/daily/k.md"]);
+}
+
+#[test]
+fn what_was_forgotten_can_be_restored() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.forget("k");
+    let reply = stored(world.run(EntriesVerb::Restore { key: "k".into() }));
+    assert_eq!((reply.state, reply.message.as_str()), (StoreState::Stored, "Restored k, which was forgotten"));
+    assert_eq!(world.get("k").unwrap().content, "one");
+    let none = world.run(EntriesVerb::Restore { key: "k".into() }).unwrap_err();
+    assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "there is no backup of `k`"));
+}
+
+#[test]
+fn a_restore_of_an_entry_that_is_cut_short_loses_neither_text() {
+    for steps in 0..5 {
+        let mut world = World::new();
+        world.keep("k", "one", "core");
+        world.keep("k", "two", "core");
+        let restore = || EntriesVerb::Restore { key: "k".into() };
+        world.store.dies_after = Some(world.store.writes.len() + steps);
+        let _ = world.run(restore());
+        world.store.dies_after = None;
+        let has = |world: &World, text: &str| {
+            let ends = |name: &str| world.store.text(name).ends_with(&format!("\n\n{text}"));
+            world.store.names().into_iter().any(ends)
+        };
+        assert!(has(&world, "one") && has(&world, "two"), "after {steps}");
+        if steps < 4 {
+            world.run(restore()).unwrap();
+            assert_eq!(world.get("k").unwrap().content, "one", "after {steps}");
+        }
+        assert!(has(&world, "one") && has(&world, "two"), "after {steps}");
+        assert!(!world.store.has("agents/a/entries/core/k.old"), "after {steps}");
+    }
+}
+
+#[test]
+fn what_is_purged_or_evicted_leaves_no_backup() {
+    let mut world = World::capped(1);
+    world.keep("a", "one", "notes");
+    world.keep("a", "two", "notes");
+    world.seconds += 1;
+    assert_eq!(world.keep("b", "one", "notes").evicted, ["a"]);
+    assert_eq!(world.store.names(), ["agents/a/entries/notes/b.md"]);
+    world.keep("b", "two", "notes");
+    world.forget("b");
+    world.purge(None).unwrap();
+    assert_eq!(world.store.names(), Vec::<&str>::new());
 }
 
 #[test]

@@ -14,9 +14,9 @@ use super::Entries;
 use super::document::{Entry, Problem};
 use super::retention::is_expired;
 use super::scope::{EntriesScope, Pool};
-use crate::engine::Call;
+use crate::engine::{Call, Loaded, load_all};
 use crate::order;
-use crate::protocol::{Error, Version};
+use crate::protocol::{EntryKind, Error, FsError, ListOutcome, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::sorted::SortedMap;
 use crate::store::RelPath;
@@ -69,6 +69,41 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     let mut parsed = entries.parsed.borrow_mut();
     parsed.follow(&corpus, scope);
     Ok(View::of(call, scope, &corpus, &parsed))
+}
+
+/// As [`look`], for an entry that should be there. Folders are listed one after the other, so that an entry that
+/// is moved meanwhile can be in neither: what is not found is looked for once more.
+pub(super) async fn look_for(call: &Call, entries: &Entries, scope: &EntriesScope, key: &str) -> Result<View, Error> {
+    let view = look(call, entries, scope).await?;
+    if view.entries.iter().any(|stored| stored.entry.fields.key == key) {
+        return Ok(view);
+    }
+    look(call, entries, scope).await
+}
+
+/// Whether a key has a file in the folder of another category, by the name that is made of the key.
+pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &str) -> Result<bool, Error> {
+    let root = pool.folder.root();
+    let mut files: Vec<RelPath> = Vec::new();
+    let mut after = None;
+    loop {
+        let page = call.fs.list(Some(root), after, call.scope.limits.max_list_entries, None).await;
+        let ListOutcome::Page(page) = page.map_err(|error| Error::storage(Some(root), &error))? else { break };
+        let folders = page.entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
+        files.extend(folders.filter_map(|entry| entry.path.join(path.file_name()).ok()).filter(|file| file != path));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let reads: Vec<(&RelPath, Option<Version>)> = files.iter().map(|file| (file, None)).collect();
+    let found = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
+    let is_of_key = |(file, loaded): (&RelPath, &Result<Loaded, FsError>)| {
+        let Ok(Loaded::Whole { bytes, .. }) = loaded else { return false };
+        let text = core::str::from_utf8(bytes).unwrap_or_default();
+        Entry::parse(&pool.folder, file, text, 0, pool.shared).is_ok_and(|entry| entry.fields.key == key)
+    };
+    Ok(files.iter().zip(&found).any(is_of_key))
 }
 
 impl Parsed {
@@ -146,6 +181,11 @@ impl View {
     /// The entry of a key in a pool, forgotten or not.
     pub(super) fn of_key(&self, shared: bool, key: &str) -> Option<&Stored> {
         self.entries.iter().find(|stored| stored.is_of(shared, key))
+    }
+
+    /// The files of a key in a pool that another file of it has outdated.
+    pub(super) fn copies_of<'a>(&'a self, shared: bool, key: &'a str) -> impl Iterator<Item = &'a Stored> {
+        self.outdated.iter().filter(move |stored| stored.is_of(shared, key))
     }
 
     /// The entries of a pool.

@@ -13,10 +13,10 @@ use super::checks::checked_key;
 use super::document::{Entry, Fields, version_of};
 use super::retention::{Kept, is_expired, over_cap, stamp};
 use super::scope::{EntriesScope, Pool};
-use super::view::{Stored, View, look};
-use crate::engine::{Backups, Call, Change, Loaded, load, remove_version, update};
+use super::view::{Stored, View, has_rival, look, look_for};
+use crate::engine::{Backup, Backups, Call, Change, Loaded, create, load, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{RelPath, utc_text};
+use crate::store::{Layout, RelPath, utc_text};
 use crate::trust::Provenance;
 
 /// What storing came to.
@@ -116,6 +116,8 @@ pub(super) struct Applied {
     pub(super) path: RelPath,
     pub(super) version: String,
     pub(super) removed: Removed,
+    /// What could not be done beside it.
+    pub(super) warning: Option<String>,
 }
 
 /// The keys that went with a change.
@@ -125,6 +127,9 @@ pub(super) struct Removed {
     pub(super) evicted: Vec<String>,
 }
 
+/// How many times a change is computed again because others move, make or remove the same entry meanwhile.
+const MAX_RACES: u32 = 64;
+
 /// Stores an entry: makes it, replaces what it says, or moves it to another category.
 pub(super) async fn store(
     call: &Call,
@@ -133,73 +138,264 @@ pub(super) async fn store(
     fields: &Fields,
     base: &Base,
 ) -> Result<Applied, Error> {
+    for _ in 0..MAX_RACES {
+        if let Some(applied) = try_store(call, entries, scope, fields, base).await? {
+            return Ok(applied);
+        }
+    }
+    let message = format!("`{}`: moved by others {MAX_RACES} times in a row", fields.key);
+    Err(Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed"))
+}
+
+/// Stores an entry on what is there now. `None`: others were faster, nothing is left of the attempt.
+async fn try_store(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    fields: &Fields,
+    base: &Base,
+) -> Result<Option<Applied>, Error> {
     let pool = scope.pool(&fields.category)?;
     let view = look(call, entries, scope).await?;
     check_room(call, &view, pool, fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let target = pool.folder.file(fields.category.as_str(), &fields.key).map_err(internal)?;
     let known = view.of_key(pool.shared, &fields.key);
-    // What the agent kept for itself and now shares is moved, too.
-    let own = known.or_else(|| if pool.shared { view.of_key(false, &fields.key) } else { None });
-    let (state, path, version) = match own {
-        Some(stored) if is_elsewhere(stored, pool, fields) => {
-            relocate(call, scope, pool, stored, &target, fields, base, now).await?
-        }
-        known => {
-            let path = known.map_or(&target, |stored| &stored.path);
-            let (state, version) = put(call, pool, path, fields, base, now).await?;
-            (state, path.clone(), version)
-        }
+    let own = if known.is_none() && pool.shared { view.of_key(false, &fields.key) } else { None };
+    let put = match own {
+        // What the agent kept for itself and now shares is moved.
+        Some(own) => share(call, scope, pool, own, &target, fields, base, now).await?,
+        None => put(call, pool, known, &target, fields, base, now).await?,
     };
-    let removed = match state {
-        StoreState::Stored | StoreState::Updated | StoreState::Moved(_) => trim(call, &view, pool, fields).await,
-        _ => Removed::default(),
-    };
-    Ok(Applied { state, path, version, removed })
+    let Some(Put { state, mut path, version, is_new, warning }) = put else { return Ok(None) };
+    let is_changed = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
+    let mut is_settled = true;
+    if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
+        // The copy of what it said is beside the new file. One that is left here says nothing of any entry.
+        let _ = remove(&call.fs, &backup_of(pool, &known.entry.fields)?).await;
+        path = moved_to(call, pool, path, &target, &version, &fields.key).await?;
+        is_settled = false;
+    }
+    if is_new || !is_settled {
+        let written = Written { path: &path, version: &version, is_new };
+        if !settles(call, entries, scope, pool, written, fields, base).await? {
+            return Ok(None);
+        }
+    }
+    let mut removed = Removed::default();
+    if is_changed {
+        for copy in view.copies_of(pool.shared, &fields.key).filter(|copy| copy.path != path) {
+            // One that cannot be removed stays named as a problem, and `purge` removes it.
+            let _ = retire(call, copy, &target).await;
+        }
+        removed = trim(call, &view, pool, fields).await;
+    }
+    Ok(Some(Applied { state, path, version, removed, warning }))
 }
 
-fn is_elsewhere(stored: &Stored, pool: &Pool, fields: &Fields) -> bool {
-    stored.shared != pool.shared || stored.entry.fields.category != fields.category
+/// A file that was written, or was not to be.
+struct Put {
+    state: StoreState,
+    path: RelPath,
+    version: String,
+    /// There was no file of this key, as far as this command knew.
+    is_new: bool,
+    warning: Option<String>,
 }
 
-/// Writes an entry into its file.
+/// Writes an entry into its file, in one step: an entry that is moved says its new category in the file that it
+/// has. `None`: the file is gone, so the entry may be elsewhere by now.
 async fn put(
     call: &Call,
     pool: &Pool,
-    path: &RelPath,
+    known: Option<&Stored>,
+    target: &RelPath,
     fields: &Fields,
     base: &Base,
     now: u64,
-) -> Result<(StoreState, String), Error> {
+) -> Result<Option<Put>, Error> {
+    let path = known.map_or(target, |stored| &stored.path);
     let change = |bytes: Option<&[u8]>| {
         let Some(bytes) = bytes else {
+            if known.is_some() {
+                return Ok(Change::Keep(None));
+            }
             if !base.holds(None) {
-                return Ok(Change::Keep((StoreState::Conflict, String::new())));
+                return Ok(Change::Keep(Some((StoreState::Conflict, String::new(), false))));
             }
             let text = new_entry(pool, fields, now).render();
             let version = version_of(&text);
-            return Ok(Change::Write(text.into_bytes(), (StoreState::Stored, version)));
+            return Ok(Change::Write(text.into_bytes(), Some((StoreState::Stored, version, true))));
         };
         let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
         if !is_gone(call, &before) {
             check_standing(&before.fields, fields)?;
         }
         if let Some(state) = refusal(call, &before, fields, base) {
-            return Ok(Change::Keep((state, before.version)));
+            return Ok(Change::Keep(Some((state, before.version, false))));
         }
         let text = changed(call, &before, fields, now).rewrite(text, &before);
-        let state = if is_gone(call, &before) { StoreState::Stored } else { StoreState::Updated };
+        let state = changed_state(call, &before, fields);
         let version = version_of(&text);
-        Ok(Change::Write(text.into_bytes(), (state, version)))
+        Ok(Change::Write(text.into_bytes(), Some((state, version, false))))
     };
-    let (done, _) = update(&call.fs, path, call.scope.limits.max_file_bytes, Backups::Off, change).await?;
-    Ok(done)
+    let backup = Layout::backup_of(target);
+    let limit = call.scope.limits.max_file_bytes;
+    let (done, backup) = update(&call.fs, path, limit, Backups::KeepAs(&backup), change).await?;
+    let warning = warning_of(&backup);
+    Ok(done.map(|(state, version, is_new)| Put { state, path: path.clone(), version, is_new, warning }))
 }
 
-/// Writes an entry into the folder of another category, and then removes the file that it had. In between
-/// there are two files of one key, of which the later one counts.
+/// What a change of an entry that is there comes to.
+fn changed_state(call: &Call, before: &Entry, fields: &Fields) -> StoreState {
+    if is_gone(call, before) {
+        StoreState::Stored
+    } else if before.fields.category != fields.category && before.fields.content == fields.content {
+        StoreState::Moved(before.fields.category.as_str().to_string())
+    } else {
+        StoreState::Updated
+    }
+}
+
+/// What a person is told of a backup that failed.
+fn warning_of(backup: &Backup) -> Option<String> {
+    match backup {
+        Backup::Elsewhere(file, error) => {
+            Some(format!("what it replaced is in {file}, as the backup could not be written: {}", error.message))
+        }
+        Backup::None | Backup::Kept(_) => None,
+    }
+}
+
+/// A file that was made, or moved to the folder of another category.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    path: &'a RelPath,
+    version: &'a str,
+    is_new: bool,
+}
+
+/// Sees to it that a file that was made or moved is the only one of its key.
+///
+/// Others may make or move one at the same moment. Whoever writes later sees both files here. Of those the latest
+/// one stays, by the order that every reader goes by, if it may replace the others as they are now. `false`: it
+/// yields to them, and the change has to be computed on what they say. A new file is removed again then. One that
+/// was moved stays until that is done, as it holds what was stored before.
+async fn settles(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    pool: &Pool,
+    written: Written<'_>,
+    fields: &Fields,
+    base: &Base,
+) -> Result<bool, Error> {
+    let Written { path, version, is_new } = written;
+    if pool.shared {
+        // All of it are in one folder, so that a key has one place.
+        return Ok(true);
+    }
+    for _ in 0..MAX_RACES {
+        // Twice, as a file that is moved from one folder to another meanwhile may be seen in neither. The entry is
+        // stored: if the host cannot list others now, readers go by the latest file all the same.
+        let mut is_alone = true;
+        for _ in 0..2 {
+            is_alone = is_alone && !has_rival(call, pool, path, &fields.key).await.unwrap_or_default();
+        }
+        if is_alone {
+            return Ok(true);
+        }
+        let Ok(view) = look(call, entries, scope).await else { return Ok(true) };
+        let latest = view.of_key(pool.shared, &fields.key);
+        let mut all = latest.into_iter().chain(view.copies_of(pool.shared, &fields.key));
+        let Some(own) = all.find(|stored| stored.path == *path && stored.entry.version == version) else {
+            // Somebody has stored or forgotten it since.
+            return Ok(true);
+        };
+        let all = latest.into_iter().chain(view.copies_of(pool.shared, &fields.key));
+        let others: Vec<&Stored> = all.filter(|stored| stored.path != *path).collect();
+        if others.is_empty() {
+            // What was seen has gone since, or is just moved to where the listing had been before.
+            continue;
+        }
+        let is_latest = latest.is_some_and(|latest| latest.path == *path);
+        let replaces = |other: &&Stored| {
+            let before = &*other.entry;
+            let stands = is_gone(call, before) || check_standing(&before.fields, fields).is_ok();
+            stands && !matches!(refusal(call, before, fields, base), Some(StoreState::Forgotten | StoreState::Conflict))
+        };
+        let replaces_all = others.iter().all(replaces);
+        if !is_new && !(replaces_all && is_latest) {
+            return Ok(!replaces_all || *base != Base::Any);
+        }
+        if !is_latest || !replaces_all {
+            if remove_version(&call.fs, path, own.version.clone()).await? {
+                return Ok(false);
+            }
+            continue;
+        }
+        for other in others {
+            if retire(call, other, path).await.is_err() {
+                // It stays named as a problem, and `purge` removes it.
+                return Ok(true);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Removes a file whose key another file has and says later. Its text becomes the backup of that one.
+async fn retire(call: &Call, stored: &Stored, later: &RelPath) -> Result<(), Error> {
+    let change = |bytes: Option<&[u8]>| {
+        let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok());
+        let is_same = text.is_some_and(|text| version_of(text) == stored.entry.version);
+        Ok(if is_same { Change::Remove(()) } else { Change::Keep(()) })
+    };
+    let backup = Layout::backup_of(later);
+    let limit = call.scope.limits.max_file_bytes;
+    update(&call.fs, &stored.path, limit, Backups::KeepAs(&backup), change).await.map(|((), _)| ())
+}
+
+/// Puts the file of an entry into the folder of its category, which it says already. Whatever is cut short here
+/// leaves the entry, or the entry and a copy of it. Gives where the file is.
+async fn moved_to(
+    call: &Call,
+    pool: &Pool,
+    from: RelPath,
+    target: &RelPath,
+    version: &str,
+    key: &str,
+) -> Result<RelPath, Error> {
+    if from == *target {
+        return Ok(from);
+    }
+    let limit = call.scope.limits.max_file_bytes;
+    let Loaded::Whole { bytes, version: old } = load(&call.fs, &from, limit).await? else { return Ok(from) };
+    let text = core::str::from_utf8(&bytes).unwrap_or_default();
+    // It must say the same there: what a file does not say is taken from its path.
+    let reads = Entry::parse(&pool.folder, target, text, call.now.epoch_nanoseconds(), pool.shared);
+    if version_of(text) != version || !reads.is_ok_and(|entry| entry.fields.key == key) {
+        return Ok(from);
+    }
+    // Where something stands in the way, the entry stays: its category is what it says.
+    if !create(&call.fs, target, &bytes).await? {
+        return Ok(from);
+    }
+    if remove_version(&call.fs, &from, old).await? {
+        return Ok(target.clone());
+    }
+    // Somebody has changed it meanwhile, so the copy is the outdated one.
+    let is_copy = |found: Option<&[u8]>| {
+        let is_copy = found == Some(bytes.as_slice());
+        Ok(if is_copy { Change::Remove(()) } else { Change::Keep(()) })
+    };
+    update(&call.fs, target, limit, Backups::Off, is_copy).await?;
+    Ok(from)
+}
+
+/// Writes an entry of the agent into the folder of the workspace, and then removes the file that it had.
 #[allow(clippy::too_many_arguments, reason = "one step of `store`, with what it has found out")]
-async fn relocate(
+async fn share(
     call: &Call,
     scope: &EntriesScope,
     pool: &Pool,
@@ -208,58 +404,35 @@ async fn relocate(
     fields: &Fields,
     base: &Base,
     now: u64,
-) -> Result<(StoreState, RelPath, String), Error> {
+) -> Result<Option<Put>, Error> {
     let limit = call.scope.limits.max_file_bytes;
-    let from = if stored.shared == pool.shared { pool } else { &scope.own };
     let (bytes, old_version) = match load(&call.fs, &stored.path, limit).await? {
         Loaded::Whole { bytes, version } => (bytes, version),
-        Loaded::Absent => {
-            let (state, version) = put(call, pool, target, fields, base, now).await?;
-            return Ok((state, target.clone(), version));
-        }
+        Loaded::Absent => return Ok(None),
         Loaded::TooLarge(size) => return Err(Error::file_too_large(&stored.path, size, u64::from(limit))),
     };
-    let (text, before) = read_entry(call, from, &stored.path, &bytes, &fields.key)?;
+    let (_, before) = read_entry(call, &scope.own, &stored.path, &bytes, &fields.key)?;
     if !is_gone(call, &before) {
         check_standing(&before.fields, fields)?;
     }
+    let kept = |state, version| Put { state, path: stored.path.clone(), version, is_new: false, warning: None };
     if let Some(state) = refusal(call, &before, fields, base) {
-        return Ok((state, stored.path.clone(), before.version));
+        return Ok(Some(kept(state, before.version)));
     }
     let mut now_says = changed(call, &before, fields, now);
-    let text = if from.shared == pool.shared {
-        now_says.rewrite(text, &before)
-    } else {
-        now_says.owner = Some(pool.owner.clone());
-        now_says.render()
-    };
+    now_says.owner = Some(pool.owner.clone());
+    let text = now_says.render();
     let version = version_of(&text);
-    let move_in = |found: Option<&[u8]>| {
-        if let Some(bytes) = found {
-            // What a move that was cut short has left, or a file that another key has.
-            read_entry(call, pool, target, bytes, &fields.key)?;
-        }
-        Ok(Change::Write(text.clone().into_bytes(), ()))
-    };
-    if *target != stored.path {
-        update(&call.fs, target, limit, Backups::Off, move_in).await?;
-        // A file that changed meanwhile stays, and is named as a second one of this key.
-        remove_version(&call.fs, &stored.path, old_version).await?;
-        let state = moved(call, &before, fields);
-        return Ok((state, target.clone(), version));
+    if !create(&call.fs, target, text.as_bytes()).await? {
+        // Another agent shares this key since.
+        return Ok(None);
     }
-    let (state, version) = put(call, pool, target, fields, base, now).await?;
-    Ok((state, target.clone(), version))
-}
-
-fn moved(call: &Call, before: &Entry, fields: &Fields) -> StoreState {
-    if is_gone(call, before) {
-        StoreState::Stored
-    } else if before.fields.content == fields.content {
-        StoreState::Moved(before.fields.category.as_str().to_string())
-    } else {
-        StoreState::Updated
+    // A file that changed meanwhile stays: it is the agent's own again.
+    if remove_version(&call.fs, &stored.path, old_version).await? {
+        let _ = remove(&call.fs, &backup_of(&scope.own, &before.fields)?).await;
     }
+    let state = changed_state(call, &before, fields);
+    Ok(Some(Put { state, path: target.clone(), version, is_new: false, warning: None }))
 }
 
 /// Whether nobody is shown it, so that to store it is to make it anew.
@@ -388,8 +561,7 @@ async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Removed
     let now = call.now.epoch_nanoseconds();
     let mut removed = Removed::default();
     for stored in others(view, pool, fields).filter(|stored| stored.is_expired(now)) {
-        let gone = remove_version(&call.fs, &stored.path, stored.version.clone()).await;
-        if gone == Ok(true) && stored.entry.forgotten.is_none() {
+        if discard(call, pool, stored).await == Ok(true) && stored.entry.forgotten.is_none() {
             removed.swept.push(stored.entry.fields.key.clone());
         }
     }
@@ -402,7 +574,7 @@ async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Removed
     });
     let ranks: Vec<Kept<'_>> = ranks.chain([new]).collect();
     for stored in over_cap(&ranks, pool.cap).into_iter().filter_map(|place| kept.get(place)) {
-        if remove_version(&call.fs, &stored.path, stored.version.clone()).await == Ok(true) {
+        if discard(call, pool, stored).await == Ok(true) {
             removed.evicted.push(stored.entry.fields.key.clone());
         }
     }
@@ -418,12 +590,22 @@ pub(super) async fn forget(
     base: &Base,
 ) -> Result<ForgetEntryReply, Error> {
     let key = checked_key("key", key)?;
-    let view = look(call, entries, scope).await?;
-    let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
-    let (version, already_forgotten) = bury(call, &view, pool, stored, base).await?;
-    let path = call.scope.shown(&stored.path);
-    let message = format!("Forgot {key}; `purge` removes it for good");
-    Ok(ForgetEntryReply { key, path, version, already_forgotten, message })
+    let mut races = 0;
+    loop {
+        let view = look_for(call, entries, scope, &key).await?;
+        let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
+        let (version, already_forgotten) = match bury(call, &view, pool, stored, base).await {
+            // Its file is gone. Somebody may have moved it to another category.
+            Err(error) if error.code == ErrorCode::EntryNotFound && races < MAX_RACES => {
+                races += 1;
+                continue;
+            }
+            buried => buried?,
+        };
+        let path = call.scope.shown(&stored.path);
+        let message = format!("Forgot {key}; `purge` removes it for good");
+        return Ok(ForgetEntryReply { key, path, version, already_forgotten, message });
+    }
 }
 
 /// Makes a tombstone of an entry. Gives its version, and whether it was one before.
@@ -465,44 +647,70 @@ pub(super) async fn purge(
 ) -> Result<PurgeReply, Error> {
     let key = key.map(|key| checked_key("key", key)).transpose()?;
     let view = look(call, entries, scope).await?;
+    let is_meant = |stored: &&Stored| key.as_ref().is_none_or(|key| stored.entry.fields.key == *key);
+    let copies: Vec<&Stored> = view.outdated.iter().filter(is_meant).collect();
     if let Some(key) = &key {
         let Some((_, stored)) = found(&view, scope, key) else { return Err(absent(&view, key)) };
-        if stored.entry.forgotten.is_none() {
+        if stored.entry.forgotten.is_none() && copies.is_empty() {
             let message = format!("`{key}` is not forgotten");
             return Err(Error::invalid_argument(message, "forget it first; nothing was changed"));
         }
     }
-    let mut purged = Vec::new();
-    let is_meant = |stored: &&Stored| key.as_ref().is_none_or(|key| stored.entry.fields.key == *key);
-    // An older file of the key would count again without the one that says that it is forgotten.
-    let is_outdated = |stored: &&Stored| {
-        let newer = view.of_key(stored.shared, &stored.entry.fields.key);
-        newer.is_some_and(|newer| newer.entry.forgotten.is_some())
-    };
-    for stored in view.outdated.iter().filter(is_meant).filter(is_outdated) {
-        remove_version(&call.fs, &stored.path, stored.version.clone()).await?;
-    }
-    for stored in view.entries.iter().filter(is_meant).filter(|stored| stored.entry.forgotten.is_some()) {
-        // What was stored again meanwhile stays.
+    // First the older files of a key: one of them would count again without the one that says it is forgotten.
+    let mut copied: Vec<&str> = Vec::new();
+    for stored in copies {
         if remove_version(&call.fs, &stored.path, stored.version.clone()).await? {
-            purged.push(stored.entry.fields.key.clone());
+            copied.push(&stored.entry.fields.key);
+        }
+    }
+    let mut purged = Vec::new();
+    for pool in scope.pools() {
+        let forgotten = view.of_pool(pool).filter(is_meant).filter(|stored| stored.entry.forgotten.is_some());
+        for stored in forgotten {
+            // What was stored again meanwhile stays.
+            if discard(call, pool, stored).await? {
+                purged.push(stored.entry.fields.key.clone());
+            }
         }
     }
     // A tombstone may be among what could not be read.
     if let (None, Some((_, error))) = (&key, view.unread.first()) {
         return Err(error.clone());
     }
-    let message = match purged.as_slice() {
-        [] => "Nothing to purge".to_string(),
-        [key] => format!("Purged {key}"),
-        keys => format!("Purged {} entries", keys.len()),
+    let mut message = match (purged.as_slice(), copied.as_slice()) {
+        ([], []) => "Nothing to purge".to_string(),
+        ([], _) => String::new(),
+        ([key], _) => format!("Purged {key}"),
+        (keys, _) => format!("Purged {} entries", keys.len()),
     };
+    if !copied.is_empty() {
+        let begin = if message.is_empty() { "Removed" } else { "; removed" };
+        let files =
+            if copied.len() == 1 { "1 outdated file".to_string() } else { format!("{} outdated files", copied.len()) };
+        copied.dedup();
+        message.push_str(&format!("{begin} {files} of {}", copied.join(", ")));
+    }
     Ok(PurgeReply { purged, message })
+}
+
+/// Removes an entry for good, with its backup. `false`: it has changed, and stays.
+async fn discard(call: &Call, pool: &Pool, stored: &Stored) -> Result<bool, Error> {
+    if !remove_version(&call.fs, &stored.path, stored.version.clone()).await? {
+        return Ok(false);
+    }
+    remove(&call.fs, &backup_of(pool, &stored.entry.fields)?).await?;
+    Ok(true)
+}
+
+/// The file that keeps what an entry said before, wherever a person has put the entry's own file.
+pub(super) fn backup_of(pool: &Pool, fields: &Fields) -> Result<RelPath, Error> {
+    let file = pool.folder.file(fields.category.as_str(), &fields.key).map_err(internal)?;
+    Ok(Layout::backup_of(&file))
 }
 
 /// The agent's own entry of a key that is not forgotten, else that of the workspace; a forgotten one where
 /// there is no other.
-fn found<'a>(view: &'a View, scope: &'a EntriesScope, key: &str) -> Option<(&'a Pool, &'a Stored)> {
+pub(super) fn found<'a>(view: &'a View, scope: &'a EntriesScope, key: &str) -> Option<(&'a Pool, &'a Stored)> {
     let mut of_pools = scope.pools().filter_map(|pool| Some((pool, view.of_key(pool.shared, key)?)));
     let first = of_pools.next()?;
     match (first.1.entry.forgotten, of_pools.next()) {
@@ -530,7 +738,7 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
 
 /// The reply to a change.
 pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreReply {
-    let Applied { state, path, version, removed } = applied;
+    let Applied { state, path, version, removed, warning } = applied;
     let key = &fields.key;
     let mut message = match &state {
         StoreState::Stored => format!("Stored {key} in {}", fields.category),
@@ -545,6 +753,9 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         if !keys.is_empty() {
             message.push_str(&format!("; {what}: {}", keys.join(", ")));
         }
+    }
+    if let Some(warning) = warning {
+        message.push_str(&format!(" (warning: {warning})"));
     }
     let Removed { swept, evicted } = removed;
     let (key, category, path) = (key.clone(), fields.category.as_str().into(), call.scope.shown(&path));

@@ -39,10 +39,14 @@ pub(super) fn reply(call: &Call, backup: Backup) -> BackupReply {
 /// Puts the backup of a target back. What it replaces becomes the backup, so a second restore
 /// undoes the first.
 pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply, Error> {
-    let path = target.path(call)?;
+    restore_file(call, target.path(call)?).await
+}
+
+/// Puts the backup of a file of memory back.
+pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreReply, Error> {
     let backup = Layout::backup_of(&path);
     let limit = call.scope.limits.max_file_bytes;
-    finish_backup(&call.fs, &path, limit).await?;
+    finish_backup(&call.fs, &path, &backup, limit).await?;
     let kept = match load(&call.fs, &backup, limit).await? {
         Loaded::Whole { bytes, .. } => bytes,
         Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),

@@ -23,6 +23,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 pub use backup::BackupReply;
+pub(crate) use backup::restore_file;
 pub use compaction::compaction_heading;
 pub use prompt::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 pub use slash::{SLASH_USAGE, SlashCommand};

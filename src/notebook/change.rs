@@ -1,5 +1,6 @@
 //! Changes to the notebook: what the index must know first, then the change.
 
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -17,7 +18,9 @@ use super::{
 };
 use crate::document::{Link, Note};
 use crate::engine::Call;
+use crate::journal::{RestoreReply, restore_file};
 use crate::protocol::Error;
+use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// Adds a line to today's note.
 pub(super) async fn journal(call: &Call, entry: &str) -> Result<JournalEntryReply, Error> {
@@ -135,6 +138,32 @@ pub(super) async fn forget(call: &Call, notebook: &Rc<Notebook>, note: &str) -> 
         Ok((notebook_file(call, snapshot.path(note))?, backlinks(snapshot, note).len()))
     })?;
     rename::forget(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
+}
+
+/// Puts the backup of a note back, by the path that the note has or had: a note that was forgotten has no name.
+pub(super) async fn restore(call: &Call, note: &str) -> Result<RestoreReply, Error> {
+    let found = load_config(call).await?;
+    let text = note.strip_prefix(call.scope.path_prefix.as_str()).unwrap_or(note);
+    let layout = &call.scope.layout;
+    let with_extension = format!("{text}{NOTE_SUFFIX}");
+    let mut files = Vec::new();
+    for path in [text, with_extension.as_str()] {
+        // As `forget` has shown it, or below the notebook.
+        files.extend(RelPath::parse(path).ok().filter(|path| layout.below_notebook(path).is_some()));
+        files.extend(layout.in_notebook(path).ok());
+        files.extend(RelPath::parse(path).ok().filter(|path| path == layout.long_term()));
+    }
+    let is_note = |path: &RelPath| match layout.below_notebook(path) {
+        Some(below) => found.config.is_indexed(below),
+        None => true,
+    };
+    match files.into_iter().find(is_note) {
+        Some(path) => restore_file(call, path).await,
+        None => {
+            let message = format!("`{}` is not the path of a note", note.escape_debug());
+            Err(Error::invalid_argument(message, "give the path that `forget` has shown, such as facts/port.md"))
+        }
+    }
 }
 
 /// Keeps an error of a tool.

@@ -60,6 +60,7 @@ pub(crate) use page::locate_page;
 pub(crate) use run::{Notebook, run, waiting};
 
 use crate::document::Note;
+use crate::journal::RestoreReply;
 use crate::trust::Provenance;
 
 /// What can be done with a notebook.
@@ -107,6 +108,12 @@ pub enum NotebookCommand {
     /// Removes a note; its text is kept as a backup beside it.
     Forget {
         /// The note.
+        note: String,
+    },
+    /// Puts the backup of a note back, such as that of a note that was forgotten. What it replaces becomes the
+    /// backup.
+    Restore {
+        /// The path that the note has or had.
         note: String,
     },
     /// Every tag, with the number of notes that have it.
@@ -186,6 +193,8 @@ pub enum NotebookReply {
     Renamed(RenameReply),
     /// Of `Forget`.
     Forgotten(ForgetReply),
+    /// Of `Restore`.
+    Restored(RestoreReply),
     /// Of `Tags`.
     Tags(Vec<TagCount>),
     /// Of `Graph`.
@@ -215,6 +224,7 @@ impl NotebookCommand {
             Self::Link { .. } => "link",
             Self::Rename { .. } => "rename",
             Self::Forget { .. } => "forget",
+            Self::Restore { .. } => "restore-note",
             Self::Tags => "tags",
             Self::Graph(_) => "graph",
             Self::Orphans => "orphans",

@@ -102,6 +102,7 @@ async fn run_screened(call: &Call, notebook: &Rc<Notebook>, command: NotebookCom
             NotebookReply::Renamed(change::rename(call, notebook, &note, &title).await?)
         }
         NotebookCommand::Forget { note } => NotebookReply::Forgotten(change::forget(call, notebook, &note).await?),
+        NotebookCommand::Restore { note } => NotebookReply::Restored(change::restore(call, &note).await?),
         NotebookCommand::Tags => {
             catch_up(call, notebook).await?;
             NotebookReply::Tags(look(notebook, call, |snapshot| Ok(queries::tags(snapshot)))?)

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::args::ExportArgs;
 use super::{execute, progress};
-use crate::args::Global;
+use crate::args::{Durability, Global};
 use crate::commands::wrong_reply;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -26,47 +26,72 @@ struct Exported {
 pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut store = Store::open(global)?;
     if args.out.as_os_str() == "-" {
-        return to_stream(args, &mut store, output);
+        return to_stream(args, &mut store, global, output);
     }
     let target = Target::of(&args.out, global, false)?;
+    target.name_leftovers(output);
     let made = target.folder()?;
-    let exported = each_file(args, &mut store, output, |file| {
+    let exported = each_file(args, &mut store, output, |file, _| {
         write_file(made.path(), &file.path, &file.content).map_err(|error| target.failure(&error))
     })?;
     target.take(made)?;
-    report(&exported, output);
     let Exported { paths, bytes, problems } = &exported;
     let files = if paths.len() == 1 { "1 file".to_string() } else { format!("{} files", paths.len()) };
     let object =
         || json!({ "count": paths.len(), "bytes": bytes, "files": paths, "problems": super::json::problems(problems) });
     output.object_or_line(object, &format!("Exported {files}, {bytes} bytes, to {}", args.out.display()))?;
-    Ok(Exit::Done)
+    output.flush()?;
+    Ok(report(&exported.problems, output))
 }
 
-fn to_stream(args: &ExportArgs, store: &mut Store, output: &mut Output) -> Result<Exit, Failure> {
+fn to_stream(args: &ExportArgs, store: &mut Store, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let stdout = io::stdout();
     if stdout.is_terminal() {
         return Err(Failure::usage("a terminal cannot show a tar stream", "send it to a file, or name a folder"));
     }
     let mut tar = tar::Builder::new(io::BufWriter::new(stdout.lock()));
-    let exported = each_file(args, store, output, |file| {
+    let exported = each_file(args, store, output, |file, left| {
         let mut header = tar::Header::new_gnu();
         header.set_size(file.content.len() as u64);
         header.set_mode(0o600);
         header.set_mtime(file.updated / 1_000_000_000);
-        tar.append_data(&mut header, &file.path, file.content.as_slice()).map_err(Failure::from)
+        let added = tar.append_data(&mut header, &file.path, file.content.as_slice());
+        added.map_err(|error| cut_short(&error, &file.path, left))
     })?;
-    tar.into_inner()?.flush()?;
-    report(&exported, output);
-    Ok(Exit::Done)
+    let flushed = tar.into_inner().and_then(|mut out| out.flush());
+    let last = exported.paths.last().map_or("the end", String::as_str);
+    flushed.and_then(|()| sync_stream(global)).map_err(|error| cut_short(&error, last, 0))?;
+    Ok(report(&exported.problems, output))
 }
 
-/// Hands every file of the entries on, page by page.
+/// A stream that nobody reads to its end is no export.
+pub(crate) fn cut_short(error: &io::Error, file: &str, left: usize) -> Failure {
+    let more = if left == 0 { String::new() } else { format!(" and {left} more after it") };
+    let message = format!("standard output was closed too early: {}; `{file}`{more} may be missing", error.kind());
+    Failure::new("output", message, "export again, and read the stream to its end")
+}
+
+/// Where standard output is a file, what is in it survives a power cut.
+pub(crate) fn sync_stream(global: &Global) -> io::Result<()> {
+    #[cfg(unix)]
+    if global.durability == Durability::Full {
+        use std::os::fd::AsFd;
+
+        let out = fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        if out.metadata()?.is_file() {
+            return out.sync_all();
+        }
+    }
+    let _ = global;
+    Ok(())
+}
+
+/// Hands every file of the entries on, page by page, with the number of those that come after it.
 fn each_file(
     args: &ExportArgs,
     store: &mut Store,
     output: &mut Output,
-    mut take: impl FnMut(&EntryFile) -> Result<(), Failure>,
+    mut take: impl FnMut(&EntryFile, usize) -> Result<(), Failure>,
 ) -> Result<Exported, Failure> {
     let mut exported = Exported::default();
     let bar = progress(0);
@@ -78,7 +103,7 @@ fn each_file(
         };
         bar.set_length(u64::from(page.total));
         for file in &page.files {
-            take(file)?;
+            take(file, (page.total as usize).saturating_sub(exported.paths.len() + 1))?;
             bar.inc(1);
             exported.bytes += file.content.len();
             exported.paths.push(file.path.clone());
@@ -92,10 +117,12 @@ fn each_file(
     }
 }
 
-fn report(exported: &Exported, output: &mut Output) {
-    for EntryProblem { path, message, .. } in &exported.problems {
+/// Names the files that are not in the export, which makes it an incomplete one.
+pub(crate) fn report(problems: &[EntryProblem], output: &mut Output) -> Exit {
+    for EntryProblem { path, message, .. } in problems {
         output.warning(&format!("{path} is not exported: {message}"));
     }
+    if problems.is_empty() { Exit::Done } else { Exit::Failed }
 }
 
 /// Writes a new file below a folder.
@@ -119,7 +146,13 @@ pub(crate) struct Target {
     parent: PathBuf,
     /// As it was typed.
     shown: String,
+    /// Folders above it that were made, the outermost first.
+    made_above: Vec<PathBuf>,
+    durability: Durability,
 }
+
+/// What the name of an export begins with until it is whole.
+const UNFINISHED: &str = ".saddlebag-export-";
 
 impl Target {
     /// Refuses what is not empty, as the old files would be imported as well, and what is in the store.
@@ -143,6 +176,9 @@ impl Target {
         let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else {
             return Err(Failure::usage(format!("`{shown}` is no folder to make"), "name a new folder"));
         };
+        let mut made_above: Vec<PathBuf> =
+            parent.ancestors().take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
+        made_above.reverse();
         fs::create_dir_all(parent).map_err(unusable)?;
         let parent = fs::canonicalize(parent).map_err(unusable)?;
         let root = fs::canonicalize(Root::of(global)?.path()).map_err(unusable)?;
@@ -151,26 +187,51 @@ impl Target {
             let help = "its files would be read as memory; name a folder elsewhere";
             return Err(Failure::new("inside-store", format!("`{shown}` is in the store"), help));
         }
-        Ok(Self { folder, parent, shown })
+        Ok(Self { folder, parent, shown, made_above, durability: global.durability })
+    }
+
+    /// Names what exports into the same folder have left that were killed. One of them may still be under way, so
+    /// that they are not removed.
+    pub(crate) fn name_leftovers(&self, output: &mut Output) {
+        let Ok(found) = fs::read_dir(&self.parent) else { return };
+        let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut left: Vec<String> = names.filter(|name| name.starts_with(UNFINISHED)).collect();
+        left.sort();
+        for name in left {
+            let place = if self.parent.file_name().is_some() { "beside the export" } else { "there" };
+            output.warning(&format!(
+                "{name} {place} is left of an export that was cut short; remove it unless that one is still under way"
+            ));
+        }
     }
 
     /// A folder beside its place, so that what is made is there as a whole or not at all.
     pub(crate) fn folder(&self) -> Result<tempfile::TempDir, Failure> {
-        let made = tempfile::Builder::new().prefix(".saddlebag-export-").tempdir_in(&self.parent);
+        let made = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&self.parent);
         made.map_err(|error| self.failure(&error))
     }
 
     /// Puts a file in its place, as a whole or not at all.
     pub(crate) fn take_file(&self, content: &[u8]) -> Result<(), Failure> {
-        let made = tempfile::Builder::new().prefix(".saddlebag-export-").tempfile_in(&self.parent);
+        let made = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.parent);
         let mut made = made.map_err(|error| self.failure(&error))?;
         made.write_all(content).map_err(|error| self.failure(&error))?;
+        if self.durability == Durability::Full {
+            made.as_file().sync_all().map_err(|error| self.failure(&error))?;
+        }
         made.persist_noclobber(&self.folder).map_err(|error| self.failure(&error.error))?;
-        Ok(())
+        self.sync_place(&mut sync_path)
     }
 
     /// Puts the folder in its place.
     pub(crate) fn take(&self, made: tempfile::TempDir) -> Result<(), Failure> {
+        self.take_with(made, &mut sync_path)
+    }
+
+    fn take_with(&self, made: tempfile::TempDir, sync: Sync<'_>) -> Result<(), Failure> {
+        if self.durability == Durability::Full {
+            sync_tree(made.path(), sync).map_err(|error| self.failure(&error))?;
+        }
         // One that is there is empty, and a rename does not replace it everywhere.
         match fs::remove_dir(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.failure(&error)),
@@ -179,6 +240,21 @@ impl Target {
         fs::rename(made.path(), &self.folder).map_err(|error| self.failure(&error))?;
         // It is there no longer under this name.
         let _ = made.keep();
+        self.sync_place(sync)
+    }
+
+    /// Makes the name of what is in its place survive a power cut, and those of the folders that were made for it.
+    fn sync_place(&self, sync: Sync<'_>) -> Result<(), Failure> {
+        if self.durability == Durability::Fast {
+            return Ok(());
+        }
+        let above = self.made_above.iter().filter_map(|folder| folder.parent());
+        for folder in std::iter::once(self.parent.as_path()).chain(above) {
+            sync(folder).map_err(|error| {
+                let message = format!("`{}` is written, and cannot be synced: {}", self.shown, error.kind());
+                Failure::new("output", message, "check the disk; a power cut may undo the export")
+            })?;
+        }
         Ok(())
     }
 
@@ -187,10 +263,89 @@ impl Target {
     }
 }
 
+/// Makes a file, or the names in a folder, survive a power cut.
+type Sync<'a> = &'a mut dyn FnMut(&Path) -> io::Result<()>;
+
+/// Syncs all files of a folder, and then the folders, the innermost first.
+fn sync_tree(folder: &Path, sync: Sync<'_>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => sync_tree(&entry.path(), sync)?,
+            false => sync(&entry.path())?,
+        }
+    }
+    sync(folder)
+}
+
+fn sync_path(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        // Elsewhere a folder cannot be synced.
+        return if cfg!(unix) { fs::File::open(path)?.sync_all() } else { Ok(()) };
+    }
+    OpenOptions::new().write(true).open(path)?.sync_all()
+}
+
 fn failure(shown: &str, error: &io::Error) -> Failure {
     Failure::new(
         "output",
         format!("`{shown}` cannot be written: {}", saddlebag_host::io_cause(error)),
         "nothing is left of the export",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(folder: &Path, durability: Durability) -> Target {
+        let parent = folder.join("made");
+        fs::create_dir(&parent).expect("made");
+        let made_above = vec![parent.clone()];
+        Target { folder: parent.join("out"), parent, shown: "out".into(), made_above, durability }
+    }
+
+    #[test]
+    fn an_export_is_synced_before_it_has_its_name_and_the_name_after_that() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = target(folder.path(), Durability::Full);
+        let made = target.folder().expect("made");
+        for file in ["core/a.md", "notes/b.md"] {
+            write_file(made.path(), file, b"text").expect("written");
+        }
+        let temporary = made.path().to_path_buf();
+        let mut synced = Vec::new();
+        target
+            .take_with(made, &mut |path: &Path| {
+                let name = path.strip_prefix(&temporary).or_else(|_| path.strip_prefix(folder.path())).expect("below");
+                synced.push((name.display().to_string(), target.folder.exists()));
+                Ok(())
+            })
+            .expect("taken");
+        let (before, after) = synced.split_at(5);
+        assert!(before.iter().all(|(_, is_there)| !is_there) && after.iter().all(|(_, is_there)| *is_there));
+        let place = |name: &str| before.iter().position(|(path, _)| path == name).expect(name);
+        assert!(place("core/a.md") < place("core") && place("notes/b.md") < place("notes"));
+        assert_eq!(place(""), 4);
+        assert_eq!(after, [("made".to_string(), true), (String::new(), true)]);
+    }
+
+    #[test]
+    fn an_export_that_cannot_be_synced_is_no_success_and_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = target(folder.path(), Durability::Full);
+        let made = target.folder().expect("made");
+        write_file(made.path(), "core/a.md", b"text").expect("written");
+        let failure = target.take_with(made, &mut |_: &Path| Err(io::Error::other("the disk is gone")));
+        assert_eq!(failure.expect_err("it fails").exit, Exit::Failed);
+        assert_eq!(fs::read_dir(&target.parent).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn a_fast_export_syncs_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = target(folder.path(), Durability::Fast);
+        let made = target.folder().expect("made");
+        target.take_with(made, &mut |path: &Path| panic!("{path:?} is synced")).expect("taken");
+    }
 }

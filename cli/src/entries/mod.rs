@@ -20,7 +20,7 @@ use saddlebag::store::utc_text;
 use saddlebag::trust::Standing;
 
 pub(crate) use args::{Command, ExportArgs, ImportArgs};
-pub(crate) use export::{Target, write_file};
+pub(crate) use export::{Target, cut_short, report, sync_stream, write_file};
 pub(crate) use json::{problems, reply as json};
 pub(crate) use sources::stream as tar_members;
 
@@ -53,6 +53,11 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
 /// Forgets the entry of a key.
 pub(crate) fn forget(key: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     run_verb(EntriesVerb::Forget { key, base: None }, global, output)
+}
+
+/// Restores the entry of a key.
+pub(crate) fn restore(key: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    run_verb(EntriesVerb::Restore { key }, global, output)
 }
 
 fn run_verb(verb: EntriesVerb, global: &Global, output: &mut Output) -> Result<Exit, Failure> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::execute;
 use crate::args::Global;
 use crate::commands::wrong_reply;
-use crate::entries::{ExportArgs, Target, progress, shown, write_file};
+use crate::entries::{ExportArgs, Target, cut_short, progress, report, shown, sync_stream, write_file};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::store::Store;
@@ -37,9 +37,12 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     // Where the format is one file, a name like its own is that of the file, any other that of a folder.
     let is_file = single.is_some_and(|name| args.out.extension() == Path::new(name).extension());
     let target = if is_stream { None } else { Some(Target::of(&args.out, global, is_file)?) };
+    if let Some(target) = &target {
+        target.name_leftovers(output);
+    }
     let (files, reply) = collect(format, args.forgotten, &mut store, output)?;
     match &target {
-        None => to_stream(single.is_some(), &files)?,
+        None => to_stream(single.is_some(), &files, global)?,
         Some(target) if is_file => {
             let content = files.first().map(|(_, content)| content.as_slice()).unwrap_or_default();
             target.take_file(content)?;
@@ -53,8 +56,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         }
     }
     if is_stream {
-        warn(&reply, output);
-        return Ok(Some(Exit::Done));
+        return Ok(Some(warn(&reply, output)));
     }
     let ExportToReply { files: count, bytes, entries, .. } = reply;
     if output.is_json() {
@@ -69,7 +71,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
             "losses": losses(&reply.losses),
             "problems": problems,
         }))?;
-        return Ok(Some(Exit::Done));
+        return Ok(Some(if reply.problems.is_empty() { Exit::Done } else { Exit::Failed }));
     }
     for Loss { key, field, reason } in &reply.losses {
         output.line(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)))?;
@@ -78,8 +80,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     let (out, files) = (args.out.display(), if count == 1 { "1 file".into() } else { format!("{count} files") });
     output.line(&format!("Exported {entries} entries in {files}, {bytes} bytes, to {out}; {lost} losses"))?;
     output.flush()?;
-    warn_of_problems(&reply, output);
-    Ok(Some(Exit::Done))
+    Ok(Some(report(&reply.problems, output)))
 }
 
 /// The files of all pages, and what the first page says.
@@ -116,35 +117,30 @@ fn collect(
     }
 }
 
-fn to_stream(is_single: bool, files: &[Collected]) -> Result<(), Failure> {
+fn to_stream(is_single: bool, files: &[Collected], global: &Global) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
+    let last = files.last().map_or("the end", |(path, _)| path.as_str());
+    let sync = |out: io::Result<()>| out.and_then(|()| sync_stream(global)).map_err(|error| cut_short(&error, last, 0));
     if is_single {
-        for (_, content) in files {
-            out.write_all(content)?;
-        }
-        return Ok(out.flush()?);
+        let written = files.iter().try_for_each(|(_, content)| out.write_all(content)).and_then(|()| out.flush());
+        return sync(written);
     }
     let mut tar = tar::Builder::new(out);
-    for (path, content) in files {
+    for (number, (path, content)) in (1..).zip(files) {
         let mut header = tar::Header::new_gnu();
         header.set_size(content.len() as u64);
         header.set_mode(0o600);
-        tar.append_data(&mut header, path, content.as_slice()).map_err(Failure::from)?;
+        let added = tar.append_data(&mut header, path, content.as_slice());
+        added.map_err(|error| cut_short(&error, path, files.len() - number))?;
     }
-    Ok(tar.into_inner()?.flush()?)
+    sync(tar.into_inner().and_then(|mut out| out.flush()))
 }
 
-fn warn(reply: &ExportToReply, output: &mut Output) {
+fn warn(reply: &ExportToReply, output: &mut Output) -> Exit {
     for Loss { key, field, reason } in &reply.losses {
         output.warning(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)));
     }
-    warn_of_problems(reply, output);
-}
-
-fn warn_of_problems(reply: &ExportToReply, output: &mut Output) {
-    for problem in &reply.problems {
-        output.warning(&format!("{} is not exported: {}", problem.path, problem.message));
-    }
+    report(&reply.problems, output)
 }
 
 /// What the format could not carry.

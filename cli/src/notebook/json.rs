@@ -92,6 +92,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             "files": reply.files,
             "message": reply.message,
         }),
+        NotebookReply::Restored(reply) => crate::json::restored(reply),
         NotebookReply::Forgotten(reply) => json!({
             "path": reply.path,
             "backup": reply.backup,

@@ -4,7 +4,7 @@ mod args;
 mod json;
 
 use saddlebag::Reply;
-use saddlebag::notebook::{NoteInfo, NotebookReply, RecallHit, Warning};
+use saddlebag::notebook::{NoteInfo, NotebookCommand, NotebookReply, RecallHit, Warning};
 use saddlebag::search::Skipped;
 
 pub(crate) use args::Command;
@@ -18,7 +18,21 @@ use crate::output::{FAINT, Output, STRONG};
 /// Runs the subcommand.
 pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let tag = command.tag().map(str::to_string);
-    let reply = execute(command.into_command()?, global, output)?;
+    run_command(command.into_command()?, tag, global, output)
+}
+
+/// Restores the note that has or had this path.
+pub(crate) fn restore(note: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    run_command(NotebookCommand::Restore { note }, None, global, output)
+}
+
+fn run_command(
+    command: NotebookCommand,
+    tag: Option<String>,
+    global: &Global,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let reply = execute(command, global, output)?;
     let Reply::Notebook(notebook) = &reply else { return Err(wrong_reply()) };
     let exit = if is_empty(notebook) { Exit::Nothing } else { Exit::Done };
     if output.is_json() {
@@ -63,6 +77,7 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
         NotebookReply::Linked(reply) => output.line(&reply.message)?,
         NotebookReply::Renamed(reply) => output.line(&reply.message)?,
         NotebookReply::Forgotten(reply) => output.line(&reply.message)?,
+        NotebookReply::Restored(reply) => output.line(&reply.message)?,
         NotebookReply::ErrorKept(reply) => output.line(&reply.message)?,
         NotebookReply::Journaled(reply) => output.line(&reply.message)?,
         NotebookReply::Loaded(count) => output.line(&format!("{count} memories"))?,

@@ -192,12 +192,12 @@ fn a_hostile_tar_stream_reaches_nothing_outside() {
     add(tar::EntryType::Regular, "core/h.md", "", &vec![b'x'; 300_000]);
     add(tar::EntryType::Regular, "core/i.md", "", b"---\nagent: other\n---\n\nv");
     add(tar::EntryType::Regular, "README", "", b"passed over");
-    add(tar::EntryType::Regular, "./core/fine.md", "", b"v");
+    add(tar::EntryType::Regular, "./core/fine.md", "", b"---\nupdated: 2026-05-01\n---\n\nv");
     let stream = tar.into_inner().unwrap();
     let store = Store::new();
     let reply = store.run_with(&["--json", "import", "--trust", "-"], &stream).exits(3).json();
     assert_eq!((&reply["upserted"], reply["rejected"].as_array().unwrap().len()), (&1.into(), 9), "{reply}");
-    assert_eq!(stored(&store), [("core/fine.md".to_string(), b"v".to_vec())]);
+    assert_eq!(stored(&store), [("core/fine.md".to_string(), b"---\nupdated: 2026-05-01\n---\n\nv".to_vec())]);
 }
 
 #[test]
@@ -239,4 +239,76 @@ fn links_in_a_folder_are_not_followed() {
          rejected more: it is a link, and links are not followed\n\
          Imported: 1 upserted, 0 unchanged, 0 deleted, 2 rejected\n"
     );
+}
+
+#[test]
+fn an_export_that_is_not_whole_says_what_is_missing() {
+    let store = Store::new();
+    store.run(&["store", "k", "v"]).exits(0);
+    store.put("agents/main/entries/core/broken.md", "---\nkey: [\n---\n");
+    for to in [&[][..], &["--to", "jsonl"]] {
+        let out = format!("out{}", to.len());
+        let arguments = [&["export", "--out", &out], to].concat();
+        store.run(&arguments).exits(3).complains("agents/main/entries/core/broken.md is not exported");
+        assert!(store.here.join(&out).exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_whose_stream_is_closed_too_early_is_no_success() {
+    let store = Store::new();
+    for number in 0..40 {
+        store.run(&["store", &format!("k{number}"), &"x".repeat(16_000)]).exits(0);
+    }
+    for to in ["markdown", "claude-code", "jsonl"] {
+        let mut command = store.command(&["export", "--out", "-", "--to", to]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{to}: {stderr}");
+        assert!(stderr.contains("may be missing"), "{to}: {stderr}");
+    }
+}
+
+#[test]
+fn what_a_killed_export_has_left_is_named_and_left_alone() {
+    let store = Store::new();
+    store.run(&["store", "k", "v"]).exits(0);
+    let left = store.here.join(".saddlebag-export-Ab12");
+    std::fs::create_dir(&left).unwrap();
+    store.run(&["export", "--out", "out"]).exits(0).complains(".saddlebag-export-Ab12");
+    assert!(left.exists());
+}
+
+#[test]
+fn an_overwritten_and_a_forgotten_entry_are_restored() {
+    let store = Store::new();
+    store.run(&["store", "a", "one"]).exits(0);
+    store.run(&["store", "a", "two"]).exits(0);
+    store.run(&["restore", "--key", "a"]).exits(0).prints("Restored a, which was overwritten\n");
+    store.run(&["get", "a"]).exits(0).prints("one");
+    store.run(&["forget", "--key", "a"]).exits(0);
+    store.run(&["restore", "--key", "a"]).exits(0).prints("Restored a, which was forgotten\n");
+    store.run(&["get", "a"]).exits(0).prints("one");
+    store.refuses(&["restore", "--key", "none"], 3, "no entry `none`");
+    store.refuses(&["restore", "--key", "a", "note"], 2, "cannot be used with");
+}
+
+#[test]
+fn the_cap_is_an_option() {
+    let store = Store::new();
+    for key in ["a", "b"] {
+        store.run(&["store", key, "v", "--category", "notes", "--max-entries", "2"]).exits(0);
+    }
+    let third = ["store", "c", "v", "--category", "notes", "--max-entries", "2"];
+    store.run(&third).exits(0).prints("Stored c in notes; evicted: a\n");
+    for number in 0..1_100 {
+        let text = format!("---\nkey: k{number}\n---\n\nv");
+        std::fs::create_dir_all(store.here.join("in/notes")).unwrap();
+        std::fs::write(store.here.join(format!("in/notes/k{number}.md")), text).unwrap();
+    }
+    let imported = store.run(&["--json", "import", "in"]).exits(0).json();
+    assert_eq!(imported["upserted"], 1_100);
 }

@@ -343,3 +343,19 @@ fn eight_processes_on_one_notebook_lose_nothing() {
     }
     assert_eq!(facts.len(), PROCESSES * ROUNDS + 1);
 }
+
+#[test]
+fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
+    let store = Store::new();
+    store.run(&["init"]).exits(0);
+    for path in ["facts/port.md", "deep/er/idea.md", "notes/x.md"] {
+        store.put(path, "# Title\n\ntext\n");
+        store.run(&["forget", path]).exits(0);
+        assert!(!store.root.join(path).exists());
+        store.run(&["restore", path]).exits(0).complains("");
+        assert_eq!(store.text(path), "# Title\n\ntext\n");
+    }
+    store.refuses(&["restore", "facts/none.md"], 3, "there is no backup of facts/none.md");
+    store.refuses(&["restore", "../facts/none.md"], 2, "is not the path of a note");
+    store.refuses(&["restore", "agents/main/entries/core/k.md"], 2, "is not the path of a note");
+}

@@ -1,0 +1,179 @@
+//! `restore`: an entry as it was before it was forgotten, or before it was last overwritten.
+//!
+//! The file of an entry has one backup beside it, `<key>.bak`. What a restore replaces becomes the backup, so that a
+//! second restore undoes the first.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Entries;
+use super::checks::checked_key;
+use super::document::{Entry, Fields, version_of};
+use super::retention::stamp;
+use super::scope::{EntriesScope, Pool};
+use super::view::{Stored, View, look_for};
+use super::write::{
+    Applied, Removed, StoreReply, StoreState, absent, backup_of, check_standing, found, internal, read_entry, reply,
+};
+use crate::engine::{Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{Layout, RelPath};
+
+/// Puts an entry back: one that is forgotten is shown again, any other says what it said before.
+pub(super) async fn restore(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    key: &str,
+) -> Result<StoreReply, Error> {
+    let key = checked_key("key", key)?;
+    let view = look_for(call, entries, scope, &key).await?;
+    let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
+    match stored.entry.forgotten {
+        Some(_) => revive(call, &view, pool, stored).await,
+        None => put_back(call, &view, pool, stored).await,
+    }
+}
+
+/// Takes the tombstone off an entry.
+async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
+    let key = &stored.entry.fields.key;
+    let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
+    let change = |bytes: Option<&[u8]>| {
+        let (text, before) = read_entry(call, pool, &stored.path, bytes.ok_or_else(|| absent(view, key))?, key)?;
+        if before.forgotten.is_none() {
+            return Err(meanwhile(key));
+        }
+        let entry = Entry { forgotten: None, updated: now, ..before.clone() };
+        let text = entry.rewrite(text, &before);
+        Ok(Change::Write(text.clone().into_bytes(), version_of(&text)))
+    };
+    let limit = call.scope.limits.max_file_bytes;
+    let (version, _) = update(&call.fs, &stored.path, limit, Backups::Off, change).await?;
+    Ok(restored(call, stored, &stored.entry, StoreState::Stored, version, "forgotten"))
+}
+
+/// Swaps an entry and its backup. Both texts are in some file at every moment: what is replaced waits in a third
+/// file until the entry has the text of the backup.
+async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    let key = &stored.entry.fields.key;
+    let backup = backup_of(pool, &stored.entry.fields)?;
+    finish_backup(&call.fs, &stored.path, &backup, limit).await?;
+    let kept = match load(&call.fs, &backup, limit).await? {
+        Loaded::Whole { bytes, .. } => bytes,
+        Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),
+        Loaded::Absent => {
+            let message = format!("there is no backup of `{key}`");
+            let help = "a backup is made when an entry is overwritten; nothing was changed";
+            return Err(Error::new(ErrorCode::NotFound, message, help));
+        }
+    };
+    let (kept_text, older) = read_backup(call, pool, stored, &backup, &kept)?;
+    let place = pool.folder.file(stored.entry.fields.category.as_str(), key).map_err(internal)?;
+    let waiting = Layout::replaced_of(&place);
+    if let Loaded::Whole { bytes: replaced, .. } = load(&call.fs, &waiting, limit).await?
+        && is_finished(call, stored, (&older, &kept), &backup, &waiting, &replaced).await?
+    {
+        let version = stored.entry.version.clone();
+        return Ok(restored(call, stored, &stored.entry, StoreState::Updated, version, "overwritten"));
+    }
+    check_standing(&stored.entry.fields, &older.fields)?;
+    let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
+    let mut replaced: Vec<u8> = Vec::new();
+    let change = |bytes: Option<&[u8]>| {
+        let bytes = bytes.ok_or_else(|| absent(view, key))?;
+        let (_, before) = read_entry(call, pool, &stored.path, bytes, key)?;
+        if before.version != stored.entry.version {
+            return Err(meanwhile(key));
+        }
+        replaced = bytes.to_vec();
+        // The category of the entry stays: its file is in the folder of that.
+        let mut entry = Entry { forgotten: None, updated: now.max(before.updated.saturating_add(1)), ..older.clone() };
+        entry.fields.category = before.fields.category.clone();
+        let text = entry.rewrite(kept_text, &older);
+        Ok(Change::Write(text.clone().into_bytes(), version_of(&text)))
+    };
+    let (version, _) = update(&call.fs, &stored.path, limit, Backups::KeepIn(&waiting), change).await?;
+    replace(&call.fs, &backup, &replaced, limit, Backups::Off).await?;
+    remove(&call.fs, &waiting).await?;
+    Ok(restored(call, stored, &older, StoreState::Updated, version, "overwritten"))
+}
+
+/// Reads what an entry said before.
+fn read_backup<'a>(
+    call: &Call,
+    pool: &Pool,
+    stored: &Stored,
+    backup: &RelPath,
+    bytes: &'a [u8],
+) -> Result<(&'a str, Entry), Error> {
+    let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(backup))?;
+    let unusable = |reason: String| {
+        let message = format!("{} cannot be read as an entry: {reason}", call.scope.shown(backup));
+        Error::invalid_argument(message, "correct the file, or store the entry again; nothing was changed")
+    };
+    // What the text does not say itself is taken from the place of the entry, not from that of its backup.
+    let now = call.now.epoch_nanoseconds();
+    let entry = Entry::parse(&pool.folder, &stored.path, text, now, pool.shared);
+    let entry = entry.map_err(|problem| unusable(problem.message))?;
+    let key = &stored.entry.fields.key;
+    if entry.fields.key != *key {
+        return Err(unusable(format!("it has the key `{}`, not `{key}`", entry.fields.key)));
+    }
+    Ok((text, entry))
+}
+
+/// Ends a restore that was cut short, if nobody has changed the entry since. `false`: it had not come to the entry
+/// itself yet, and begins again.
+async fn is_finished(
+    call: &Call,
+    stored: &Stored,
+    (older, kept): (&Entry, &[u8]),
+    backup: &RelPath,
+    waiting: &RelPath,
+    replaced: &[u8],
+) -> Result<bool, Error> {
+    let now_says = &stored.entry.fields;
+    let is_untouched = core::str::from_utf8(replaced).is_ok_and(|text| version_of(text) == stored.entry.version);
+    let is_done = now_says.content == older.fields.content && now_says.tags == older.fields.tags;
+    if replaced == kept {
+        // Only the third file was left.
+        remove(&call.fs, waiting).await?;
+        return Ok(true);
+    }
+    if is_untouched {
+        remove(&call.fs, waiting).await?;
+        return Ok(false);
+    }
+    if !is_done {
+        let (waiting, path) = (call.scope.shown(waiting), call.scope.shown(&stored.path));
+        let message = format!("{waiting} holds what an unfinished restore has replaced, and {path} was changed since");
+        let help = "move one of them away, so that neither text is lost, and restore again";
+        return Err(Error::new(ErrorCode::Contention, message, help));
+    }
+    replace(&call.fs, backup, replaced, call.scope.limits.max_file_bytes, Backups::Off).await?;
+    remove(&call.fs, waiting).await?;
+    Ok(true)
+}
+
+fn restored(
+    call: &Call,
+    stored: &Stored,
+    entry: &Entry,
+    state: StoreState,
+    version: String,
+    before: &str,
+) -> StoreReply {
+    let fields = Fields { category: stored.entry.fields.category.clone(), ..entry.fields.clone() };
+    let (path, removed) = (stored.path.clone(), Removed::default());
+    let mut reply = reply(call, &fields, Applied { state, path, version, removed, warning: None });
+    reply.message = format!("Restored {}, which was {before}", fields.key);
+    reply
+}
+
+fn meanwhile(key: &str) -> Error {
+    let message = format!("`{key}` was changed meanwhile");
+    Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed")
+}
