@@ -43,5 +43,5 @@ fn whole(reader: impl Read, name: &str) -> Result<String, Failure> {
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Failure {
-    Failure::new("input", format!("cannot read {name}: {}", saddlebag_host::io_cause(&error)), "")
+    Failure::new("input", format!("cannot read {name}: {}", saddlebag_host::io_cause(error)), "")
 }

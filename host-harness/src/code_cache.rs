@@ -1,32 +1,33 @@
 //! Compiled code on disk, so that only the first run compiles.
 //!
 //! A file holds what wasmtime made of one component with one configuration of one version; its name says
-//! which. Wasmtime trusts compiled code and runs whatever it says, so a checksum before it tells whether the
-//! disk has kept it whole.
+//! which. Wasmtime trusts compiled code and runs whatever it says, so a checksum after it tells whether the
+//! disk has kept it whole. Checked, the file is mapped rather than copied: a call of the program touches a small
+//! part of it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// How many files are kept: of the builds of the component that a machine uses side by side.
 const KEPT_FILES: usize = 8;
 
 const SUFFIX: &str = "cwasm";
 
-/// How a file begins; the checksum of the rest follows.
+/// What follows the code; the checksum of the code comes after it. Wasmtime looks at neither.
 const MAGIC: &[u8; 16] = b"saddlebag code 1";
 
-/// How long the part before the code is.
-const HEADER: usize = MAGIC.len() + size_of::<u64>();
+/// How long the part after the code is.
+const TRAILER: usize = MAGIC.len() + size_of::<u64>();
 
-/// The largest file that is read: more than any component compiles to.
-const LARGEST_FILE: u64 = 256 * 1024 * 1024;
+/// How much of a file is checked at once: small enough to stay in the cache of the processor.
+const CHUNK: usize = 128 * 1024;
 
 /// Where compiled code is kept.
 ///
@@ -100,13 +101,37 @@ fn hexadecimal(bytes: &[u8]) -> String {
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
     let file = open(path)?;
     check_owner(&file)?;
-    let mut bytes = Vec::new();
-    (&file).take(LARGEST_FILE).read_to_end(&mut bytes)?;
-    let code = whole(&bytes).ok_or_else(|| io::Error::other("the file is damaged"))?;
-    // SAFETY: these bytes were written by `keep`, as only the user of this process can write to the file that
-    // is open, and the checksum says that they are what `keep` wrote. They are in memory, so nobody can change
-    // them between the check and the use.
-    unsafe { Component::deserialize(engine, code) }
+    if !is_whole(&file)? {
+        return Err(io::Error::other("the file is damaged").into());
+    }
+    // SAFETY: the file that is open was written by `keep`, as only the user of this process can write to it; the
+    // checksum says that it is what `keep` wrote; and it is replaced by another file, never changed.
+    unsafe {
+        match same_file(&file) {
+            Some(same) => Component::deserialize_file(engine, same),
+            None => {
+                let mut bytes = Vec::new();
+                (&file).seek(SeekFrom::Start(0))?;
+                (&file).read_to_end(&mut bytes)?;
+                Component::deserialize(engine, bytes)
+            }
+        }
+    }
+}
+
+/// A path that leads to this very file, whatever is at its name by now.
+fn same_file(file: &File) -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        path.exists().then_some(path)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = file;
+        None
+    }
 }
 
 /// Opens the file itself: through a link it might be somebody else's.
@@ -123,10 +148,28 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The code in a file that is as it was written.
-fn whole(bytes: &[u8]) -> Option<&[u8]> {
-    let (sum, code) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
-    (u64::from_le_bytes(*sum) == xxh3_64(code)).then_some(code)
+/// Checks that the file is as it was written.
+fn is_whole(mut file: &File) -> io::Result<bool> {
+    let Some(size) = file.metadata()?.len().checked_sub(TRAILER as u64) else { return Ok(false) };
+    let mut sum = Xxh3::new();
+    let mut code = file.take(size);
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match code.read(&mut chunk)? {
+            0 => break,
+            read => sum.update(&chunk[..read]),
+        }
+    }
+    let mut trailer = Vec::with_capacity(TRAILER);
+    file.read_to_end(&mut trailer)?;
+    Ok(trailer == trailer_of(sum.digest()))
+}
+
+fn trailer_of(sum: u64) -> [u8; TRAILER] {
+    let mut trailer = [0; TRAILER];
+    trailer[..MAGIC.len()].copy_from_slice(MAGIC);
+    trailer[MAGIC.len()..].copy_from_slice(&sum.to_le_bytes());
+    trailer
 }
 
 /// Checks that nobody else can have written the file.
@@ -153,11 +196,8 @@ fn check_owner(file: &File) -> io::Result<()> {
 fn keep(folder: &Path, file: &Path, code: &[u8]) -> io::Result<()> {
     make_private(folder)?;
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
-    let mut header = [0; HEADER];
-    header[..MAGIC.len()].copy_from_slice(MAGIC);
-    header[MAGIC.len()..].copy_from_slice(&xxh3_64(code).to_le_bytes());
-    new.write_all(&header)?;
     new.write_all(code)?;
+    new.write_all(&trailer_of(xxh3_64(code)))?;
     new.as_file().sync_all()?;
     new.persist(file).map_err(|error| error.error)?;
     let mut kept: Vec<_> = fs::read_dir(folder)?
@@ -264,7 +304,7 @@ mod tests {
             fs::write(&file, &damaged).unwrap();
             assert!(load(&engine, &file).is_err(), "byte {place} of {}", good.len());
         }
-        for damaged in [&good[..good.len() - 1], &good[HEADER..], &[&good[..], b"x"].concat()[..]] {
+        for damaged in [&good[..good.len() - 1], &good[..good.len() - TRAILER], &[&good[..], b"x"].concat()[..]] {
             fs::write(&file, damaged).unwrap();
             assert!(load(&engine, &file).is_err(), "{} of {} bytes", damaged.len(), good.len());
         }

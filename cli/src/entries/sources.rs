@@ -75,7 +75,7 @@ fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
 /// Every `.md` file below a folder, by path. Links are not followed, and what begins with a dot is passed over.
 fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     let refused = |path: &Path, error: &io::Error| {
-        let message = format!("`{}` cannot be read: {}", path.display(), saddlebag_host::io_cause(&error));
+        let message = format!("`{}` cannot be read: {}", path.display(), saddlebag_host::io_cause(error));
         Failure::new("input", message, "nothing was imported")
     };
     let mut files = Vec::new();
