@@ -19,7 +19,7 @@ use saddlebag::protocol::FsError;
 use saddlebag::store::RelPath;
 
 use super::error::refusal;
-use super::sys::{self, Access};
+use super::sys::{self, Access, Kind};
 use super::walk;
 use crate::Durability;
 use crate::executor::{LOCKS_FOLDER, STATE_FOLDER};
@@ -51,18 +51,28 @@ struct Held {
     file: File,
     /// How many bytes the line takes that names the holder.
     header: u64,
+    /// The file is ours to write to: a second name of it may be outside of the store.
+    is_ours: bool,
+}
+
+impl Held {
+    fn new(file: File) -> Self {
+        let is_ours = sys::stat_of(&file).is_ok_and(|stat| stat.kind == Kind::File && stat.links == 1);
+        Self { file, header: 0, is_ours }
+    }
 }
 
 impl Guard {
     /// What holders that died have left in the lock files.
     pub(super) fn leftovers(&mut self) -> Vec<String> {
-        self.held.iter_mut().map(|held| text_of(&mut held.file)).filter(|text| !text.is_empty()).collect()
+        let ours = self.held.iter_mut().filter(|held| held.is_ours);
+        ours.map(|held| text_of(&mut held.file)).filter(|text| !text.is_empty()).collect()
     }
 
     /// Names this process as the holder, in place of what the lock files said. An error is not the caller's
     /// concern: the lock holds without the text.
     pub(super) fn sign(&mut self) {
-        for held in &mut self.held {
+        for held in self.held.iter_mut().filter(|held| held.is_ours) {
             let line = holder_line();
             let signed = held.file.set_len(0).and_then(|()| write_at(&held.file, 0, &line));
             held.header = if signed.is_ok() { line.len() as u64 } else { 0 };
@@ -71,7 +81,7 @@ impl Guard {
 
     /// Writes down which temporary file is in use, for who comes after this process if it dies.
     pub(super) fn note(&self, record: &str) {
-        if let Some(held) = self.held.first()
+        if let Some(held) = self.held.first().filter(|held| held.is_ours)
             && let Err(error) = write_at(&held.file, held.header, record)
         {
             tracing::debug!(%error, "a temporary file is not noted in its lock file");
@@ -81,7 +91,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        for held in &self.held {
+        for held in self.held.iter().filter(|held| held.is_ours) {
             // What stays says that a program died, and the next holder then looks for what it left.
             let _ = held.file.set_len(0);
         }
@@ -96,7 +106,7 @@ pub(super) fn acquire(root: &Dir, paths: &[&RelPath], patience: Duration) -> Res
     shards.dedup();
     let mut held = Vec::with_capacity(shards.len());
     for shard in shards {
-        held.push(Held { file: acquire_one(root, &format!("{shard:02}"), patience)?, header: 0 });
+        held.push(Held::new(acquire_one(root, &format!("{shard:02}"), patience)?));
     }
     Ok(Guard { held })
 }
@@ -111,7 +121,7 @@ pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
         .filter(|name| name.len() == 2 && name.parse::<u64>().is_ok_and(|shard| shard < SHARDS))
         .filter(|name| sys::stat_at(&folder, name).is_ok_and(|stat| stat.size > 0))
         .filter_map(|name| acquire_one(root, &name, Duration::ZERO).ok())
-        .map(|file| Guard { held: vec![Held { file, header: 0 }] })
+        .map(|file| Guard { held: vec![Held::new(file)] })
         .collect()
 }
 
@@ -328,8 +338,7 @@ mod tests {
         guard.note("staged \ta\tb\n");
         assert!(abandoned(&root).is_empty(), "the holder is alive");
         // A process that dies runs no destructor, and its files are closed.
-        let Guard { held } = &guard;
-        held[0].file.unlock().unwrap();
+        guard.held[0].file.unlock().unwrap();
         let [dead] = &mut abandoned(&root)[..] else { panic!("not found") };
         assert!(dead.leftovers()[0].ends_with("\nstaged \ta\tb\n"));
     }

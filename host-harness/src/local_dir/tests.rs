@@ -401,6 +401,24 @@ fn an_append_does_not_write_through_a_second_name() {
 
 #[cfg(unix)]
 #[test]
+fn a_lock_file_with_a_second_name_is_not_written_to() {
+    let mut store = durable();
+    store.append("one\n").unwrap();
+    let [lock] = &store.own("locks")[..] else { panic!("one lock") };
+    let other = store.folder.path().join("theirs.txt");
+    fs::write(&other, "theirs\nstaged\t.saddlebag-x.tmp\ta.md\n").unwrap();
+    fs::write(store.folder.path().join(".saddlebag-x.tmp"), "x").unwrap();
+    fs::remove_file(lock).unwrap();
+    fs::hard_link(&other, lock).unwrap();
+    store.dir = LocalDir::open(store.folder.path(), LocalDirOptions::default()).unwrap();
+    store.append("two\n").unwrap();
+    store.try_write("a.md", Precondition::Any).unwrap();
+    assert_eq!(fs::read_to_string(&other).unwrap(), "theirs\nstaged\t.saddlebag-x.tmp\ta.md\n");
+    assert_eq!(store.temporary().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
 fn without_syncs_a_file_is_replaced_and_never_exchanged() {
     // After an exchange the old file has the temporary name for a moment, so it has a reader's inode as well.
     for (durability, exchanged) in [(Durability::Fast, false), (Durability::Full, true)] {

@@ -86,7 +86,10 @@ impl Unsynced {
 fn leave_marker(root: &Dir, marked: &str) -> io::Result<()> {
     let path = format!("{STATE_FOLDER}/{LOCKS_FOLDER}/{MARKERS_FOLDER}");
     let folder = walk::make_folder(root, &path, Durability::Fast).map_err(io::Error::other)?;
-    sys::open_file(&folder, &marker(marked), Access::Lock)?.write_all(marked.as_bytes())
+    match sys::open_file(&folder, &marker(marked), Access::WriteNew) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        file => file?.write_all(marked.as_bytes()),
+    }
 }
 
 fn markers(root: &Dir) -> Option<Dir> {
