@@ -495,6 +495,6 @@ fn a_view_counts_what_is_below_the_two_levels_that_it_shows() {
         let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
         let text = done(&mut host, json!({ "command": "view", "path": "/memories" }));
         let sizes: Vec<&str> = text.lines().skip(1).filter_map(|line| Some(line.split_once('\t')?.0)).collect();
-        assert_eq!(sizes, ["3.0K", "3.0K", "3.0K"], "{text}");
+        assert_eq!(sizes, ["3K", "3K", "3K"], "{text}");
     }
 }
