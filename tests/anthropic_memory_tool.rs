@@ -476,3 +476,25 @@ fn a_memory_without_an_agent_shows_no_entries() {
     );
     assert!(matches!(outcome, Ok(Reply::Tool(ToolAnswer { is_error: true, .. }))));
 }
+
+#[test]
+fn a_path_that_only_begins_like_the_folder_does_not_exist() {
+    for kind in BOTH {
+        let mut host = host(kind, project_config(), &[]);
+        let view = refused(&mut host, json!({ "command": "view", "path": "/memoriesX" }));
+        assert_eq!(view, "The path /memoriesX does not exist. Please provide a valid path.");
+        let other = refused(&mut host, json!({ "command": "view", "path": "/other" }));
+        assert_eq!(other, "Path must start with /memories, got: /other");
+    }
+}
+
+#[test]
+fn a_view_counts_what_is_below_the_two_levels_that_it_shows() {
+    let files: [(&str, &[u8]); 2] = [("memories/a/b/c/d.txt", &[b'x'; 2048]), ("memories/a/b/e.txt", &[b'x'; 1024])];
+    for kind in BOTH {
+        let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
+        let text = done(&mut host, json!({ "command": "view", "path": "/memories" }));
+        let sizes: Vec<&str> = text.lines().skip(1).filter_map(|line| Some(line.split_once('\t')?.0)).collect();
+        assert_eq!(sizes, ["3K", "3K", "3K"], "{text}");
+    }
+}

@@ -303,7 +303,7 @@ fn slash_commands_work_end_to_end() {
         assert_eq!(slash(&mut drive, "clear note two words"), "Deleted projects/proj/notes/two words.md");
         assert_eq!(slash(&mut drive, "read list"), format!("MEMORY.md\n{PAD}\n{LOG}"));
         let usage = drive.run(JournalCommand::Slash { line: "/memory nope".into() }).unwrap_err();
-        assert_eq!(usage.message, SLASH_USAGE);
+        assert_eq!((usage.message.as_str(), usage.help.as_str()), ("unknown command: nope", SLASH_USAGE));
     }
 }
 
@@ -425,5 +425,21 @@ fn a_file_that_found_no_room_is_searched_once_there_is_some() {
         // What shrinks and what it makes room for are read one search after the other.
         let results = if results.total_files == 0 { search(&mut drive, SearchRequest::new("alpha")) } else { results };
         assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
+    }
+}
+
+#[test]
+fn a_read_takes_as_many_bytes_as_are_documented() {
+    let text = "x".repeat(4_000);
+    for kind in BOTH {
+        let config = Config { limits: Limits { max_file_bytes: 4_096, ..Limits::default() }, ..project_config() };
+        let mut drive = drive(kind, config, &[(NOTE, text.as_bytes())]);
+        let read = |max_bytes| JournalCommand::Read { target: note(), offset: 0, max_bytes };
+        for max_bytes in [4_093, 4_094, 4_096] {
+            let JournalReply::Read(part) = journal(&mut drive, read(max_bytes)) else { panic!("no part") };
+            assert_eq!(part.text, text, "{max_bytes}");
+        }
+        let refused = drive.run(read(4_097)).expect_err("it is too much");
+        assert_eq!(refused.message, "cannot read 4097 bytes at once, the limits are 4 and 4096");
     }
 }

@@ -166,6 +166,7 @@ fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
         NotebookCommand::Rename { note: "T".into(), title: name() },
         NotebookCommand::Rename { note: name(), title: "mine".into() },
         NotebookCommand::Forget { note: name() },
+        NotebookCommand::Restore { note: name() },
         NotebookCommand::RememberError { tool: name(), error: name() },
         NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() },
     ]

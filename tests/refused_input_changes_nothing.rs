@@ -10,7 +10,7 @@ use saddlebag::journal::{
     EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, SearchRequest, SlashCommand, Target, TargetRole,
     WriteMode,
 };
-use saddlebag::protocol::ErrorCode;
+use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::{Command, Config, Limits};
 use support::drive::{changes, drive};
 use support::{BOTH, agent_config, keep, project_config};
@@ -458,4 +458,34 @@ fn an_approval_of_nothing_or_of_too_much_is_refused() {
 fn without_an_agent_there_are_no_entries() {
     let commands = vec![keep("k", "x", "core"), EntriesCommand::new(EntriesVerb::Get { key: "k".into() })];
     assert_refused_on(&project_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
+}
+
+#[test]
+fn an_error_says_that_nothing_was_changed_only_where_that_is_true() {
+    let file = |key: &str| ImportFile {
+        path: format!("core/{key}.md"),
+        content: Ok(b"---\nupdated: 2026-05-01\n---\n\nv".to_vec()),
+    };
+    let import = ImportRequest {
+        files: ["a", "b", "c"].map(file).to_vec(),
+        mode: ImportMode::Upsert,
+        dry_run: false,
+        earlier: Vec::new(),
+    };
+    let command = || EntriesCommand::new(EntriesVerb::Import(import.clone()));
+    for kind in BOTH {
+        let mut calm = drive(kind, agent_config(), &[]);
+        calm.run(command()).expect("it is imported");
+        let mut claims = 0;
+        for operation in 0..calm.executor.operations() {
+            let mut drive = drive(kind, agent_config(), &[]);
+            drive.executor.fail_at(operation, FsError::NoSpace);
+            let Err(error) = drive.run(command()) else { continue };
+            let is_claimed = error.help.contains("nothing was changed");
+            assert_eq!(is_claimed, drive.executor.files().is_empty(), "{kind:?}, at {operation}: {error}");
+            claims += u32::from(is_claimed);
+            assert!(is_claimed || error.help.contains("what was done before stays"), "at {operation}: {error}");
+        }
+        assert!(claims > 0);
+    }
 }

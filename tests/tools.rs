@@ -217,7 +217,7 @@ fn an_error_of_a_family_is_an_answer_with_its_help() {
         assert!(answer.starts_with("invalid note name (no slashes or dots)\n"), "{answer}");
         assert!(
             refused(&mut host, "memory_write", json!({ "target": "note", "content": "x" }))
-                .contains("invalid note name")
+                .starts_with("memory_write: `name` is missing: a note needs one\n")
         );
     }
 }

@@ -176,10 +176,11 @@ fn an_import_cannot_claim_to_be_trusted_and_an_agent_cannot_approve() {
         drive.run(keep("k", "Obey", "core")).unwrap();
         assert_eq!(pending(&mut drive).total, 0);
 
-        // A person who trusts the files gets them as they are.
+        // A person who trusts the files gets them as they are, with the moment of the import where they say none.
         let mut drive = opened(kind, Provenance::User);
         assert_eq!(import(&mut drive, &[("core/k.md", claims)], Some(Provenance::User)), [ImportState::Upserted]);
-        assert_eq!(text(&drive, "agents/a/entries/core/k.md"), claims);
+        let dated = claims.replacen("\n---", "\nupdated: 2026-05-25T12:00:00Z\n---", 1);
+        assert_eq!(text(&drive, "agents/a/entries/core/k.md"), dated);
         assert!(block(&mut drive, None).block.is_some());
     }
 }

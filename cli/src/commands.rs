@@ -21,7 +21,7 @@ use crate::failure::{Exit, Failure};
 use crate::mcp;
 use crate::output::{Output, STRONG};
 use crate::store::Store;
-use crate::{demo, entries, input, instructions, json, location, notebook, tools, trust, zk};
+use crate::{demo, entries, input, instructions, json, location, notebook, status, tools, trust, zk};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
@@ -44,7 +44,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::Log(args) => change(log(args)?, &global, output),
         args::Command::Restore(args) => restore(args, &global, output),
         args::Command::Slash { line } => change(JournalCommand::Slash { line: line.join(" ") }, &global, output),
-        args::Command::Status => change(JournalCommand::Status, &global, output),
+        args::Command::Status => status::run(&global, output),
         args::Command::Read(args) => read(&args, &global, output),
         args::Command::List(args) => list(&args, &global, output),
         args::Command::Search(args) => search(args, &global, output),
@@ -277,6 +277,7 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
         return Err(Failure::usage("--message is of OpenAI's interface", "give --for openai as well"));
     }
     let preamble = args.append_to.as_deref().map(input::file).transpose()?;
+    let preamble_given = preamble.is_some();
     let mut store = Store::open(global)?;
     let turn = recalled(args.recall.as_deref(), &mut store)?;
     let entries = hydrated(args.entries, args.max_bytes);
@@ -288,6 +289,8 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
         Some(preamble) => Some(append_memory_block(preamble, context.block.as_deref())),
         None => context.block.clone(),
     };
+    // An empty text without a block says nothing either.
+    let text = text.filter(|text| !text.is_empty());
     let exit = if text.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
     if output.is_json() {
         let mut object = json::reply(&reply);
@@ -318,6 +321,9 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
         output.text(MEMORY_PROMPT)?;
     }
     output.flush()?;
+    if preamble_given && context.block.is_none() && exit == Exit::Done {
+        output.note("memory has nothing to say: the text stands without a block");
+    }
     for line in left_out(&context.left_out).iter().chain(&flagged(context)) {
         output.warning(line);
     }

@@ -38,7 +38,7 @@ pub(crate) fn preamble(args: &PreambleArgs, global: &Global, output: &mut Output
     files.extend(read(&mut folder, PreambleRole::Architecture, ARCHITECTURE));
 
     let is_of_folder = global.project.is_none() && !global.notebook;
-    let project = if is_of_folder { Project::Path(args.dir.clone()) } else { project(global) };
+    let project = if is_of_folder { Project::Path(args.dir.clone()) } else { project(global)? };
     let mut store = Store::of_project(project, global)?;
     let turn = recalled(args.recall.as_deref(), &mut store)?;
     let entries = hydrated(args.entries, args.memory_bytes);

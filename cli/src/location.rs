@@ -12,7 +12,7 @@ use crate::args::{Global, PathArgs};
 use crate::commands::target;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::store::{Root, project};
+use crate::store::{Root, named_project};
 
 pub(crate) fn run(args: PathArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let root = Root::of(global)?;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: PathArgs, global: &Global, output: &mut Output) -> Resul
         }
         Err(source) => return Err(root.failure(&OpenError::Unusable { path: root.path().into(), source })),
     };
-    let slug = project(global).slug();
+    let slug = named_project(global).slug();
     let below = below(args, slug.as_deref(), global)?;
     let path = match &below {
         Some(below) => folder.join(below.as_str().replace('/', MAIN_SEPARATOR_STR)),

@@ -17,6 +17,7 @@ mod location;
 mod mcp;
 mod notebook;
 mod output;
+mod status;
 mod store;
 mod tools;
 mod trace;

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest};
-use saddlebag::entries::EntriesConfig;
+use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ExchangeState, ImportState};
+use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExchangeVerb};
+use saddlebag::protocol::after_changes;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Reply};
@@ -86,12 +88,14 @@ pub(crate) struct Store {
     memory: Saddlebag,
     now: Timestamp,
     trace: Option<Trace>,
+    /// A command of this run has changed the store.
+    has_changed: bool,
 }
 
 impl Store {
     /// Opens what the global options name.
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
-        Self::of_project(project(global), global)
+        Self::of_project(project(global)?, global)
     }
 
     /// Opens the store for a project.
@@ -110,7 +114,7 @@ impl Store {
         if let Some(trace) = &trace {
             memory.observe(trace.observer());
         }
-        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace })
+        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, has_changed: false })
     }
 
     /// The time that commands go by.
@@ -124,10 +128,21 @@ impl Store {
 
     /// Runs a command.
     pub(crate) fn run(&mut self, command: impl Into<Command>) -> Result<Reply, Failure> {
+        let command = command.into();
+        let is_dry = is_dry_run(&command);
         output::set_command_done(false);
-        let reply = self.memory.run(self.now, command)?;
+        let reply = self.memory.run(self.now, command).map_err(|error| self.told(error.into()))?;
         output::set_command_done(true);
+        self.has_changed |= !is_dry && changes(&reply);
         Ok(reply)
+    }
+
+    /// A failure as it is told: one that comes after changes of the same run does not say that there are none.
+    pub(crate) fn told(&self, mut failure: Failure) -> Failure {
+        if self.has_changed {
+            failure.help = after_changes(&failure.help);
+        }
+        failure
     }
 
     /// The memory itself, for who keeps several commands in flight.
@@ -152,6 +167,33 @@ impl Store {
     /// Why the trace is not whole, if it is not.
     pub(crate) fn trace_failure(&self) -> Option<String> {
         self.trace.as_ref().and_then(Trace::failure)
+    }
+}
+
+fn is_dry_run(command: &Command) -> bool {
+    match command {
+        Command::Entries(EntriesCommand { verb: EntriesVerb::Import(request), .. }) => request.dry_run,
+        Command::Entries(EntriesCommand { verb: EntriesVerb::Retain { dry_run, .. }, .. }) => *dry_run,
+        Command::Exchange(ExchangeCommand { verb: ExchangeVerb::ImportFrom(request), .. }) => request.dry_run,
+        _ => false,
+    }
+}
+
+/// Whether a reply tells of a change of the store: of the commands that a run has several of.
+fn changes(reply: &Reply) -> bool {
+    match reply {
+        Reply::Entries(EntriesReply::Imported(reply)) => {
+            reply.files.iter().any(|file| matches!(file.state, ImportState::Upserted | ImportState::Deleted))
+        }
+        Reply::Entries(EntriesReply::Retained(reply)) => !reply.deleted.is_empty(),
+        Reply::Entries(EntriesReply::Opened(_) | EntriesReply::Saved(_) | EntriesReply::Forgotten(_)) => true,
+        Reply::Exchange(ExchangeReply::Imported(reply)) => {
+            let is_change = |state: &ExchangeState| {
+                matches!(state, ExchangeState::Stored | ExchangeState::Updated | ExchangeState::Renamed(_))
+            };
+            reply.entries.iter().any(|entry| is_change(&entry.state))
+        }
+        _ => false,
     }
 }
 
@@ -222,7 +264,20 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
 }
 
 /// Whose memory it is.
-pub(crate) fn project(global: &Global) -> Project {
+///
+/// # Errors
+///
+/// For a path that was typed and does not exist: it would be the memory of no project at all.
+pub(crate) fn project(global: &Global) -> Result<Project, Failure> {
+    if let Some(path) = global.project.as_deref().filter(|path| !global.notebook && !path.exists()) {
+        let message = format!("the project `{}` does not exist", path.display());
+        return Err(Failure::usage(message, "name a folder or a file in it, or use --notebook for no project"));
+    }
+    Ok(named_project(global))
+}
+
+/// Whose memory it would be: of a path that was typed, whether it exists or not.
+pub(crate) fn named_project(global: &Global) -> Project {
     if global.notebook {
         return Project::Notebook;
     }

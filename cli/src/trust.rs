@@ -35,7 +35,8 @@ pub(crate) struct ApproveArgs {
     /// Keys of entries; paths, names or titles of notes; behind `--` where one begins with a hyphen
     #[arg(value_name = "KEY|PATH")]
     names: Vec<String>,
-    /// All with this source; `tool` and `import` stand for all of that provenance
+    /// All with this source; `tool` and `import` stand for all of that provenance, a format such as claude-code for
+    /// all that was imported from it
     #[arg(long, value_name = "SOURCE")]
     all_from: Option<String>,
     /// Only if it still has the version that `pending --json` has shown; with one name alone

@@ -14,6 +14,7 @@ use crate::entries::{self, Entries};
 use crate::notebook::{self, Notebook};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
+use crate::store::RelPath;
 use crate::trust::{Flag, Provenance, Waiting, approve as approved_text, for_model, version_of};
 
 /// How many names one command may have.
@@ -62,7 +63,8 @@ impl TrustCommand {
 pub struct ApproveRequest {
     /// Keys of entries; paths, names or titles of notes. At most [`MAX_NAMES`].
     pub names: Vec<String>,
-    /// All with this `source`; `tool` and `import` stand for all of that provenance.
+    /// All with this `source`; `tool` and `import` stand for all of that provenance, the name of a format such as
+    /// `claude-code` for all that was imported from it.
     pub from: Option<String>,
     /// Only if it still has this version; with one name alone.
     pub base: Option<String>,
@@ -133,8 +135,9 @@ pub(crate) async fn run(
 ) -> Result<TrustReply, Error> {
     Ok(match command {
         TrustCommand::Pending { limit, cursor } => {
+            let after = cursor.as_deref().map(after).transpose()?;
             let waiting = waiting(call, notebook, entries).await?;
-            TrustReply::Pending(page(call, &waiting, limit as usize, cursor.as_deref()))
+            TrustReply::Pending(page(call, &waiting, limit as usize, after))
         }
         TrustCommand::Approve(request) => {
             check(call, &request)?;
@@ -152,13 +155,25 @@ async fn waiting(call: &Call, notebook: &Rc<Notebook>, entries: &Entries) -> Res
     Ok(waiting)
 }
 
-fn page(call: &Call, waiting: &[Waiting], limit: usize, cursor: Option<&str>) -> PendingReply {
-    let rest = waiting.iter().filter(|item| cursor.is_none_or(|cursor| item.path.as_str() > cursor));
+/// What a cursor begins with, so that no other text passes for one.
+const CURSOR: &str = "after:";
+
+/// The path that a page begins after.
+fn after(cursor: &str) -> Result<&str, Error> {
+    let path = cursor.strip_prefix(CURSOR).filter(|path| RelPath::parse(*path).is_ok());
+    path.ok_or_else(|| {
+        let message = format!("`{}` is not a cursor", cursor.escape_debug());
+        Error::invalid_argument(message, "give the `next` of the page before, or none")
+    })
+}
+
+fn page(call: &Call, waiting: &[Waiting], limit: usize, after: Option<&str>) -> PendingReply {
+    let rest = waiting.iter().filter(|item| after.is_none_or(|after| item.path.as_str() > after));
     let rest: Vec<&Waiting> = rest.collect();
     let page = rest.get(..limit.min(rest.len())).unwrap_or_default();
     PendingReply {
         items: page.iter().map(|item| shown(call, item)).collect(),
-        next: page.last().filter(|_| page.len() < rest.len()).map(|last| last.path.as_str().to_string()),
+        next: page.last().filter(|_| page.len() < rest.len()).map(|last| format!("{CURSOR}{}", last.path)),
         total: u32::try_from(waiting.len()).unwrap_or(u32::MAX),
     }
 }
@@ -219,7 +234,11 @@ async fn approve(call: &Call, waiting: &[Waiting], request: &ApproveRequest) -> 
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
     }
     if let Some(from) = &request.from {
-        let is_from = |item: &&Waiting| item.source.as_ref() == Some(from) || item.provenance.as_str() == from;
+        let is_from = |item: &&Waiting| {
+            let source = item.source.as_deref();
+            let is_format = source.and_then(format_of).is_some_and(|format| format == from);
+            source == Some(from) || is_format || item.provenance.as_str() == from
+        };
         meant.extend(waiting.iter().filter(is_from));
     }
     let mut done: Vec<&Waiting> = Vec::new();
@@ -242,6 +261,14 @@ async fn approve(call: &Call, waiting: &[Waiting], request: &ApproveRequest) -> 
     let verb = if request.dry_run { "Would approve" } else { "Approved" };
     reply.message = format!("{verb} {approved}, skipped {skipped}");
     Ok(reply)
+}
+
+/// The format in the mark of an import from another agent: `import:claude-code notes/x.md:1 #digest`.
+fn format_of(source: &str) -> Option<&str> {
+    if !entries::is_mark(source) {
+        return None;
+    }
+    source.strip_prefix("import:")?.split([' ', ':']).next()
 }
 
 /// Sets the moment, if the text is still the one that was looked at.

@@ -14,6 +14,7 @@ mod scope;
 mod validate;
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,7 +24,8 @@ use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 
 use crate::protocol::{
-    CommandId, ContextKey, Error, ErrorCode, Finished, FsOp, FsRequest, FsResult, ProtocolError, Step,
+    AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsOp, FsOutcome, FsRequest, FsResult,
+    ProtocolError, RemoveOutcome, RenameOutcome, Step, WriteOutcome,
 };
 use crate::sorted::{SortedMap, SortedSet};
 use mailbox::{Mailbox, Slot};
@@ -63,6 +65,12 @@ impl Default for Limits {
     }
 }
 
+/// The folder of the index, below the root or a project.
+const INDEX_FOLDER: &str = ".saddlebag";
+
+/// How many commands that ended are remembered.
+const MAX_ENDED: usize = 4_096;
+
 /// The commands in flight and the requests that are owed a result.
 pub(crate) struct Engine<R> {
     epoch: u64,
@@ -71,6 +79,9 @@ pub(crate) struct Engine<R> {
     /// Their ids grow.
     tasks: Vec<(CommandId, Task<R>)>,
     owed: SortedMap<String, Owed>,
+    /// The last commands that ended, with the name and the number of requests of each: it tells a key that was
+    /// used from one that was never issued.
+    ended: VecDeque<(CommandId, &'static str, u32)>,
     /// Keys of cancelled commands: their results are taken and ignored, once each.
     abandoned: SortedSet<String>,
 }
@@ -81,6 +92,8 @@ struct Task<R> {
     mailbox: Rc<RefCell<Mailbox>>,
     requests_made: u32,
     in_flight: u32,
+    /// An operation of it has changed the store, or may have.
+    has_changed: bool,
 }
 
 struct Owed {
@@ -97,6 +110,7 @@ impl<R: 'static> Engine<R> {
             last_command: None,
             tasks: Vec::new(),
             owed: SortedMap::default(),
+            ended: VecDeque::new(),
             abandoned: SortedSet::default(),
         }
     }
@@ -123,7 +137,7 @@ impl<R: 'static> Engine<R> {
         let fs = Fs::default();
         let mailbox = fs.mailbox.clone();
         let future = Box::pin(command(fs));
-        self.tasks.push((id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0 }));
+        self.tasks.push((id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0, has_changed: false }));
         Ok(self.advance(id))
     }
 
@@ -143,6 +157,7 @@ impl<R: 'static> Engine<R> {
         };
         if let Some(task) = self.task(owed.command) {
             task.in_flight = task.in_flight.saturating_sub(1);
+            task.has_changed |= result.outcome.as_ref().is_ok_and(|outcome| changes(&owed.op, outcome));
             task.mailbox.borrow_mut().answer(owed.slot, result.outcome);
         }
         Ok(self.advance(owed.command))
@@ -170,6 +185,13 @@ impl<R: 'static> Engine<R> {
     }
 
     fn end(&mut self, id: CommandId) {
+        if let Some(task) = self.task(id) {
+            let ended = (id, task.operation, task.requests_made);
+            if self.ended.len() >= MAX_ENDED {
+                self.ended.pop_front();
+            }
+            self.ended.push_back(ended);
+        }
         self.tasks.retain(|task| task.0 != id);
     }
 
@@ -201,12 +223,36 @@ impl<R: 'static> Engine<R> {
     }
 
     fn refuse(&self, key: String) -> ProtocolError {
-        match ContextKey::parse(&key) {
-            Some((epoch, _)) if epoch != self.epoch => ProtocolError::ForeignKey(key),
-            Some((_, command)) if self.last_command.is_some_and(|last| command <= last) => ProtocolError::UsedKey(key),
-            _ => ProtocolError::UnknownKey(key),
+        let Some((epoch, command, request)) = ContextKey::parse(&key) else { return ProtocolError::UnknownKey(key) };
+        if epoch != self.epoch {
+            return ProtocolError::ForeignKey(key);
         }
+        let begun = self.tasks.iter().map(|(id, task)| (*id, task.operation, task.requests_made));
+        let mut known = begun.chain(self.ended.iter().copied()).filter(|(id, ..)| *id == command);
+        let is_issued = known.any(|(_, operation, made)| {
+            (1..=made).contains(&request) && ContextKey::mint(operation, epoch, command, request).as_str() == key
+        });
+        if is_issued { ProtocolError::UsedKey(key) } else { ProtocolError::UnknownKey(key) }
     }
+}
+
+/// Whether an operation has changed what people keep, or may have. The copy of the index is nobody's text.
+fn changes(op: &FsOp, outcome: &FsOutcome) -> bool {
+    let path = match op {
+        FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => path,
+        FsOp::Rename { to, .. } => to,
+        FsOp::MakeDirectory { path } => path,
+        FsOp::Read { .. } | FsOp::List { .. } => return false,
+    };
+    let is_done = match outcome {
+        FsOutcome::Write(written) => !matches!(written, WriteOutcome::Stale(_)),
+        FsOutcome::Append(appended) => !matches!(appended, AppendOutcome::Stale(_)),
+        FsOutcome::Remove(removed) => *removed == RemoveOutcome::Done,
+        FsOutcome::Rename(renamed) => *renamed == RenameOutcome::Done,
+        FsOutcome::MakeDirectory => true,
+        FsOutcome::Read(_) | FsOutcome::List(_) => false,
+    };
+    is_done && !path.segments().any(|segment| segment == INDEX_FOLDER)
 }
 
 impl<R> Task<R> {
@@ -216,6 +262,7 @@ impl<R> Task<R> {
             return None;
         }
         match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Err(error)) if self.has_changed => Some(Err(error.after_changes())),
             Poll::Ready(outcome) => Some(outcome),
             Poll::Pending if self.mailbox.borrow().has_queued() => None,
             // A command that waits for nothing would never end.

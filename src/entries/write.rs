@@ -325,10 +325,11 @@ async fn settles(
             stands && !matches!(refusal(call, before, fields, base), Some(StoreState::Forgotten | StoreState::Conflict))
         };
         let replaces_all = others.iter().all(replaces);
-        if !is_new && !(replaces_all && is_latest) {
+        let yields = !is_latest || !replaces_all;
+        if yields && !is_new {
             return Ok(!replaces_all || *base != Base::Any);
         }
-        if !is_latest || !replaces_all {
+        if yields {
             if remove_version(&call.fs, path, own.version.clone()).await? {
                 return Ok(false);
             }

@@ -22,7 +22,7 @@ pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u
 
 /// Refuses a number of bytes that no part has.
 fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
-    let limit = call.scope.limits.max_file_bytes.saturating_sub(MAX_CONTINUATION_BYTES);
+    let limit = call.scope.limits.max_file_bytes;
     if max_bytes < 4 || max_bytes > limit {
         let message = format!("cannot read {max_bytes} bytes at once, the limits are 4 and {limit}");
         return Err(Error::invalid_argument(message, "read the file in parts: each reply says where the next begins"));
@@ -33,7 +33,9 @@ fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
 /// Reads a part of a file, as [`read`] does.
 pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
     check_bytes(call, max_bytes)?;
-    let outcome = call.fs.read(path, offset, max_bytes + MAX_CONTINUATION_BYTES).await;
+    // A few bytes more, for a character that begins before the part; of the largest part that is left out.
+    let asked = max_bytes.saturating_add(MAX_CONTINUATION_BYTES).min(call.scope.limits.max_file_bytes);
+    let outcome = call.fs.read(path, offset, asked).await;
     let reply = ReadReply {
         path: call.scope.shown(path),
         state: FileState::Missing,

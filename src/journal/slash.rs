@@ -16,7 +16,7 @@ use crate::engine::{Backups, Call};
 use crate::protocol::Error;
 use crate::search::Corpus;
 
-/// What a line that is no command is answered with.
+/// The help of the error for a line that is not a command.
 pub const SLASH_USAGE: &str = "usage: /memory [status|search|read|write|edit|clear|restore]";
 
 /// How much of a file or of a search a person is shown, in characters and bytes.
@@ -202,7 +202,7 @@ fn split_word(text: &str) -> (&str, &str) {
 }
 
 fn usage(problem: &str) -> Error {
-    Error::invalid_argument(SLASH_USAGE, problem)
+    Error::invalid_argument(problem, SLASH_USAGE)
 }
 
 #[cfg(test)]
@@ -244,11 +244,7 @@ mod tests {
             "/memory edit long x",
             "/memory clear",
         ] {
-            assert_eq!(
-                SlashCommand::parse(line).map_err(|error| error.message),
-                Err(SLASH_USAGE.to_string()),
-                "{line}"
-            );
+            assert_eq!(SlashCommand::parse(line).map_err(|error| error.help), Err(SLASH_USAGE.to_string()), "{line}");
         }
         assert!(SlashCommand::parse("/memoryx").is_err());
         assert!(SlashCommand::parse("/memory read bogus").is_err());

@@ -86,6 +86,14 @@ impl Error {
         Self::new(ErrorCode::Storage, format!("{place}: {error}"), help)
     }
 
+    /// The same error of a command that had changed something before it failed: what it says of a store that is as
+    /// before is not true then. Only who ran the whole command knows.
+    #[must_use]
+    pub fn after_changes(mut self) -> Self {
+        self.help = after_changes(&self.help);
+        self
+    }
+
     /// A file that does not exist, in the operating system's words as zerostack shows them.
     pub(crate) fn not_found(path: &RelPath) -> Self {
         let help = format!("there is no {path}; `list` shows what there is");
@@ -108,6 +116,19 @@ impl Error {
     pub(crate) fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message, help)
     }
+}
+
+/// What help says of a store that is as it was before.
+const UNCHANGED: [&str; 4] = ["nothing was changed", "nothing was written", "nothing was imported", "nothing was made"];
+
+/// Help for somebody whose command has changed something before it failed.
+#[must_use]
+pub fn after_changes(help: &str) -> String {
+    let mut help = String::from(help);
+    for claim in UNCHANGED {
+        help = help.replace(claim, "what was done before stays");
+    }
+    help
 }
 
 impl From<NameError> for Error {

@@ -18,14 +18,14 @@ impl ContextKey {
         Self(alloc::format!("{operation}/{epoch}.{}.{request}", command.0))
     }
 
-    /// The epoch and the command that `text` names, if it has the shape of a key.
-    pub(crate) fn parse(text: &str) -> Option<(u64, CommandId)> {
+    /// The epoch, the command and the request that `text` names, if it has the shape of a key.
+    pub(crate) fn parse(text: &str) -> Option<(u64, CommandId, u32)> {
         let (_, numbers) = text.split_once('/')?;
         let mut numbers = numbers.split('.').map(str::parse::<u64>);
         let epoch = numbers.next()?.ok()?;
         let command = numbers.next()?.ok()?;
-        numbers.next()?.ok()?;
-        numbers.next().is_none().then_some((epoch, CommandId(command)))
+        let request = u32::try_from(numbers.next()?.ok()?).ok()?;
+        numbers.next().is_none().then_some((epoch, CommandId(command), request))
     }
 
     /// The key as text of its own.

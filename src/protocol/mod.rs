@@ -9,7 +9,7 @@ mod fs;
 mod key;
 mod step;
 
-pub use error::{Error, ErrorCode};
+pub use error::{Error, ErrorCode, after_changes};
 pub use fs::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, ListOutcome, Listing,
     Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,

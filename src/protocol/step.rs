@@ -41,7 +41,7 @@ pub struct Finished<R> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// No request ever had this key.
+    /// No request ever had this key, as far as is known: of the last 4,096 commands that ended.
     #[error("unknown context key `{0}`")]
     UnknownKey(String),
     /// The key belongs to another epoch: to an engine opened before, or to another store.

@@ -26,7 +26,13 @@ const PAGE_HITS: u32 = 50;
 /// The command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalCommand, Error> {
     let name = arguments.text("name");
-    let target = |word: &str, role| Target::parse(word, name, role);
+    let target = |word: &str, role| match (word, name.map(str::trim)) {
+        ("note", None | Some("")) => {
+            let message = format!("{}: `name` is missing: a note needs one", spec.name);
+            Err(Error::new(ErrorCode::InvalidName, message, "give `name`, without slashes or dots"))
+        }
+        _ => Target::parse(word, name, role),
+    };
     Ok(match spec.id {
         Id::Write => JournalCommand::Write {
             target: target(&arguments.needed("target"), TargetRole::Target)?,

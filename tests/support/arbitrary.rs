@@ -225,6 +225,7 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
             .prop_map(|(from, to, text)| NotebookCommand::Link { from, to, text }),
         2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename { note, title }),
         1 => note().prop_map(|note| NotebookCommand::Forget { note }),
+        1 => note().prop_map(|note| NotebookCommand::Restore { note }),
         1 => Just(NotebookCommand::Tags),
         1 => list().prop_map(NotebookCommand::Graph),
         1 => Just(NotebookCommand::Orphans),
@@ -513,6 +514,7 @@ fn verb() -> impl Strategy<Value = EntriesVerb> {
             .prop_map(|(filter, limit, cursor)| EntriesVerb::List { filter, limit, cursor }),
         2 => (name(), base()).prop_map(|(key, base)| EntriesVerb::Forget { key, base }),
         1 => prop::option::of(name()).prop_map(|key| EntriesVerb::Purge { key }),
+        1 => name().prop_map(|key| EntriesVerb::Restore { key }),
         2 => (any::<bool>(), prop::option::weighted(0.3, name()))
             .prop_map(|(forgotten, cursor)| EntriesVerb::Export { forgotten, cursor }),
         3 => import().prop_map(EntriesVerb::Import),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Store, TODAY, run};
+use crate::support::{Store, TODAY, engine, run};
 
 #[test]
 fn refused_note_names_change_nothing() {
@@ -209,4 +209,56 @@ fn a_component_that_is_none_is_refused() {
         run(&mut command, None).exits(3).complains(message).prints("");
         assert!(store.tree().is_empty());
     }
+}
+
+#[test]
+fn a_project_that_does_not_exist_is_an_error() {
+    let store = Store::new();
+    let root = store.root.to_str().unwrap();
+    let engine = engine();
+    for command in [&["status"][..], &["write", "scratchpad", "x"]] {
+        let arguments = [&["--root", root, "--project", "no/such/folder", "--engine", &engine], command].concat();
+        let run = run(&mut store.bare(&arguments), None).exits(2);
+        run.complains("the project `no/such/folder` does not exist");
+    }
+    assert_eq!(std::fs::read_dir(&store.root).unwrap().count(), 0);
+}
+
+#[test]
+fn a_slash_command_that_is_not_one_says_what_is_wrong_and_then_the_usage() {
+    let store = Store::new();
+    let error = store.run(&["--json", "slash", "nope"]).exits(2).stderr;
+    let error: serde_json::Value = serde_json::from_str(&error).unwrap();
+    assert_eq!(error["error"]["message"], "unknown command: nope");
+    assert_eq!(error["error"]["help"], "usage: /memory [status|search|read|write|edit|clear|restore]");
+}
+
+#[test]
+fn a_tool_that_writes_a_note_without_a_name_says_what_is_missing() {
+    let store = Store::new();
+    for arguments in [r#"{"target":"note","content":"x"}"#, r#"{"target":"note","name":" ","content":"x"}"#] {
+        store.refuses(&["call", "memory_write", arguments], 3, "memory_write: `name` is missing: a note needs one");
+    }
+}
+
+#[test]
+fn a_refused_tag_filter_names_the_filter() {
+    let store = Store::new();
+    store.run(&["init"]).exits(0);
+    let mut zk = store.command(&["zk", "list", "--tag", "NOT db OR infra"]);
+    let run = run(zk.current_dir(&store.root), None);
+    assert!(run.code != 0 && run.stderr.contains("`NOT db OR infra`"), "{run:?}");
+    store.refuses(&["notes", "--tag", "NOT db OR infra"], 2, "cannot negate a tag in a OR group: `NOT db OR infra`");
+}
+
+#[test]
+fn a_block_that_is_empty_is_never_silent() {
+    let store = Store::new();
+    std::fs::write(store.here.join("empty.md"), "").unwrap();
+    std::fs::write(store.here.join("base.md"), "You help.\n").unwrap();
+    let nothing = "memory has nothing to say: no block";
+    for arguments in [&["context"][..], &["context", "--append-to", "empty.md"]] {
+        store.run(arguments).exits(1).prints("").complains(nothing);
+    }
+    store.run(&["context", "--append-to", "base.md"]).exits(0).complains("memory has nothing to say");
 }

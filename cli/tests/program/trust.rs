@@ -56,3 +56,43 @@ fn a_secret_is_refused_redacted_or_kept() {
     store.run(&["--secrets", "allow", "store", "k", &text]).exits(0);
     store.run(&["get", "k"]).exits(0).prints(&text);
 }
+
+#[test]
+fn a_cursor_that_pending_has_not_given_is_an_error() {
+    let store = Store::new();
+    for key in ["a", "b", "c"] {
+        store.run(&["--provenance", "tool", "store", key, "text"]).exits(0);
+    }
+    for junk in ["junk", "", "after:", "after:../x", "agents/main/entries/core/a.md"] {
+        store.refuses(&["pending", "--after", junk], 2, "is not a cursor");
+    }
+    let page = store.run(&["--json", "pending", "--limit", "2"]).exits(0).json();
+    let rest = store.run(&["--json", "pending", "--after", page["next"].as_str().unwrap()]).exits(0).json();
+    assert_eq!((&rest["items"][0]["name"], rest["next"].is_null()), (&"c".into(), true));
+}
+
+#[test]
+fn what_came_from_a_format_is_approved_by_its_name() {
+    let store = Store::new();
+    fs::create_dir_all(store.here.join("claude")).unwrap();
+    let topic = "---\nname: role\ndescription: who\ntype: user\n---\n\nEngineer.\n";
+    fs::write(store.here.join("claude/role.md"), topic).unwrap();
+    fs::write(store.here.join("claude/MEMORY.md"), "- [Role](role.md) — who\n").unwrap();
+    store.run(&["import", "claude", "--from", "claude-code"]).exits(0);
+    store.run(&["--provenance", "tool", "store", "page", "text"]).exits(0);
+    store.run(&["approve", "--all-from", "claude"]).exits(1);
+    let approved = store.run(&["--json", "approve", "--all-from", "claude-code"]).exits(0).json();
+    assert_eq!((&approved["approved"][0]["name"], approved["approved"][1].is_null()), (&"role".into(), true));
+}
+
+#[test]
+fn the_status_counts_entries_journal_lines_and_what_waits() {
+    let store = Store::new();
+    store.run(&["store", "a", "text"]).exits(0);
+    store.run(&["--provenance", "tool", "store", "b", "text"]).exits(0);
+    store.run(&["journal", "deployed"]).exits(0);
+    let status = store.run(&["status"]).exits(0).stdout;
+    assert!(status.ends_with("journal: 1 line(s) today\nentries: 2\nwaiting for approval: 1\n"), "{status}");
+    let json = store.run(&["--json", "status"]).exits(0).json();
+    assert_eq!((&json["journal_lines"], &json["entries"], &json["waiting"]), (&1.into(), &2.into(), &1.into()));
+}

@@ -23,7 +23,9 @@ pub(crate) enum SelectError {
     NoNotesAt {
         path: String,
     },
-    NegatedTagInGroup,
+    NegatedTagInGroup {
+        filter: String,
+    },
 }
 
 impl From<SelectError> for Error {
@@ -43,8 +45,8 @@ impl From<SelectError> for Error {
                 format!("could not find notes at: {path}"),
                 "give the path of a note below the root of the notebook, or a part of its name",
             ),
-            SelectError::NegatedTagInGroup => Self::invalid_argument(
-                "cannot negate a tag in a OR group",
+            SelectError::NegatedTagInGroup { filter } => Self::invalid_argument(
+                format!("cannot negate a tag in a OR group: `{}`", filter.escape_debug()),
                 "give what must not be there as a tag filter of its own: `--tag 'NOT done'`",
             ),
         }

@@ -30,7 +30,7 @@ impl TagFilter {
                 ([], _) => {}
                 (_, 0) => filter.groups.push(alternatives.iter().map(|tag| glob(tag)).collect()),
                 ([tag], _) => filter.unwanted.extend(negation(tag).map(glob)),
-                _ => return Err(SelectError::NegatedTagInGroup),
+                _ => return Err(SelectError::NegatedTagInGroup { filter: part.trim().into() }),
             }
         }
         Ok(filter)
@@ -156,7 +156,10 @@ mod tests {
         assert_eq!(matches(&["#a"], &["a"]), Ok(true));
         assert_eq!(matches(&[" "], &[]), Ok(true));
         assert_eq!(matches(&["more words OR b"], &["more words"]), Ok(true));
-        assert_eq!(matches(&["a OR NOT b"], &["a"]), Err(SelectError::NegatedTagInGroup));
+        assert_eq!(
+            matches(&["a OR NOT b"], &["a"]),
+            Err(SelectError::NegatedTagInGroup { filter: "a OR NOT b".into() })
+        );
     }
 
     #[test]

@@ -267,7 +267,10 @@ fn what_zk_passes_over_in_silence_is_an_error() {
         crate::protocol::Error::from(refused(NoteFilter { link_to: one("nope"), ..NoteFilter::default() })).message,
         "could not find notes at: nope"
     );
-    assert_eq!(refused(NoteFilter { tags: one("a OR -b"), ..NoteFilter::default() }), SelectError::NegatedTagInGroup);
+    assert_eq!(
+        refused(NoteFilter { tags: one("a OR -b"), ..NoteFilter::default() }),
+        SelectError::NegatedTagInGroup { filter: "a OR -b".into() }
+    );
 }
 
 #[test]

@@ -125,12 +125,13 @@ impl Tool<'_> {
             let mut shown = Vec::new();
             let mut size = child.size;
             for grandchild in below {
-                // How large a folder below is, nobody has asked.
-                if grandchild.is_folder && self.visible(&grandchild.place).await?.is_empty() {
-                    continue;
-                }
-                size += grandchild.size;
-                shown.push(line(&format!("{base}/{}", child.name), &grandchild, grandchild.size));
+                let held = match grandchild.is_folder {
+                    true => self.held_by(&grandchild.place).await?,
+                    false => Some(grandchild.size),
+                };
+                let Some(held) = held else { continue };
+                size += held;
+                shown.push(line(&format!("{base}/{}", child.name), &grandchild, held));
             }
             if child.is_folder && shown.is_empty() {
                 continue;
@@ -158,6 +159,22 @@ impl Tool<'_> {
             text.push_str(&format!("\n(lines {start} to {end} of {count}; more: view_range [{}, -1])", end + 1));
         }
         Ok(text)
+    }
+
+    /// The size of all files of a folder, however deep they are; `None` for an empty one.
+    async fn held_by(&self, place: &Place) -> Result<Option<u64>, Error> {
+        let mut children = self.visible(place).await?;
+        if children.is_empty() {
+            return Ok(None);
+        }
+        let mut size = 0;
+        while let Some(child) = children.pop() {
+            size += child.size;
+            if child.is_folder {
+                children.extend(self.visible(&child.place).await?);
+            }
+        }
+        Ok(Some(size))
     }
 
     async fn visible(&self, place: &Place) -> Result<Vec<Child>, Error> {

@@ -27,6 +27,11 @@ impl MemoryPath {
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let below = text.strip_prefix(ROOT).filter(|below| below.is_empty() || below.starts_with('/'));
         let Some(below) = below else {
+            if text.starts_with(ROOT) {
+                // The reference tool begins by the letters alone, and finds nothing there.
+                let missing = format!("The path {} does not exist. Please provide a valid path.", shown(text));
+                return Err(exactly(missing));
+            }
             return Err(exactly(format!("Path must start with {ROOT}, got: {}", shown(text))));
         };
         if text.len() > MAX_PATH_BYTES {
