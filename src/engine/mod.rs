@@ -30,7 +30,7 @@ use mailbox::{Mailbox, Slot};
 
 pub(crate) use files::{
     Backup, Backups, Change, Loaded, append, append_computed, create, load, load_all, remove, remove_version, replace,
-    update,
+    update, write_version,
 };
 pub(crate) use mailbox::Fs;
 pub(crate) use scope::{Call, Scope};
