@@ -107,7 +107,8 @@ async fn list(call: &Call, entries: &Entries, after: Option<&str>, limit: u32) -
 }
 
 async fn read(call: &Call, entries: &Entries, path: &str, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
-    let path = parse(path)?;
+    // Replies show paths with the prefix of the configuration.
+    let path = parse(path.strip_prefix(call.scope.path_prefix.as_str()).unwrap_or(path))?;
     if !is_listed(call, entries, &path) {
         // Whether there is such a file elsewhere is not this scope's to know.
         let message = format!("`{path}` is no file of this memory");

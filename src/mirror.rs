@@ -254,7 +254,7 @@ macro_rules! mirror_contract {
             notebook::DeadLink => own_notebook::DeadLink { path, line, target, candidates }
             notebook::Mention => own_notebook::Mention { path, title, lines }
             notebook::LinkReply => own_notebook::LinkReply { from, to, link, already_linked, message }
-            notebook::RenameReply => own_notebook::RenameReply { old_path, path, title, links, files, message }
+            notebook::RenameReply => own_notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
             notebook::ForgetReply => own_notebook::ForgetReply { path, backup, message }
             notebook::ErrorReply => own_notebook::ErrorReply { path, title, count, state, message }
             notebook::MemoryContext => own_notebook::MemoryContext { text, included, left_out, unapproved, flags }

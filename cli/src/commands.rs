@@ -73,8 +73,6 @@ pub(crate) fn target(word: &str, name: Option<&str>, role: TargetRole) -> Result
             let (inline, name) = (inline.escape_debug(), name.escape_debug());
             Err(Failure::usage(format!("the {kind} has two names, `{inline}` and `{name}`"), "give one"))
         }
-        // No target has such a name: it is a path as other commands print it.
-        (None, None) if word.contains('/') || word.ends_with(NOTE_SUFFIX) => Ok(Target::Page(word.to_string())),
         (None, name) => Ok(Target::parse(word, name, role)?),
     }
 }

@@ -102,8 +102,8 @@ impl Frontmatter {
         }
     }
 
-    /// The tags of `tag`, `tags`, `keyword` and `keywords`: the items of a list, the words of a text;
-    /// without a `#` before them.
+    /// The tags of `tag`, `tags`, `keyword` and `keywords`: the items of a list, the words of a text between
+    /// commas and white space; without a `#` before them.
     #[must_use]
     pub fn tags(&self) -> Vec<String> {
         let mut tags = Vec::new();
@@ -116,7 +116,9 @@ impl Frontmatter {
         };
         for key in ["tag", "tags", "keyword", "keywords"] {
             match self.value(key) {
-                Some(Value::String(text)) => text.split_whitespace().for_each(&mut push),
+                Some(Value::String(text)) => {
+                    text.split(|c: char| c == ',' || c.is_whitespace()).for_each(&mut push);
+                }
                 Some(Value::List(items)) => items.iter().filter_map(Value::text).for_each(|tag| push(&tag)),
                 Some(other) => other.text().iter().for_each(|tag| push(tag)),
                 None => {}

@@ -258,7 +258,7 @@ impl<'s> Scan<'s> {
                 && let Some(wiki) = self.wiki(start, opening)
             {
                 let relation = (opening == 3).then_some("down");
-                return self.wiki_link(start, wiki, relation);
+                return self.wiki_link(LinkKind::Wiki, start, wiki, relation);
             }
         }
         self.push(start + 1, false);
@@ -268,6 +268,12 @@ impl<'s> Scan<'s> {
     fn image(&mut self, start: usize) -> Option<usize> {
         if at(self.bytes, start + 1) != b'[' {
             return None;
+        }
+        if at(self.bytes, start + 2) == b'['
+            && at(self.bytes, start + 3) != b'['
+            && let Some(wiki) = self.wiki(start + 1, 2)
+        {
+            return Some(self.wiki_link(LinkKind::Embed, start, wiki, None));
         }
         self.push(start + 2, true);
         Some(start + 2)
@@ -293,23 +299,28 @@ impl<'s> Scan<'s> {
     /// Reads the wiki link whose `opening` brackets are at `start`; it ends on its line.
     fn wiki(&self, start: usize, opening: usize) -> Option<Wiki> {
         let inner = start + opening;
-        let mut bar = None;
+        let mut bar: Option<Range<usize>> = None;
         let mut next = inner;
         let close = loop {
             match *self.bytes.get(next)? {
+                // In a table, a bar would end the cell; no file of a link has one in its name.
+                b'\\' if bar.is_none() && at(self.bytes, next + 1) == b'|' => {
+                    bar = Some(next..next + 2);
+                    next += 1;
+                }
                 b'\\' if at(self.bytes, next + 1) != b'\n' => next += 1,
                 b'\n' => return None,
                 b'[' if at(self.bytes, next + 1) == b'[' => return None,
                 b']' if at(self.bytes, next + 1) == b']' && (opening == 2 || at(self.bytes, next + 2) == b']') => {
                     break next;
                 }
-                b'|' if bar.is_none() => bar = Some(next),
+                b'|' if bar.is_none() => bar = Some(next..next + 1),
                 _ => {}
             }
             next += 1;
         };
-        let target = self.trim(inner..bar.unwrap_or(close));
-        let label = bar.map(|bar| self.trim(bar + 1..close)).filter(|label| !label.is_empty());
+        let target = self.trim(inner..bar.as_ref().map_or(close, |bar| bar.start));
+        let label = bar.map(|bar| self.trim(bar.end..close)).filter(|label| !label.is_empty());
         (!target.is_empty()).then_some(Wiki { target, label, end: close + opening })
     }
 
@@ -319,11 +330,15 @@ impl<'s> Scan<'s> {
         start..start + text.trim().len()
     }
 
-    fn wiki_link(&mut self, start: usize, wiki: Wiki, relation: Option<&str>) -> usize {
+    fn wiki_link(&mut self, kind: LinkKind, start: usize, wiki: Wiki, relation: Option<&str>) -> usize {
         self.mark_nested();
         let mut end = wiki.end;
         let mut relation = relation;
-        if relation.is_none() && at(self.bytes, end) == b'#' && !tags::continues(self.text, end + 1) {
+        if kind == LinkKind::Wiki
+            && relation.is_none()
+            && at(self.bytes, end) == b'#'
+            && !tags::continues(self.text, end + 1)
+        {
             relation = Some("down");
             end += 1;
         }
@@ -342,7 +357,7 @@ impl<'s> Scan<'s> {
         };
         if let Some((content, found)) = &mut self.found {
             found.links.push(Link {
-                kind: LinkKind::Wiki,
+                kind,
                 target,
                 anchor,
                 text,
@@ -417,21 +432,26 @@ impl<'s> Scan<'s> {
             markup.cut(start..opener.inner);
             markup.cut(close..end);
         }
-        if opener.image {
-            return;
+        if !opener.image {
+            self.floor = self.brackets.len();
         }
-        self.floor = self.brackets.len();
         let Some((content, found)) = &mut self.found else { return };
         // A bare URL in the text of a link is text: its target is all of it.
-        let inside = found.links.split_off(opener.links.min(found.links.len()));
-        found
-            .links
-            .extend(inside.into_iter().filter(|link| link.kind != LinkKind::Url || link.span != link.target_span));
+        if !opener.image {
+            let inside = found.links.split_off(opener.links.min(found.links.len()));
+            found
+                .links
+                .extend(inside.into_iter().filter(|link| link.kind != LinkKind::Url || link.span != link.target_span));
+        }
         let destination = references::unescape(destination);
         if destination.is_empty() {
             return;
         }
         let is_external = references::has_scheme(&destination) || destination.starts_with("//");
+        // A picture from elsewhere leads to no note, and may be megabytes of `data:`.
+        if opener.image && is_external {
+            return;
+        }
         let (target, anchor) = if is_external {
             (destination.into_owned(), None)
         } else {
@@ -442,7 +462,7 @@ impl<'s> Scan<'s> {
             (percent::decode(path).into_owned(), anchor.map(|anchor| percent::decode(anchor).into_owned()))
         };
         found.links.push(Link {
-            kind: LinkKind::Markdown,
+            kind: if opener.image { LinkKind::Image } else { LinkKind::Markdown },
             target,
             anchor,
             text: plain(self.text.get(opener.inner..close).unwrap_or_default(), self.blocks),
@@ -471,7 +491,7 @@ impl<'s> Scan<'s> {
         if at(self.bytes, start + 1) == b'[' && at(self.bytes, start + 2) == b'[' {
             let opening = if at(self.bytes, start + 3) == b'[' { 3 } else { 2 };
             let wiki = self.wiki(start + 1, opening)?;
-            return Some(self.wiki_link(start, wiki, Some("up")));
+            return Some(self.wiki_link(LinkKind::Wiki, start, wiki, Some("up")));
         }
         let (_, found) = self.found.as_mut()?;
         if !found.syntax.hashtags || !tags::may_start(self.text, start) {

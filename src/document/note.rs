@@ -10,6 +10,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
 use super::frontmatter::{Frontmatter, Value};
 use super::inline::Found;
+use super::properties;
 use super::scanner::Blocks;
 use super::tags::Names;
 use crate::order;
@@ -36,8 +37,8 @@ impl Default for TagSyntax {
 pub struct Note {
     /// The metadata at the head of the file.
     pub frontmatter: Frontmatter,
-    /// The `title` of the frontmatter, else the first heading of level 1, else the first of the smallest
-    /// level; markup is stripped. Empty if there is none.
+    /// The `title` of the frontmatter, else the first heading of level 1; markup is stripped. Empty if there
+    /// is neither: then the name of the file is the title, see [`Note::parse_file`].
     pub title: String,
     /// The text behind the frontmatter, or behind the heading that is the title; trimmed.
     pub body: Range<usize>,
@@ -53,6 +54,19 @@ pub struct Note {
     pub links: Vec<Link>,
     /// How many words the whole file has, separated by white space.
     pub word_count: u32,
+    /// What zk reads as title and body, where that differs: see [`Note::into_zk`].
+    pub zk: Option<ZkTitle>,
+}
+
+/// The title and the body of a note by zk's rule: a heading of any level can be the title.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZkTitle {
+    /// The first heading of the smallest level; empty if there is no heading.
+    pub title: String,
+    /// The text behind it, or the whole file.
+    pub body: Range<usize>,
+    /// The body up to its first blank line.
+    pub lead: Range<usize>,
 }
 
 /// A heading of a note.
@@ -71,12 +85,26 @@ pub struct Heading {
 /// How a link is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkKind {
-    /// `[[target]]`, `[[target|text]]`.
+    /// `[[target]]`, `[[target|text]]`, and `[[target\|text]]` as tables have it.
     Wiki,
     /// `[text](target)`, `[text][reference]`.
     Markdown,
+    /// `![[target]]`: the target is shown in place.
+    Embed,
+    /// `![text](target)`: the same in Markdown.
+    Image,
+    /// `[[target]]` in a text of the frontmatter.
+    Property,
     /// `<https://…>`, or a bare `https://…`.
     Url,
+}
+
+impl LinkKind {
+    /// Whether it is written in double brackets, wherever it stands.
+    #[must_use]
+    pub fn is_wiki(self) -> bool {
+        matches!(self, Self::Wiki | Self::Embed | Self::Property)
+    }
 }
 
 /// A link of a note.
@@ -108,8 +136,8 @@ impl Note {
     /// Parses a file. Every text is a note; what is wrong with its frontmatter is in
     /// [`Frontmatter::problem`].
     ///
-    /// The rules are zk's (`reference/notebook.md`, section 2.2). The time is linear in the size of the
-    /// text.
+    /// The rules are zk's (`reference/notebook.md`, section 2.2), but for the title, embeds and links in the
+    /// frontmatter. The time is linear in the size of the text.
     #[must_use]
     pub fn parse(text: &str, syntax: TagSyntax) -> Self {
         let frontmatter = Frontmatter::parse(text);
@@ -131,15 +159,24 @@ impl Note {
             }
         }
         let Found { mut links, tags, .. } = found;
+        links.extend(properties::links(text, &frontmatter));
         // A link is found at its end, behind those in its text.
         order::sort_slice_by_key(&mut links, |link| link.span.start);
         let (title, body_start) = match (frontmatter.title(), title_heading(&headings)) {
             (Some(title), _) => (String::from(title), frontmatter.span.end),
             (None, Some(heading)) => (heading.text.clone(), heading.span.end),
-            (None, None) => (String::new(), frontmatter.span.start),
+            (None, None) => (String::new(), frontmatter.span.end),
         };
+        let zk = title.is_empty().then(|| {
+            let heading = first_heading(&headings);
+            let start = heading.map_or(frontmatter.span.start, |heading| heading.span.end);
+            let body = trim(text, start..text.len());
+            let title = heading.map(|heading| heading.text.clone()).unwrap_or_default();
+            ZkTitle { title, lead: lead(text, body.clone()), body }
+        });
         let body = trim(text, body_start..text.len());
         Self {
+            zk,
             title,
             lead: lead(text, body.clone()),
             body,
@@ -150,6 +187,25 @@ impl Note {
             word_count: word_count(text),
             frontmatter,
         }
+    }
+
+    /// Parses a file whose name, without its extension, is the title if the text has none.
+    #[must_use]
+    pub fn parse_file(text: &str, syntax: TagSyntax, stem: &str) -> Self {
+        let mut note = Self::parse(text, syntax);
+        if note.title.is_empty() {
+            note.title = stem.into();
+        }
+        note
+    }
+
+    /// The note with title and body as zk reads them.
+    #[must_use]
+    pub fn into_zk(mut self) -> Self {
+        if let Some(ZkTitle { title, body, lead }) = self.zk.take() {
+            (self.title, self.body, self.lead) = (title, body, lead);
+        }
+        self
     }
 
     /// The `date` of the frontmatter, as it is written.
@@ -192,8 +248,13 @@ pub fn parse_date(date: &str) -> Option<u64> {
     u64::try_from(nanoseconds.max(0)).ok()
 }
 
-/// The first heading of level 1, else the first of the smallest level.
+/// The first heading of level 1. Headings of other levels are sections, which a rename must not touch.
 fn title_heading(headings: &[Heading]) -> Option<&Heading> {
+    headings.iter().find(|heading| heading.level == 1 && !heading.text.is_empty())
+}
+
+/// The first heading of the smallest level, which is zk's title.
+fn first_heading(headings: &[Heading]) -> Option<&Heading> {
     headings.iter().filter(|heading| !heading.text.is_empty()).min_by_key(|heading| heading.level)
 }
 

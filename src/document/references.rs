@@ -51,7 +51,8 @@ pub(super) fn definition(content: &Content<'_>, start: usize) -> Option<FoundDef
     }
     let (label, behind) = label(text, start)?;
     let label = normalize(text.get(label)?);
-    if label.is_empty() || at(bytes, behind) != b':' {
+    // `[^1]: word` is a footnote, which leads nowhere else.
+    if label.is_empty() || label.starts_with('^') || at(bytes, behind) != b':' {
         return None;
     }
     let (destination, destination_end) = destination(bytes, skip_space(bytes, behind + 1))?;

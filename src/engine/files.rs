@@ -258,6 +258,11 @@ pub(crate) async fn remove_version(fs: &Fs, path: &RelPath, version: Version) ->
     removed.map_err(|error| Error::storage(Some(path), &error))
 }
 
+/// Replaces a file if it still has the version. `false`: it has another, and stays.
+pub(crate) async fn write_version(fs: &Fs, path: &RelPath, content: Vec<u8>, version: Version) -> Result<bool, Error> {
+    write(fs, path, content, Precondition::Matches(version)).await
+}
+
 /// Replaces a file whatever it holds; with backups on, what it held is kept first.
 pub(crate) async fn replace(
     fs: &Fs,

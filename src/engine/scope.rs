@@ -25,6 +25,30 @@ impl Scope {
     pub(crate) fn shown(&self, path: &RelPath) -> String {
         alloc::format!("{}{path}", self.path_prefix)
     }
+
+    /// The path below the notebook of a name that begins as [`shown`](Self::shown) paths do: with the prefix,
+    /// the folder of the project, or both. `None` for any other name.
+    pub(crate) fn below_notebook<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let bare = self.without_prefix(name);
+        match self.layout.project_folder() {
+            Some(folder) => {
+                let below = bare.strip_prefix(folder.as_str())?;
+                if below.is_empty() { Some(below) } else { below.strip_prefix('/') }
+            }
+            None => (bare.len() < name.len()).then_some(bare),
+        }
+    }
+
+    /// The file that a path means: as it is shown, below the store, or below the notebook.
+    pub(crate) fn file(&self, name: &str) -> Option<RelPath> {
+        let bare = self.without_prefix(name);
+        let is_whole = bare.len() < name.len() || self.below_notebook(name).is_some();
+        if is_whole { RelPath::parse(bare).ok() } else { self.layout.in_notebook(name).ok() }
+    }
+
+    fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
+        name.strip_prefix(self.path_prefix.as_str()).unwrap_or(name)
+    }
 }
 
 /// What a command has to work with.

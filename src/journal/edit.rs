@@ -20,7 +20,7 @@ pub(super) async fn edit(
     change: &EditChange,
     backups: Backups<'_>,
 ) -> Result<EditReply, Error> {
-    let path = target.path(call)?;
+    let path = target.existing_path(call)?;
     let (verb, backup) = match change {
         EditChange::Replace { old, new } => {
             let backups = match target {

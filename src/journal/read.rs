@@ -17,7 +17,7 @@ const MAX_CONTINUATION_BYTES: u32 = 3;
 /// Reads a part of a target: at most `max_bytes` from `offset` on, cut on character boundaries.
 pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
     check_bytes(call, max_bytes)?;
-    read_file(call, &target.path(call)?, offset, max_bytes).await
+    read_file(call, &target.existing_path(call)?, offset, max_bytes).await
 }
 
 /// Refuses a number of bytes that no part has.

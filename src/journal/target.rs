@@ -5,7 +5,8 @@ use alloc::string::{String, ToString};
 
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{Date, NoteName, RelPath};
+use crate::search::FolderScope;
+use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, NoteName, RelPath, SCRATCHPAD_FILE};
 
 /// A file of the journal, as people and models name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +45,9 @@ impl Target {
             TargetRole::Source => "source",
         };
         match (word, name) {
-            ("long_term" | "long", None) => Ok(Self::LongTerm),
-            ("scratchpad", None) => Ok(Self::Scratchpad),
+            ("long_term" | "long" | LONG_TERM_FILE, None) => Ok(Self::LongTerm),
+            ("scratchpad" | SCRATCHPAD_FILE, None) => Ok(Self::Scratchpad),
+            (path, None) if is_path(path) => Ok(Self::Note(path.to_string())),
             ("daily", date) => Ok(Self::Daily(date.map(ToString::to_string))),
             ("note", Some(name)) => Ok(Self::Note(name.to_string())),
             ("note", None) if role == TargetRole::Source => {
@@ -77,12 +79,31 @@ impl Target {
             Self::Scratchpad => layout.scratchpad().clone(),
             Self::Daily(None) => layout.daily(call.now.date()),
             Self::Daily(Some(date)) => layout.daily(parse_date(date)?),
-            Self::Note(name) => layout.note(&NoteName::parse(name)?),
+            Self::Note(name) => match shown_path(call, name) {
+                // A path as replies show it names a note too.
+                Some(path) if path.parent().as_ref() == Some(layout.notes_folder()) => {
+                    layout.note(&NoteName::parse(path.file_name())?)
+                }
+                _ => layout.note(&NoteName::parse(name)?),
+            },
             Self::Page(path) => layout.in_notebook(path).map_err(|error| {
                 let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
                 Error::new(ErrorCode::InvalidName, message, "give a path as `notes` or `recall` prints it, or a title")
             })?,
         })
+    }
+
+    /// The file of the target, for a command that makes none: any file of memory can be named by its path,
+    /// as replies show it or below the notebook.
+    ///
+    /// # Errors
+    ///
+    /// As [`path`](Self::path).
+    pub(crate) fn existing_path(&self, call: &Call) -> Result<RelPath, Error> {
+        match self {
+            Self::Note(name) => shown_path(call, name).map_or_else(|| self.path(call), Ok),
+            _ => self.path(call),
+        }
     }
 }
 
@@ -92,4 +113,14 @@ fn parse_date(text: &str) -> Result<Date, Error> {
         let help = format!("`{}` is no day of the calendar; an example is 2026-05-30", text.escape_debug());
         Error::new(ErrorCode::InvalidDate, message, help)
     })
+}
+/// Whether a word is a path rather than a name.
+fn is_path(word: &str) -> bool {
+    word.contains('/') && word.ends_with(NOTE_SUFFIX)
+}
+
+/// The file of this memory that a path names.
+fn shown_path(call: &Call, name: &str) -> Option<RelPath> {
+    let path = call.scope.file(name).filter(|_| is_path(name))?;
+    FolderScope::all(&call.scope.layout).iter().any(|scope| scope.reaches(&path)).then_some(path)
 }

@@ -6,21 +6,26 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::config::load_config;
-use super::files::notebook_file;
+use super::files::{below_notebook, notebook_file};
+use super::intent::Intent;
 use super::links::LinkTarget;
-use super::rename::RenameSources;
+use super::rename::{Attempt, RenameSources};
 use super::run::{Notebook, catch_up, look};
 use super::select::{Graph, LinkTable, Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::{
     ErrorReply, ForgetReply, InitReply, JournalEntryReply, LinkReply, NoteView, RememberReply, RememberRequest,
-    RenameReply, TodayReply, create, daily, init, lifecycle, link, rename, screen, tool_summary_note,
+    RenameReply, SUPERSEDES, TodayReply, Warning, create, daily, init, lifecycle, link, rename, screen, slug,
+    tool_summary_note,
 };
-use crate::document::{Link, Note};
+use crate::document::{Frontmatter, Link, Note};
 use crate::engine::Call;
 use crate::journal::{RestoreReply, restore_file};
-use crate::protocol::Error;
+use crate::protocol::{Error, ErrorCode};
 use crate::store::{NOTE_SUFFIX, RelPath};
+
+/// How many renames of others are finished before the one that was asked for.
+const MAX_RENAMES: u32 = 64;
 
 /// Adds a line to today's note.
 pub(super) async fn journal(call: &Call, entry: &str) -> Result<JournalEntryReply, Error> {
@@ -96,38 +101,94 @@ pub(super) async fn rename(
     note: &str,
     title: &str,
 ) -> Result<RenameReply, Error> {
+    for _ in 0..MAX_RENAMES {
+        // One that was cut short, or that others are at, comes first: it may be this one.
+        if let Some(finished) = finish_rename(call, notebook, Some((note, title))).await? {
+            return Ok(finished);
+        }
+        let config = catch_up(call, notebook).await?;
+        let (old, linking, verbatim_names) = look(notebook, call, |snapshot| {
+            let note = snapshot.find(note)?;
+            let resolver = Resolver::new(&snapshot.views);
+            let naming = naming(call, snapshot, &resolver, note)?;
+            Ok((notebook_file(call, snapshot.path(note))?, naming, has_verbatim_names(snapshot, note)))
+        })?;
+        // What links meant before the change decides, whatever is written meanwhile.
+        let names = Names::of(notebook, call)?;
+        let views = names.views();
+        let meaning = Meaning::new(call, &views, &old);
+        let unread = unread(call, notebook);
+        let sources = RenameSources {
+            linking: &linking,
+            unread: &unread,
+            leads_to_old: &|from, link| meaning.leads_to_old(from, link),
+            is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
+            verbatim_names,
+        };
+        match rename::rename(call, &config, &old, title, &sources).await? {
+            Attempt::Renamed(reply) => return Ok(reply),
+            Attempt::UnderWay => {}
+        }
+    }
+    let message = format!("others began {MAX_RENAMES} renames of notes in a row");
+    Err(Error::new(ErrorCode::Contention, message, "try again when fewer are at work; nothing was changed"))
+}
+
+/// Finishes the rename that is under way, if there is one.
+///
+/// Commands that change the notebook begin with it. What keeps it from being finished is no reason to refuse
+/// them: the next rename says it.
+pub(super) async fn settle(call: &Call, notebook: &Rc<Notebook>) {
+    // Its result is that of the process that began it, which is told.
+    let _ = finish_rename(call, notebook, None).await;
+}
+
+/// Finishes the rename that is under way; gives what came of it if it is the one that was asked for, as a
+/// name of a note and its new title.
+async fn finish_rename(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    asked: Option<(&str, &str)>,
+) -> Result<Option<RenameReply>, Error> {
+    if !Intent::is_there(call).await? {
+        return Ok(None);
+    }
     let config = catch_up(call, notebook).await?;
-    let (old, linking) = look(notebook, call, |snapshot| {
-        let note = snapshot.find(note)?;
-        let mut naming = backlinks(snapshot, note);
-        let old = snapshot.path(note);
-        let superseding = snapshot.views.iter().enumerate().filter(|(_, view)| rename::supersedes(view.note, old));
-        naming.extend(superseding.map(|(place, _)| place));
-        naming.sort_unstable();
-        naming.dedup();
-        let paths = naming.into_iter().map(|from| notebook_file(call, snapshot.path(from)));
-        Ok((notebook_file(call, snapshot.path(note))?, paths.collect::<Result<Vec<_>, Error>>()?))
+    let Some((intent, _)) = Intent::pending(call, &config).await? else { return Ok(None) };
+    let unread = unread(call, notebook);
+    let (linking, names, is_asked) = look(notebook, call, |snapshot| {
+        // As it was before: the new file is not there, and the old one has its title.
+        let before = Note {
+            title: intent.old_title.clone(),
+            aliases: intent.aliases.clone(),
+            links: Vec::new(),
+            ..Note::default()
+        };
+        let snapshot = snapshot.before(call, &intent.from, &intent.to, &before);
+        let resolver = Resolver::new(&snapshot.views);
+        let Some(old) = resolver.place(below_notebook(call, &intent.from)) else {
+            return Ok((Vec::new(), Names(Vec::new()), false));
+        };
+        let is_asked = asked.is_some_and(|(note, title)| {
+            snapshot.resolve(&resolver, note) == Resolution::To(old) && title.trim() == intent.new_title
+        });
+        Ok((naming(call, &snapshot, &resolver, old)?, Names::of_snapshot(&snapshot), is_asked))
     })?;
-    // What links meant before the change decides, whatever is written meanwhile.
-    let names = Names::of(notebook, call)?;
     let views = names.views();
-    let resolver = Resolver::new(&views);
-    let old_place = views.iter().position(|view| call.scope.layout.below_notebook(&old) == Some(view.path));
-    let leads_to_old = |from: &str, link: &Link| {
-        let from = views.iter().position(|view| view.path == from);
-        from.zip(old_place).is_some_and(|(from, old)| resolver.resolve(from, link) == Resolution::To(old))
+    let meaning = Meaning::new(call, &views, &intent.from);
+    let sources = RenameSources {
+        linking: &linking,
+        unread: &unread,
+        leads_to_old: &|from, link| meaning.leads_to_old(from, link),
+        is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
+        verbatim_names: false,
     };
-    // A rename that did not come to its end left the note in both places.
-    let is_the_note =
-        |note: usize, new: &str| Some(note) == old_place || views.get(note).is_some_and(|view| view.path == new);
-    let is_unambiguous = |name: &str, new: &str| match resolver.find(name) {
-        Resolution::To(note) => is_the_note(note, new),
-        Resolution::Ambiguous(notes) => notes.iter().all(|&note| is_the_note(note, new)),
-        Resolution::Dead => true,
-        Resolution::External => false,
-    };
-    let sources = RenameSources { linking: &linking, leads_to_old: &leads_to_old, is_unambiguous: &is_unambiguous };
-    rename::rename(call, &config, &old, title, &sources).await
+    match rename::finish(call, &config, intent, &sources).await {
+        Ok(reply) => Ok(Some(reply).filter(|_| is_asked)),
+        // The note of that rename is not what it was; there is nothing to wait for.
+        Err(error) if !is_asked && error.code != ErrorCode::Storage => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes a note.
@@ -189,22 +250,97 @@ fn backlinks(snapshot: &Snapshot<'_>, note: usize) -> Vec<usize> {
     graph.backlinks(note).to_vec()
 }
 
+/// The files that link to a note, or say that they supersede it.
+fn naming(call: &Call, snapshot: &Snapshot<'_>, resolver: &Resolver<'_>, note: usize) -> Result<Vec<RelPath>, Error> {
+    let old = snapshot.path(note);
+    let names_it = |from: usize, view: &NoteView<'_>| {
+        let leads_there = |link: &Link| resolver.resolve(from, link) == Resolution::To(note);
+        view.note.links.iter().any(leads_there) || rename::supersedes(view.note, old)
+    };
+    let naming = snapshot.views.iter().enumerate().filter(|(from, view)| names_it(*from, view));
+    naming.map(|(_, view)| notebook_file(call, view.path)).collect()
+}
+
+/// Whether the other notes of the folder of a note are called by their titles rather than by slugs.
+fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> bool {
+    let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
+    let own = snapshot.path(note);
+    let is_near = |path: &str| path.get(..folder(path)) == own.get(..folder(own));
+    let (mut verbatim, mut slugs) = (0_usize, 0_usize);
+    for view in snapshot.views.iter().filter(|view| is_near(view.path)) {
+        let name = view.path.rsplit('/').next().unwrap_or(view.path);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let title = view.note.title.as_str();
+        if stem == slug(stem) {
+            slugs += usize::from(stem != title);
+        } else {
+            verbatim += usize::from(stem == title);
+        }
+    }
+    verbatim > slugs
+}
+
+/// The notes that the index could not read.
+fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
+    let skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
+    skipped.into_iter().map(|skipped| Warning::new(&skipped.path, format!("{}", skipped.reason))).collect()
+}
+
+/// What links meant before a note was renamed.
+struct Meaning<'a> {
+    resolver: Resolver<'a>,
+    paths: Vec<&'a str>,
+    old: Option<usize>,
+}
+
+impl<'a> Meaning<'a> {
+    fn new(call: &Call, views: &[NoteView<'a>], old: &RelPath) -> Self {
+        let resolver = Resolver::new(views);
+        let old = resolver.place(below_notebook(call, old));
+        Self { resolver, paths: views.iter().map(|view| view.path).collect(), old }
+    }
+
+    fn leads_to_old(&self, from: &str, link: &Link) -> bool {
+        let from = self.resolver.place(from);
+        from.zip(self.old).is_some_and(|(from, old)| self.resolver.resolve(from, link) == Resolution::To(old))
+    }
+
+    fn is_unambiguous(&self, name: &str, new: &str) -> bool {
+        let is_the_note = |note: usize| Some(note) == self.old || self.paths.get(note) == Some(&new);
+        match self.resolver.find(name) {
+            Resolution::To(note) => is_the_note(note),
+            Resolution::Ambiguous(notes) => notes.into_iter().all(is_the_note),
+            Resolution::Dead => true,
+            Resolution::External => false,
+        }
+    }
+}
+
 /// What links can go by, while files change.
 struct Names(Vec<(String, Note)>);
 
 impl Names {
     fn of(notebook: &Notebook, call: &Call) -> Result<Self, Error> {
-        look(notebook, call, |snapshot| {
-            let names = snapshot.views.iter().map(|view| {
-                let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
-                (view.path.to_string(), Note { title, aliases, ..Note::default() })
-            });
-            Ok(Self(names.collect()))
-        })
+        look(notebook, call, |snapshot| Ok(Self::of_snapshot(snapshot)))
+    }
+
+    fn of_snapshot(snapshot: &Snapshot<'_>) -> Self {
+        let names = snapshot.views.iter().map(|view| {
+            let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
+            let frontmatter = superseding(view.note);
+            (view.path.to_string(), Note { title, aliases, frontmatter, ..Note::default() })
+        });
+        Self(names.collect())
     }
 
     fn views(&self) -> Vec<NoteView<'_>> {
         let views = self.0.iter();
         views.map(|(path, note)| NoteView { path, text: "", note, modified: 0, created: 0 }).collect()
     }
+}
+
+/// The frontmatter as far as it says which of several notes of one title is meant.
+fn superseding(note: &Note) -> Frontmatter {
+    let entries = note.frontmatter.entries.iter().filter(|(key, _)| key == SUPERSEDES);
+    Frontmatter { entries: entries.cloned().collect(), ..Frontmatter::default() }
 }

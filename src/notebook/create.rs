@@ -5,8 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::RememberRequest;
+use super::SUPERSEDES;
 use super::config::{NotebookConfig, Warning};
-use super::draft::{Draft, Kind, SUPERSEDES, built_in_template};
+use super::draft::{Draft, Kind, built_in_template};
 use super::files::{below_notebook, create_note, find_template, normalized_lines, one_line};
 use super::links::LinkTarget;
 use crate::document::{Note, Value};
@@ -218,7 +219,7 @@ impl Others {
         };
         self.met.insert(path.clone());
         let Some(text) = text else { return Ok(true) };
-        let note = Note::parse(&text, draft.config.tags);
+        let note = Note::parse_file(&text, draft.config.tags, path.file_stem());
         if one_line(&note.title) == one_line(draft.title) {
             let supersedes = match note.frontmatter.value(SUPERSEDES) {
                 Some(Value::String(old)) => Some(old.clone()),
@@ -495,7 +496,10 @@ mod tests {
         assert_eq!(unknown.message, "unknown template: unknown");
         assert_eq!(unknown.help, "one of fact, decision, runbooks");
         assert!(store.writes.is_empty());
-        assert_eq!(keep(&mut store, request("a", "runbooks")).expect("made").path, "runbooks/a-2.md");
+        // A note without a title is called by its file.
+        assert_eq!(keep(&mut store, request("a", "runbooks")).expect("there").path, "runbooks/a.md");
+        let another = RememberRequest { content: "y".into(), ..request("a", "runbooks") };
+        assert_eq!(keep(&mut store, another).expect("made").path, "runbooks/a-2.md");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::RememberRequest;
+use super::SUPERSEDES;
 use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
 use super::files::{FoundTemplate, below_notebook, list_folder, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
@@ -46,9 +47,6 @@ pub(super) fn built_in_template() -> FoundTemplate {
     let template = Template::parse(NOTE_TEMPLATE).unwrap_or_default();
     FoundTemplate { path: "the built-in template of a note".to_string(), template }
 }
-
-/// The field that names the note which a note stands in for.
-pub(super) const SUPERSEDES: &str = "supersedes";
 
 /// Where a note belongs.
 pub(super) struct Kind {
@@ -307,7 +305,7 @@ fn id(note: &NoteConfig, title: &str, number: u32) -> String {
 }
 
 /// A name, with folders or without, that is visible, fits every file system and can be linked to.
-fn safe_name(name: &str) -> String {
+pub(super) fn safe_name(name: &str) -> String {
     let segments: Vec<&str> = name.split('/').map(str::trim).filter(|segment| !segment.is_empty()).collect();
     if segments.is_empty() || segments.len() > MAX_NAME_FOLDERS {
         return slug(name);

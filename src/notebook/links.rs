@@ -88,10 +88,18 @@ impl Renamed<'_> {
         if link.target.is_empty() || link.is_external {
             return None;
         }
-        let anchor = raw.find('#').and_then(|at| raw.get(at..)).unwrap_or_default();
+        let of_property = link.anchor.as_ref().map(|anchor| format!("#{anchor}"));
+        let anchor = match link.kind {
+            // The quotes around it may need escapes, which are no part of the name.
+            LinkKind::Property => of_property.as_deref(),
+            _ => raw.find('#').and_then(|at| raw.get(at..)),
+        };
+        let anchor = anchor.unwrap_or_default();
         let target = match link.kind {
-            LinkKind::Wiki => format!("{}{anchor}", self.wiki_target(config, from, &link.target)?),
-            LinkKind::Markdown => {
+            LinkKind::Wiki | LinkKind::Embed | LinkKind::Property => {
+                format!("{}{anchor}", self.wiki_target(config, from, &link.target)?)
+            }
+            LinkKind::Markdown | LinkKind::Image => {
                 let target = self.markdown_target(config, from, &link.target);
                 match raw.strip_prefix('<') {
                     Some(_) if !target.contains(['<', '>']) => {

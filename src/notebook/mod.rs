@@ -3,6 +3,7 @@
 //! It does what cowboy's Zettelkasten does, without zk: [`NotebookCommand`] is what can be done,
 //! [`NotebookReply`] what comes of it. An existing zk notebook is opened in place.
 
+mod attachments;
 mod change;
 mod config;
 mod create;
@@ -12,6 +13,7 @@ mod draft;
 mod files;
 mod glob;
 mod init;
+mod intent;
 mod lifecycle;
 mod link;
 mod links;
@@ -60,8 +62,12 @@ pub(crate) use page::locate_page;
 pub(crate) use run::{Notebook, run, waiting};
 
 use crate::document::Note;
+use crate::engine::Scope;
 use crate::journal::RestoreReply;
 use crate::trust::Provenance;
+
+/// The field of a note that names the notes which it takes the place of.
+pub(crate) const SUPERSEDES: &str = "supersedes";
 
 /// What can be done with a notebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,6 +216,59 @@ pub enum NotebookReply {
 }
 
 impl NotebookCommand {
+    /// The command with the paths of its filter below the notebook: replies show them with more before them.
+    fn below_notebook(mut self, scope: &Scope) -> Self {
+        if let Self::List(ListRequest { filter, .. })
+        | Self::Graph(ListRequest { filter, .. })
+        | Self::Recall(RecallRequest { filter, .. }) = &mut self
+        {
+            let lists = [
+                &mut filter.paths,
+                &mut filter.exclude,
+                &mut filter.linked_by,
+                &mut filter.link_to,
+                &mut filter.no_linked_by,
+                &mut filter.no_link_to,
+                &mut filter.related,
+                &mut filter.mention,
+                &mut filter.mentioned_by,
+            ];
+            for path in lists.into_iter().flatten() {
+                if let Some(below) = scope.below_notebook(path) {
+                    *path = below.into();
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether the command writes notes. `Rename` does too, and finishes another rename itself.
+    fn changes_notes(&self) -> bool {
+        match self {
+            Self::Remember(_)
+            | Self::Journal { .. }
+            | Self::Today
+            | Self::Link { .. }
+            | Self::Forget { .. }
+            | Self::Restore { .. }
+            | Self::RememberError { .. }
+            | Self::RememberSummary { .. } => true,
+            Self::Init
+            | Self::Recall(_)
+            | Self::List(_)
+            | Self::Related { .. }
+            | Self::Rename { .. }
+            | Self::Tags
+            | Self::Graph(_)
+            | Self::Orphans
+            | Self::DeadLinks
+            | Self::UnlinkedMentions { .. }
+            | Self::LoadMemories { .. }
+            | Self::RecallForTurn { .. }
+            | Self::MemoryContext { .. } => false,
+        }
+    }
+
     /// The name of the command, as its context keys begin.
     #[must_use]
     pub fn name(&self) -> &'static str {

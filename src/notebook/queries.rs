@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::attachments::Attachments;
 use super::config::{LinkFormat, NotebookConfig};
 use super::links::{LinkTarget, format_link};
 use super::select::{
@@ -52,8 +53,8 @@ pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListReque
 }
 
 /// The numbers in the index of the notes that have links which do not lead to one note.
-pub(super) fn with_dead_links(snapshot: &Snapshot<'_>) -> Vec<DocId> {
-    let dead = dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
+pub(super) fn with_dead_links(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Vec<DocId> {
+    let dead = dead_links_of(snapshot, attachments);
     let mut ids: Vec<DocId> = dead.iter().filter_map(|dead| snapshot.ids.get(dead.note).copied()).collect();
     ids.dedup();
     ids
@@ -125,7 +126,13 @@ fn graph_link(call: &Call, snapshot: &Snapshot<'_>, edge: &Edge) -> Option<Graph
         target: snapshot.shown(edge.to, &call.scope),
         title: link.text.clone(),
         href: super::select::zk_href(view.path, link).unwrap_or_else(|| href(link)),
-        kind: if link.kind == LinkKind::Wiki { "wiki-link" } else { "markdown" }.to_string(),
+        kind: match link.kind {
+            LinkKind::Wiki => "wiki-link",
+            LinkKind::Markdown | LinkKind::Url => "markdown",
+            LinkKind::Embed | LinkKind::Image => "embed",
+            LinkKind::Property => "property",
+        }
+        .to_string(),
         relations: link.relations.clone(),
         snippet: view.text.get(link.context.clone()).unwrap_or_default().to_string(),
         snippet_start: link.context.start as u64,
@@ -152,10 +159,26 @@ pub(super) fn orphan_ids(snapshot: &Snapshot<'_>) -> Vec<DocId> {
     graph.orphans().filter_map(|note| snapshot.ids.get(note).copied()).collect()
 }
 
+/// Whether any link leads to no note, so that it matters which other files there are.
+pub(super) fn leads_astray(snapshot: &Snapshot<'_>) -> bool {
+    let dead = dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
+    dead.iter().any(|dead| dead.candidates.is_empty())
+}
+
+/// Links that lead to no note and no other file, or to more than one note.
+fn dead_links_of(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Vec<super::select::DeadLink> {
+    let mut dead = dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
+    dead.retain(|dead| {
+        let view = snapshot.views.get(dead.note);
+        let link = view.and_then(|view| Some((view, view.note.links.get(dead.link)?)));
+        !dead.candidates.is_empty() || link.is_some_and(|(view, link)| !attachments.has(view, link))
+    });
+    dead
+}
+
 /// Links that do not lead to one note.
-pub(super) fn dead(call: &Call, snapshot: &Snapshot<'_>) -> Vec<DeadLink> {
-    let resolver = Resolver::new(&snapshot.views);
-    let dead = dead_links(&snapshot.views, &resolver).into_iter();
+pub(super) fn dead(call: &Call, snapshot: &Snapshot<'_>, attachments: &Attachments) -> Vec<DeadLink> {
+    let dead = dead_links_of(snapshot, attachments).into_iter();
     dead.filter_map(|dead| {
         let view = snapshot.views.get(dead.note)?;
         let link = view.note.links.get(dead.link)?;

@@ -7,12 +7,14 @@ use core::ops::Range;
 
 use super::config::NotebookConfig;
 use super::create::checked_title;
-use super::draft::SUPERSEDES;
-use super::files::{below_notebook, create_note, load_text, no_note, notebook_file, text_of};
+use super::draft::safe_name;
+use super::files::{below_notebook, create_note, load_text, no_note, notebook_file, one_line};
+use super::intent::{Intent, digest};
 use super::links::Renamed;
 use super::slug::slug;
-use crate::document::{Link, Note, Value, replace_spans, set_field, set_title, yaml_string};
-use crate::engine::{Backup, Backups, Call, Change, remove_version, update};
+use super::{SUPERSEDES, Warning};
+use crate::document::{Link, LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
+use crate::engine::{Backup, Backups, Call, Change, remove_version, update, write_version};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
@@ -36,6 +38,8 @@ pub struct RenameReply {
     pub links: u32,
     /// In how many notes.
     pub files: u32,
+    /// The notes that may still link to the old name, and why each was not rewritten.
+    pub not_rewritten: Vec<Warning>,
     /// All of this for a person or a model.
     pub message: String,
 }
@@ -55,59 +59,91 @@ pub struct ForgetReply {
 pub(crate) struct RenameSources<'a> {
     /// The notes that link to it, or say that they supersede it.
     pub(crate) linking: &'a [RelPath],
+    /// The notes that could not be read, so that nobody knows whether they link to it.
+    pub(crate) unread: &'a [Warning],
     /// Whether a link of the note at this path, below the root of the notebook, leads to it.
     pub(crate) leads_to_old: &'a dyn Fn(&str, &Link) -> bool,
     /// Whether no note but it answers to this name, title or alias; the one at the second path, below the
     /// root of the notebook, is it as well.
     pub(crate) is_unambiguous: &'a dyn Fn(&str, &str) -> bool,
+    /// Whether notes of its folder are called by their titles, as Obsidian calls them.
+    pub(crate) verbatim_names: bool,
+}
+
+/// What came of the attempt to begin a rename.
+pub(crate) enum Attempt {
+    Renamed(RenameReply),
+    /// Another rename of this notebook is under way, and has to be finished first; nothing was changed.
+    UnderWay,
 }
 
 /// Gives a note another title and the name that goes with it, and rewrites every link to it.
 ///
-/// The new file comes first, then the links, and the old file goes last, each under a precondition: a
-/// crash at any point leaves two notes at most, and doing it again finishes it.
+/// What is to be done is written down first, as an [`Intent`]. The new file comes next, then the links, and
+/// the old file goes last, each under a precondition: after a crash at any point, any process can finish it.
 pub(crate) async fn rename(
     call: &Call,
     config: &NotebookConfig,
     old_path: &RelPath,
     title: &str,
     sources: &RenameSources<'_>,
-) -> Result<RenameReply, Error> {
+) -> Result<Attempt, Error> {
     let config = config.for_writing()?;
     let title = checked_title(title)?;
-    let (mut text, mut version) = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?;
-    let old = Note::parse(&text, config.tags);
-    let stem = new_stem(old_path, &old.title, title)?;
-    let task = Task { call, config, old_path, title, old_title: old.title, aliases: old.aliases, sources };
-    if stem == old_path.file_stem() {
-        return task.retitle().await;
-    }
-    let (new_path, mut written) = task.make(&stem, &text).await?;
-    let (links, files) = task.rewrite_links(&new_path).await?;
-    for _ in 0..MAX_ATTEMPTS {
-        if remove_version(&call.fs, old_path, version.clone()).await? {
-            return Ok(task.reply(&new_path, links, files));
-        }
-        // Somebody saved the old file in between: the new one takes that over.
-        let Some((saved, saved_version)) = load_text(call, old_path).await? else {
-            return Ok(task.reply(&new_path, links, files));
+    let text = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?.0;
+    let old = Note::parse_file(&text, config.tags, old_path.file_stem());
+    let stem = new_stem(old_path, &old.title, title, sources.verbatim_names)?;
+    let mut taken: Vec<RelPath> = Vec::new();
+    while taken.len() < MAX_NAMES as usize {
+        let to = free_name(call, config, old_path, &stem, &taken).await?;
+        let mut task = Task {
+            call,
+            config,
+            sources,
+            intent: Intent {
+                from: old_path.clone(),
+                to,
+                old_title: old.title.clone(),
+                new_title: title.to_string(),
+                aliases: old.aliases.clone(),
+                made: String::new(),
+                removes: None,
+            },
         };
-        (text, version) = (saved, saved_version);
-        let new = task.renamed_text(&text, &new_path).0;
+        let made = task.renamed_text(&text).text;
         let limit = call.scope.limits.max_file_bytes;
-        let taken_over = update(&call.fs, &new_path, limit, Backups::Off, |bytes| {
-            if bytes.is_some_and(|bytes| bytes != written.as_bytes()) {
-                let message = format!("{old_path} and {new_path} were both changed by others");
-                let help = "both are kept: put them together by hand, and remove the old one";
-                return Err(Error::new(ErrorCode::Contention, message, help));
+        if made.len() > limit as usize {
+            return Err(Error::file_too_large(&task.intent.to, made.len() as u64, u64::from(limit)));
+        }
+        task.intent.made = digest(&made);
+        if !task.intent.begin(call).await? {
+            let Some((pending, _)) = Intent::pending(call, config).await? else { continue };
+            if pending.from != *old_path || pending.new_title != title {
+                return Ok(Attempt::UnderWay);
             }
-            Ok(Change::Write(new.clone().into_bytes(), ()))
-        });
-        taken_over.await?;
-        written = new;
+            return finish(call, config, pending, sources).await.map(Attempt::Renamed);
+        }
+        match task.carry_out(true).await? {
+            Carried::Done(reply) => return Ok(Attempt::Renamed(reply)),
+            Carried::Taken => taken.push(task.intent.to),
+        }
     }
-    let message = format!("{old_path}: changed by others {MAX_ATTEMPTS} times in a row");
-    Err(Error::new(ErrorCode::Contention, message, format!("it is kept beside {new_path}; rename it again")))
+    let message = format!("no free name for `{stem}`: {MAX_NAMES} are taken");
+    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own"))
+}
+
+/// Finishes a rename that began before, in this process or another.
+pub(crate) async fn finish(
+    call: &Call,
+    config: &NotebookConfig,
+    intent: Intent,
+    sources: &RenameSources<'_>,
+) -> Result<RenameReply, Error> {
+    let task = Task { call, config, sources, intent };
+    match task.carry_out(false).await? {
+        Carried::Done(reply) => Ok(reply),
+        Carried::Taken => Err(task.both_changed()),
+    }
 }
 
 /// Removes a note. Its text is kept beside it first, in the place of an earlier backup.
@@ -147,8 +183,48 @@ fn is_path(written: &str, path: &str) -> bool {
     written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
 }
 
-/// The name for the new title. What stands before the slug of the old one, such as an id, stays.
-fn new_stem(path: &RelPath, old_title: &str, title: &str) -> Result<String, Error> {
+/// The first name for a stem that no file has and that is not among the taken ones.
+async fn free_name(
+    call: &Call,
+    config: &NotebookConfig,
+    old_path: &RelPath,
+    stem: &str,
+    taken: &[RelPath],
+) -> Result<RelPath, Error> {
+    let below = below_notebook(call, old_path);
+    let folder = below.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let extension = old_path.file_name().strip_prefix(old_path.file_stem()).unwrap_or_default();
+    for number in 1..=MAX_NAMES {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        let name = format!("{folder}{stem}{number}{extension}");
+        let path = notebook_file(call, &name)?;
+        // A name that differs in case alone is that of the same file on some systems.
+        if path.as_str().to_lowercase() == old_path.as_str().to_lowercase() {
+            return Ok(old_path.clone());
+        }
+        if !config.is_indexed(&name) {
+            let message = format!("{name} would not be a note: the configuration leaves files of that name out");
+            return Err(Error::invalid_argument(message, "choose another title; nothing was changed"));
+        }
+        if !taken.contains(&path) && !is_taken(call, &path).await? {
+            return Ok(path);
+        }
+    }
+    let message = format!("no free name for `{stem}`: {MAX_NAMES} are taken");
+    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own"))
+}
+
+async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
+    match load_text(call, path).await {
+        Ok(found) => Ok(found.is_some()),
+        Err(error) if error.code == ErrorCode::Storage => Err(error),
+        Err(_) => Ok(true),
+    }
+}
+
+/// The name for the new title. What stands before the slug of the old one, such as an id, stays; a note that
+/// is called by its title goes on being called so.
+fn new_stem(path: &RelPath, old_title: &str, title: &str, verbatim_names: bool) -> Result<String, Error> {
     let stem = path.file_stem();
     if Date::parse(stem).is_some() {
         let message = format!("{path} is the note of a day, which is found by its name");
@@ -156,6 +232,10 @@ fn new_stem(path: &RelPath, old_title: &str, title: &str) -> Result<String, Erro
     }
     let new = slug(title);
     let old = slug(old_title);
+    // A title such as `port` is its own slug: then the other notes of the folder decide.
+    if stem == old_title && (stem != old || verbatim_names) {
+        return Ok(verbatim(title));
+    }
     // The number of a second note of the same title goes with the title.
     let unnumbered =
         stem.rsplit_once('-').filter(|(_, end)| end.parse::<u32>().is_ok()).map_or(stem, |(start, _)| start);
@@ -167,119 +247,266 @@ fn new_stem(path: &RelPath, old_title: &str, title: &str) -> Result<String, Erro
     Ok(format!("{}{new}", prefix.unwrap_or_default()))
 }
 
+/// The title as a file name, without what a file name or a link cannot hold; else its slug.
+fn verbatim(title: &str) -> String {
+    let is_bad = |c: char| {
+        c.is_control() || matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '#' | '^' | '[' | ']')
+    };
+    let plain = one_line(&title.replace(is_bad, " "));
+    let plain = plain.trim_start_matches('.').trim_end_matches(['.', ' ']).trim();
+    if plain.is_empty() { slug(title) } else { safe_name(plain) }
+}
+
+/// A note's text after its links were rewritten.
+struct Rewritten {
+    text: String,
+    links: u32,
+    /// Links of the frontmatter stayed, as it could not be read afterwards.
+    is_partial: bool,
+}
+
+/// How far a rename came.
+enum Carried {
+    Done(RenameReply),
+    /// The new name was taken in between; nothing was changed.
+    Taken,
+}
+
+/// Where the text of the note is.
+enum Move {
+    /// In both files; the old one has this text.
+    Copied(String),
+    /// In the new file alone.
+    Done,
+    Taken,
+}
+
 struct Task<'a> {
     call: &'a Call,
     config: &'a NotebookConfig,
-    old_path: &'a RelPath,
-    title: &'a str,
-    old_title: String,
-    aliases: Vec<String>,
     sources: &'a RenameSources<'a>,
+    intent: Intent,
 }
 
 impl Task<'_> {
-    /// Another title under the same name. The title itself goes last: until then the note is found by the
-    /// old one, and so are the links that have yet to be rewritten.
-    async fn retitle(&self) -> Result<RenameReply, Error> {
-        let path = self.old_path;
-        let (links, files) = self.rewrite_links(path).await?;
+    async fn carry_out(&self, is_new: bool) -> Result<Carried, Error> {
+        let carried = self.take_steps(is_new).await;
+        // What cannot be done now for another reason cannot be done later: nothing is to wait for it.
+        if carried.as_ref().is_err_and(|error| !matches!(error.code, ErrorCode::Storage | ErrorCode::Contention)) {
+            self.intent.close(self.call, self.config).await?;
+        }
+        carried
+    }
+
+    async fn take_steps(&self, is_new: bool) -> Result<Carried, Error> {
+        let Intent { from, to, .. } = &self.intent;
+        let mut reply = self.empty_reply();
+        if from == to {
+            self.rewrite_links(&mut reply).await?;
+            // The title goes last: until then the note is found by the old one, and so are the links that
+            // have yet to be rewritten.
+            let titled = self.update_note(to, |text| self.renamed_text(text)).await;
+            titled.map_err(|error| self.unfinished(error))?;
+        } else {
+            let copied = self.copy(is_new).await?;
+            if matches!(copied, Move::Taken) {
+                self.intent.close(self.call, self.config).await?;
+                return Ok(Carried::Taken);
+            }
+            self.rewrite_links(&mut reply).await?;
+            if matches!(copied, Move::Copied(_)) {
+                self.remove_old().await.map_err(|error| self.unfinished(error))?;
+            }
+        }
+        self.intent.close(self.call, self.config).await.map_err(|error| self.unfinished(error))?;
+        self.tell(&mut reply);
+        Ok(Carried::Done(reply))
+    }
+
+    /// Makes the new file, and takes over what an editor saves in the old one meanwhile.
+    async fn copy(&self, is_new: bool) -> Result<Move, Error> {
+        let Intent { from, to, .. } = &self.intent;
+        let mut made: Option<String> = None;
+        for _ in 0..MAX_ATTEMPTS {
+            let (old, new) = (load_text(self.call, from).await?, load_text(self.call, to).await);
+            let new = match new {
+                Ok(new) => new,
+                Err(error) if error.code == ErrorCode::Storage => return Err(error),
+                // It is not the text that the rename makes.
+                Err(_) => return Ok(Move::Taken),
+            };
+            let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
+                // Others have finished it.
+                return if new.is_some() { Ok(Move::Done) } else { Err(self.gone()) };
+            };
+            let may_take_over = current.removes.is_none();
+            match (old, new) {
+                (None, None) => {
+                    self.intent.close(self.call, self.config).await?;
+                    return Err(self.gone());
+                }
+                (None, Some((new, _))) => {
+                    // Nobody but the rename itself removes the old file and leaves the text of the new one.
+                    if current.removes.is_some() || digest(&new) == self.intent.made {
+                        return Ok(Move::Done);
+                    }
+                    self.intent.close(self.call, self.config).await?;
+                    return Err(self.gone());
+                }
+                (Some((old, _)), None) => {
+                    if !may_take_over {
+                        self.intent.close(self.call, self.config).await?;
+                        return Err(self.gone());
+                    }
+                    let text = self.renamed_text(&old).text;
+                    if create_note(self.call, to, &text).await? {
+                        made = Some(text);
+                    }
+                }
+                (Some((old, _)), Some((new, version))) => {
+                    let wanted = self.renamed_text(&old).text;
+                    if new == wanted {
+                        return Ok(Move::Copied(old));
+                    }
+                    let is_ours = digest(&new) == self.intent.made || made.as_ref() == Some(&new);
+                    if !is_ours && made.is_none() && is_new {
+                        return Ok(Move::Taken);
+                    }
+                    if !is_ours || !may_take_over {
+                        self.intent.close(self.call, self.config).await?;
+                        return Err(self.both_changed());
+                    }
+                    // Somebody saved the old file in between: the new one takes that over.
+                    if write_version(&self.call.fs, to, wanted.clone().into_bytes(), version).await? {
+                        made = Some(wanted);
+                    }
+                }
+            }
+        }
+        let message = format!("{from}: changed by others {MAX_ATTEMPTS} times in a row");
+        Err(self.unfinished(Error::new(ErrorCode::Contention, message, "")))
+    }
+
+    /// Removes the old file, if the new one holds what it says.
+    async fn remove_old(&self) -> Result<(), Error> {
+        let from = &self.intent.from;
+        for _ in 0..MAX_ATTEMPTS {
+            let Move::Copied(text) = self.copy(false).await? else { return Ok(()) };
+            let Some(removes) = self.intent.allow_removal(self.call, self.config, &text).await? else { return Ok(()) };
+            let Some((text, version)) = load_text(self.call, from).await? else { return Ok(()) };
+            if digest(&text) != removes {
+                // From here on it may be another note of this name: it stays.
+                self.intent.close(self.call, self.config).await?;
+                return Err(self.both_changed());
+            }
+            if remove_version(&self.call.fs, from, version).await? {
+                return Ok(());
+            }
+        }
+        let message = format!("{from}: changed by others {MAX_ATTEMPTS} times in a row");
+        Err(Error::new(ErrorCode::Contention, message, ""))
+    }
+
+    /// Rewrites the links of all notes. A note that cannot be rewritten does not keep the others from it.
+    async fn rewrite_links(&self, reply: &mut RenameReply) -> Result<(), Error> {
+        let Intent { from, to, .. } = &self.intent;
+        reply.not_rewritten.extend(self.sources.unread.iter().cloned());
+        for path in self.sources.linking.iter().filter(|path| *path != from && *path != to) {
+            match self.update_note(path, |text| self.rewritten(text, path)).await {
+                Ok(Some(done)) => {
+                    reply.links += done.links;
+                    reply.files += u32::from(done.links > 0);
+                    if done.is_partial {
+                        let problem = "its frontmatter could not be read with the new name in it";
+                        reply.not_rewritten.push(Warning::new(&self.call.scope.shown(path), problem));
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    reply.not_rewritten.push(Warning::new(&self.call.scope.shown(path), error.message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes a note while the rename is under way. `None`: there is nothing to change in it.
+    ///
+    /// A process that was slow must not change what others wrote after they had finished its rename, so the
+    /// text that is changed is older than the last look at the intent.
+    async fn update_note(
+        &self,
+        path: &RelPath,
+        change: impl Fn(&str) -> Rewritten,
+    ) -> Result<Option<Rewritten>, Error> {
         let limit = self.call.scope.limits.max_file_bytes;
-        let titled = update(&self.call.fs, path, limit, Backups::Off, |bytes| {
-            let text = text_of(path, bytes)?;
-            let (new, _) = self.renamed_text(text, path);
-            Ok(if new == text { Change::Keep(()) } else { Change::Write(new.into_bytes(), ()) })
-        });
-        titled.await.map_err(|error| self.unfinished(error, path))?;
-        Ok(self.reply(path, links, files))
-    }
-
-    /// Makes the new file under the first free name. One that is just what would be written is that of
-    /// a rename which did not come to its end.
-    async fn make(&self, stem: &str, text: &str) -> Result<(RelPath, String), Error> {
-        let below = below_notebook(self.call, self.old_path);
-        let folder = below.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-        let extension = self.old_path.file_name().strip_prefix(self.old_path.file_stem()).unwrap_or_default();
-        for number in 1..=MAX_NAMES {
-            let number = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = notebook_file(self.call, &format!("{folder}{stem}{number}{extension}"))?;
-            if path == *self.old_path {
-                continue;
+        for _ in 0..MAX_ATTEMPTS {
+            let Some((text, version)) = load_text(self.call, path).await? else { return Ok(None) };
+            let new = change(&text);
+            if new.text == text {
+                return Ok(new.is_partial.then_some(new));
             }
-            let (new, _) = self.renamed_text(text, &path);
-            if create_note(self.call, &path, &new).await? || self.holds(&path, &new).await? {
-                return Ok((path, new));
+            if new.text.len() > limit as usize {
+                return Err(Error::file_too_large(path, new.text.len() as u64, u64::from(limit)));
+            }
+            if self.intent.current(self.call, self.config).await?.is_none() {
+                return Ok(None);
+            }
+            if write_version(&self.call.fs, path, new.text.clone().into_bytes(), version).await? {
+                return Ok(Some(new));
             }
         }
-        let message = format!("no free name for `{stem}`: {MAX_NAMES} are taken");
-        Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own"))
-    }
-
-    async fn holds(&self, path: &RelPath, text: &str) -> Result<bool, Error> {
-        match load_text(self.call, path).await {
-            Ok(found) => Ok(found.is_some_and(|(found, _)| found == text)),
-            Err(error) if error.code == ErrorCode::Storage => Err(error),
-            Err(_) => Ok(false),
-        }
+        let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
+        Err(Error::new(ErrorCode::Contention, message, ""))
     }
 
     /// The text of the note with its new title, and with the links to itself.
-    fn renamed_text(&self, text: &str, new_path: &RelPath) -> (String, u32) {
-        let (text, links) = self.rewritten(text, self.old_path, new_path);
-        (set_title(&text, &Note::parse(&text, self.config.tags), self.title), links)
+    fn renamed_text(&self, text: &str) -> Rewritten {
+        let Intent { from, to, new_title, .. } = &self.intent;
+        let rewritten = self.rewritten(text, from);
+        let note = Note::parse(&rewritten.text, self.config.tags);
+        // A note without a title of its own is called by its file.
+        let says_it = if note.title.is_empty() { to.file_stem() == new_title } else { note.title == *new_title };
+        let text = if says_it { rewritten.text } else { set_title(&rewritten.text, &note, new_title) };
+        Rewritten { text, ..rewritten }
     }
 
-    /// Rewrites the links of all notes; gives how many, and in how many notes.
-    async fn rewrite_links(&self, new_path: &RelPath) -> Result<(u32, u32), Error> {
-        let (mut links, mut files) = (0, 0);
-        let limit = self.call.scope.limits.max_file_bytes;
-        for path in self.sources.linking.iter().filter(|path| *path != self.old_path && *path != new_path) {
-            let rewritten = update(&self.call.fs, path, limit, Backups::Off, |bytes| {
-                // What is gone, or is no text, has no links.
-                let Some(text) = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()) else {
-                    return Ok(Change::Keep(0));
-                };
-                let (new, count) = self.rewritten(text, path, new_path);
-                Ok(if new == text { Change::Keep(0) } else { Change::Write(new.into_bytes(), count) })
-            });
-            let (count, _) = rewritten.await.map_err(|error| self.unfinished(error, new_path))?;
-            links += count;
-            files += u32::from(count > 0);
+    /// The text of a note with its links to the old name changed.
+    fn rewritten(&self, text: &str, path: &RelPath) -> Rewritten {
+        let rewritten = self.rewritten_links(text, path, true);
+        let has_problem = |text: &str| Note::parse(text, self.config.tags).frontmatter.problem.is_some();
+        if rewritten.text == text || has_problem(text) || !has_problem(&rewritten.text) {
+            return rewritten;
         }
-        Ok((links, files))
+        Rewritten { is_partial: true, ..self.rewritten_links(text, path, false) }
     }
 
-    fn unfinished(&self, error: Error, new_path: &RelPath) -> Error {
-        let help = if *new_path == *self.old_path {
-            format!(
-                "{new_path} has its old title, and links may have the new one; when this is mended, rename it again"
-            )
-        } else {
-            format!("{} is kept beside {new_path}; when this is mended, rename it again", self.old_path)
-        };
-        Error { help, ..error }
-    }
-
-    /// The text of a note with its links to the old name changed, and how many they are.
-    fn rewritten(&self, text: &str, path: &RelPath, new_path: &RelPath) -> (String, u32) {
+    fn rewritten_links(&self, text: &str, path: &RelPath, properties: bool) -> Rewritten {
         let from = below_notebook(self.call, path);
-        let new_below = below_notebook(self.call, new_path);
+        let new_below = below_notebook(self.call, &self.intent.to);
         let is_unambiguous = |name: &str| (self.sources.is_unambiguous)(name, new_below);
         let renamed = Renamed {
-            old_path: below_notebook(self.call, self.old_path),
+            old_path: below_notebook(self.call, &self.intent.from),
             new_path: new_below,
-            old_title: &self.old_title,
-            new_title: self.title,
-            aliases: &self.aliases,
+            old_title: &self.intent.old_title,
+            new_title: &self.intent.new_title,
+            aliases: &self.intent.aliases,
             is_unambiguous: &is_unambiguous,
         };
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut count = 0;
         for link in &Note::parse(text, self.config.tags).links {
-            if !(self.sources.leads_to_old)(from, link) {
+            let is_property = link.kind == LinkKind::Property;
+            if is_property && !properties || !(self.sources.leads_to_old)(from, link) {
                 continue;
             }
             let Some(raw) = text.get(link.target_span.clone()) else { continue };
             let Some(target) = renamed.target(self.config, from, link, raw) else { continue };
+            let start = link.target_span.start;
+            let target = if is_property { property_text(text, start, &target) } else { target };
+            if target == raw {
+                continue;
+            }
             count += 1;
             // Links by reference share the target of one definition.
             if edits.iter().all(|(span, _)| *span != link.target_span) {
@@ -288,7 +515,8 @@ impl Task<'_> {
         }
         order::sort_slice_by_key(&mut edits, |(span, _)| span.start);
         let text = if edits.is_empty() { text.to_string() } else { replace_spans(text, &edits) };
-        (self.superseding(text, renamed.old_path, new_below), count)
+        let text = self.superseding(text, renamed.old_path, new_below);
+        Rewritten { text, links: count, is_partial: false }
     }
 
     /// The text with the field that says what its note supersedes.
@@ -311,22 +539,65 @@ impl Task<'_> {
         set_field(&text, &note, SUPERSEDES, &value)
     }
 
-    fn reply(&self, new_path: &RelPath, links: u32, files: u32) -> RenameReply {
-        let (old_path, path) = (self.call.scope.shown(self.old_path), self.call.scope.shown(new_path));
-        let links_text = match (links, files) {
+    fn gone(&self) -> Error {
+        let Intent { from, to, .. } = &self.intent;
+        let message = format!("{from} was removed or renamed by others before it became {to}");
+        Error::new(ErrorCode::NotFound, message, "`notes` shows what there is")
+    }
+
+    fn both_changed(&self) -> Error {
+        let message = format!("{} and {} were both changed by others", self.intent.from, self.intent.to);
+        let help = "both are kept: put them together by hand, and remove the old one";
+        Error::new(ErrorCode::Contention, message, help)
+    }
+
+    fn unfinished(&self, error: Error) -> Error {
+        let Intent { from, to, .. } = &self.intent;
+        let state = if from == to {
+            format!("{to} has its old title, and links may have the new one")
+        } else {
+            format!("{from} may be kept beside {to}")
+        };
+        let help = "the next command that changes the notebook finishes it; or mend this and rename it again";
+        let help = if error.code == ErrorCode::NotFound { error.help } else { format!("{state}; {help}") };
+        Error { help, ..error }
+    }
+
+    fn empty_reply(&self) -> RenameReply {
+        RenameReply {
+            old_path: self.call.scope.shown(&self.intent.from),
+            path: self.call.scope.shown(&self.intent.to),
+            title: self.intent.new_title.clone(),
+            links: 0,
+            files: 0,
+            not_rewritten: Vec::new(),
+            message: String::new(),
+        }
+    }
+
+    fn tell(&self, reply: &mut RenameReply) {
+        let links = match (reply.links, reply.files) {
             (0, _) => "no links to rewrite".to_string(),
             (1, _) => "1 link rewritten".to_string(),
-            (_, 1) => format!("{links} links rewritten in 1 note"),
-            _ => format!("{links} links rewritten in {files} notes"),
+            (links, 1) => format!("{links} links rewritten in 1 note"),
+            (links, files) => format!("{links} links rewritten in {files} notes"),
         };
-        let message = format!("Renamed {old_path} to {path}; {links_text}");
-        RenameReply { old_path, path, title: self.title.to_string(), links, files, message }
+        reply.message = format!("Renamed {} to {}; {links}", reply.old_path, reply.path);
+        if !reply.not_rewritten.is_empty() {
+            let named = reply.not_rewritten.iter().map(|Warning { path, message }| format!("\n- {path}: {message}"));
+            let named: String = named.collect();
+            reply.message.push_str(&format!("\nNot rewritten, and perhaps still linked to the old name:{named}"));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::rc::Rc;
+
+    use super::super::run::{Notebook, run};
     use super::super::testing::{Store, call_at, day, path};
+    use super::super::{NotebookCommand, NotebookReply};
     use super::*;
 
     const OLD: &str = "facts/port.md";
@@ -343,15 +614,29 @@ mod tests {
         ])
     }
 
+    fn sources<'a>(linking: &'a [RelPath], leads_to_old: &'a dyn Fn(&str, &Link) -> bool) -> RenameSources<'a> {
+        RenameSources { linking, unread: &[], leads_to_old, is_unambiguous: &|_, _| true, verbatim_names: false }
+    }
+
+    async fn renamed(
+        call: &Call,
+        title: &str,
+        linking: &[RelPath],
+        leads_to_old: &dyn Fn(&str, &Link) -> bool,
+    ) -> Result<RenameReply, Error> {
+        let sources = sources(linking, leads_to_old);
+        match rename(call, &NotebookConfig::default(), &path(OLD), title, &sources).await? {
+            Attempt::Renamed(reply) => Ok(reply),
+            Attempt::UnderWay => panic!("another rename is under way"),
+        }
+    }
+
     fn rename_to(store: &mut Store, title: &'static str) -> Result<RenameReply, Error> {
         store.run(|fs| async move {
             let linking = [path("daily/log.md"), path("facts/other.md"), path(OLD), path("gone.md")];
-            let sources = RenameSources {
-                linking: &linking,
-                leads_to_old: &|_, link| ["port", "facts/port", "../facts/port.md"].contains(&link.target.as_str()),
-                is_unambiguous: &|_, _| true,
-            };
-            rename(&call_at(fs, day()), &NotebookConfig::default(), &path(OLD), title, &sources).await
+            let leads_to_old: &dyn Fn(&str, &Link) -> bool =
+                &|_, link| ["port", "facts/port", "../facts/port.md"].contains(&link.target.as_str());
+            renamed(&call_at(fs, day()), title, &linking, leads_to_old).await
         })
     }
 
@@ -366,7 +651,8 @@ mod tests {
         assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).title, "DB: port", "{text}");
         assert!(text.contains("tags: [db]") && text.contains("See [[db-port#Why]]."), "{text}");
         assert!(!store.has(OLD));
-        assert_eq!(store.writes.last().map(String::as_str), Some("remove facts/port.md"));
+        let last: Vec<&str> = store.writes.iter().rev().take(2).map(String::as_str).collect();
+        assert_eq!(last, ["remove .saddlebag/rename.json", "remove facts/port.md"]);
     }
 
     #[test]
@@ -375,12 +661,11 @@ mod tests {
         let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", text)]);
         let reply = store.run(|fs| async move {
             let linking = [path("daily/log.md")];
-            let leads_to_old: &dyn Fn(&str, &Link) -> bool = &|_, link| !link.is_external;
-            let sources = RenameSources { linking: &linking, leads_to_old, is_unambiguous: &|_, _| true };
-            rename(&call_at(fs, day()), &NotebookConfig::default(), &path(OLD), "DB port", &sources).await
+            renamed(&call_at(fs, day()), "DB port", &linking, &|_, link| !link.is_external).await
         });
-        assert_eq!(reply.expect("renamed").links, 5);
+        assert_eq!(reply.expect("renamed").links, 6);
         let new = text.replace("facts/port", "facts/db-port").replace("[[port", "[[db-port");
+        let new = new.replace("![i](port)", "![i](../facts/db-port)");
         assert_eq!(store.text("daily/log.md"), new);
         assert_eq!(store.text("facts/db-port.md"), "# DB port\n");
     }
@@ -441,16 +726,16 @@ mod tests {
                 let linking = [path("daily/log.md"), path("facts/other.md")];
                 let leads_to_old: &dyn Fn(&str, &Link) -> bool =
                     &|_, link| ["Port", "facts/port"].contains(&link.target.as_str());
-                let sources = RenameSources { linking: &linking, leads_to_old, is_unambiguous: &|_, _| true };
-                rename(&call_at(fs, day()), &NotebookConfig::default(), &path(OLD), "Port!", &sources).await
+                renamed(&call_at(fs, day()), "Port!", &linking, leads_to_old).await
             })
         };
         let title = |store: &Store| Note::parse(&store.text(OLD), crate::document::TagSyntax::default()).title;
-        for last in 0..3 {
+        for last in 0..4 {
             let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", LOG), ("facts/other.md", LOG)]);
             store.dies_after = Some(last);
             let error = retitle(&mut store).expect_err("it died");
-            assert!(error.help.contains("rename it again"), "{error:?}");
+            let has_begun = store.has(".saddlebag/rename.json");
+            assert_eq!(error.help.contains("rename it again"), has_begun, "{error:?}");
             assert_eq!(title(&store), "Port", "{last}: it is found by its title until the end");
             store.dies_after = None;
             let reply = retitle(&mut store).expect("finished");
@@ -463,7 +748,7 @@ mod tests {
 
     #[test]
     fn the_name_follows_the_title() {
-        let stem = |file: &str, old: &str, new: &str| new_stem(&path(file), old, new);
+        let stem = |file: &str, old: &str, new: &str| new_stem(&path(file), old, new, false);
         for (file, old, new, expected) in [
             ("facts/port.md", "Port", "DB port", "db-port"),
             ("facts/port-2.md", "Port", "DB port", "db-port"),
@@ -474,6 +759,211 @@ mod tests {
             assert_eq!(stem(file, old, new).as_deref(), Ok(expected), "{file} {old} {new}");
         }
         assert!(stem("daily/2026-05-25.md", "Monday", "x").is_err());
+    }
+
+    #[test]
+    fn a_note_that_is_called_by_its_title_goes_on_being_called_so() {
+        let stem = |file: &str, old: &str, new: &str, near: bool| new_stem(&path(file), old, new, near);
+        for (file, old, new, near, expected) in [
+            ("Money Back Policy.md", "Money Back Policy", "Refund Policy", false, "Refund Policy"),
+            ("a/Ärger.md", "Ärger", "Über: was? \"nun\"", false, "Über was nun"),
+            ("A B.md", "A B", "..x/y\\z. ", false, "x y z"),
+            ("A B.md", "A B", "CON", false, "note-con"),
+            ("A B.md", "A B", "???", false, "note-"),
+            ("port.md", "port", "DB port", false, "db-port"),
+            ("port.md", "port", "DB port", true, "DB port"),
+            ("2-a-b.md", "A B", "C D", true, "2-c-d"),
+        ] {
+            let got = stem(file, old, new, near).expect("a name");
+            assert!(got == expected || expected == "note-" && got.starts_with(expected), "{file} {new}: {got}");
+        }
+    }
+
+    /// As a process of its own would run it.
+    async fn run_alone(fs: crate::engine::Fs, command: NotebookCommand) -> Result<NotebookReply, Error> {
+        run(&call_at(fs, day()), &Rc::new(Notebook::default()), command).await
+    }
+
+    fn rename_command(note: &str, title: &str) -> NotebookCommand {
+        NotebookCommand::Rename { note: note.into(), title: title.into() }
+    }
+
+    fn renames(store: &mut Store, note: &str, title: &str) -> Result<RenameReply, Error> {
+        let command = rename_command(note, title);
+        match store.run(|fs| run_alone(fs, command))? {
+            NotebookReply::Renamed(reply) => Ok(reply),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_section_is_not_renamed_with_its_note() {
+        let mut store =
+            Store::with(&[("Beta Plan.md", "Beta\n\n## Risks\n"), ("a.md", "[[beta plan]] [[Beta Plan#Risks]]\n")]);
+        let reply = renames(&mut store, "Beta Plan", "Gamma Plan").expect("renamed");
+        assert_eq!((reply.path.as_str(), reply.links), ("Gamma Plan.md", 2));
+        assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
+        assert_eq!(store.text("a.md"), "[[Gamma Plan]] [[Gamma Plan#Risks]]\n");
+        let reply = renames(&mut store, "Gamma Plan", "Q: who?").expect("renamed");
+        assert_eq!(reply.path, "Q who.md");
+        assert_eq!(store.text("Q who.md"), "# Q: who?\n\nBeta\n\n## Risks\n");
+    }
+
+    #[test]
+    fn embeds_tables_and_properties_follow_a_rename() {
+        let text = "---\nup: \"[[Note]]\"\nrelated:\n  - '[[note|n]]'\n  - \"[[Note#A \\\"b\\\"]]\"\nx: [[Note]]\n---\n\
+            ![[Note]] ![[Note#^b]] ![[Note|300]]\n\n| a |\n|---|\n| [[Note\\|text]] |\n\n![i](Note.md) `![[Note]]`\n";
+        let mut store = Store::with(&[("Note.md", "b\n"), ("a.md", text)]);
+        let reply = renames(&mut store, "Note", "It's new").expect("renamed");
+        assert_eq!((reply.links, reply.files, reply.not_rewritten), (8, 1, Vec::new()));
+        let expected = "---\nup: \"[[It's new]]\"\nrelated:\n  - '[[It''s new|n]]'\n  - \"[[It's new#A \\\"b\\\"]]\"\nx: [[Note]]\n---\n\
+            ![[It's new]] ![[It's new#^b]] ![[It's new|300]]\n\n| a |\n|---|\n| [[It's new\\|text]] |\n\n\
+            ![i](It's%20new.md) `![[Note]]`\n";
+        assert_eq!(store.text("a.md"), expected);
+    }
+
+    #[test]
+    fn a_property_that_would_break_the_frontmatter_stays_and_is_named() {
+        let text = "---\nup: see [[Note]]\n---\n[[Note]]\n";
+        let mut store = Store::with(&[("n.md", "# Note\n"), ("a.md", text)]);
+        let reply = renames(&mut store, "Note", "A: b").expect("renamed");
+        assert_eq!(store.text("a.md"), "---\nup: see [[Note]]\n---\n[[A: b]]\n");
+        let named: Vec<&str> = reply.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
+        assert_eq!((named.as_slice(), reply.links), (&["a.md"][..], 1), "{reply:?}");
+    }
+
+    #[test]
+    fn of_two_renames_that_race_one_wins_and_leaves_one_note() {
+        for seed in 0..100 {
+            let mut store =
+                Store::with(&[(OLD, "# Port\n"), ("daily/log.md", "[[port]]\n"), ("facts/other.md", "[[Port]]\n")]);
+            let titles = ["DB port", "Web port"];
+            let replies = store
+                .race(2, seed, |fs, i| run_alone(fs, rename_command(OLD, titles[usize::try_from(i).expect("fits")])));
+            let won: Vec<&NotebookReply> = replies.iter().filter_map(|reply| reply.as_ref().ok()).collect();
+            let [NotebookReply::Renamed(won)] = won.as_slice() else { panic!("seed {seed}: {replies:?}") };
+            let lost = replies.iter().find_map(|reply| reply.as_ref().err()).expect("one is refused");
+            assert_eq!(lost.code, ErrorCode::NotFound, "seed {seed}: {lost:?}");
+            let mut names = ["daily/log.md", won.path.as_str(), "facts/other.md"];
+            names.sort_unstable();
+            assert_eq!(store.names(), names, "seed {seed}");
+            let stem = slug(&won.title);
+            assert_eq!(store.text("daily/log.md"), format!("[[{stem}]]\n"), "seed {seed}");
+            assert_eq!(store.text("facts/other.md"), format!("[[{stem}]]\n").replace(&stem, &won.title), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn many_renames_of_many_notes_all_happen_once() {
+        for seed in 0..20 {
+            let mut store =
+                Store::with(&[("a.md", "# A\n[[b]]\n"), ("b.md", "# B\n[[c]]\n"), ("c.md", "# C\n[[a]]\n")]);
+            let replies = store.race(3, seed, |fs, i| {
+                let (note, title) = [("a.md", "A2"), ("b.md", "B2"), ("c.md", "C2")][usize::try_from(i).expect("fits")];
+                run_alone(fs, rename_command(note, title))
+            });
+            assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");
+            assert_eq!(store.names(), ["a2.md", "b2.md", "c2.md"], "seed {seed}");
+            let texts = ["a2.md", "b2.md", "c2.md"].map(|file| store.text(file));
+            assert_eq!(texts, ["# A2\n[[b2]]\n", "# B2\n[[c2]]\n", "# C2\n[[a2]]\n"], "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_rename_that_was_killed_is_finished_by_the_next_change() {
+        for last in 1..7 {
+            let mut store = Store::with(&[(OLD, "# Port\n[[port]]\n"), ("a.md", "[[port]]\n"), ("b.md", "[[Port]]\n")]);
+            store.dies_after = Some(last);
+            let error = renames(&mut store, OLD, "DB port").expect_err("it died");
+            assert_eq!(error.code, ErrorCode::Storage);
+            store.dies_after = None;
+            let entry = NotebookCommand::Journal { entry: "on".into() };
+            store.run(|fs| run_alone(fs, entry)).expect("journaled");
+            assert_eq!(store.names(), ["a.md", "b.md", "daily/2026-05-25.md", "facts/db-port.md"], "{last}");
+            assert_eq!(store.text("facts/db-port.md"), "# DB port\n[[db-port]]\n", "{last}");
+            assert_eq!((store.text("a.md"), store.text("b.md")), ("[[db-port]]\n".into(), "[[DB port]]\n".into()));
+        }
+    }
+
+    #[test]
+    fn the_same_rename_again_finishes_one_that_was_killed() {
+        for last in 1..7 {
+            let mut store = Store::with(&[(OLD, "# Port\n"), ("a.md", "[[port]]\n"), ("b.md", "[[Port]]\n")]);
+            store.dies_after = Some(last);
+            renames(&mut store, "Port", "DB port").expect_err("it died");
+            store.dies_after = None;
+            let reply = renames(&mut store, "Port", "DB port").expect("finished");
+            assert_eq!((reply.old_path.as_str(), reply.path.as_str()), (OLD, "facts/db-port.md"), "{last}");
+            assert_eq!(store.names(), ["a.md", "b.md", "facts/db-port.md"], "{last}");
+        }
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_rewritten_is_named() {
+        let mut store = Store::with(&[(OLD, "# Port\n"), ("a.md", "[[port]]\n"), ("b.md", "[[port]]\n")]);
+        store.put("latin.md", b"[[port]] \xe9\n".to_vec());
+        store.denies = Some("a.md");
+        let reply = renames(&mut store, OLD, "DB port").expect("renamed");
+        let named: Vec<&str> = reply.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
+        assert_eq!((named.as_slice(), reply.links), (&["latin.md", "a.md"][..], 1), "{reply:?}");
+        assert!(reply.message.contains("a.md: a.md: permission denied"), "{}", reply.message);
+        assert_eq!((store.text("a.md"), store.text("b.md")), ("[[port]]\n".into(), "[[db-port]]\n".into()));
+        assert!(!store.has(OLD) && !store.has(".saddlebag/rename.json"));
+    }
+
+    #[test]
+    fn a_forged_intent_destroys_nothing() {
+        const A: &str = "# A\n\nof a\n";
+        let of = |from: &str, to: &str, made: &str, removes: Option<&str>| {
+            let removes = removes.map_or("null".to_string(), |text| format!("\"{}\"", digest(text)));
+            let made = digest(made);
+            format!(
+                r#"{{"format":1,"from":"{from}","to":"{to}","old_title":"A","new_title":"B","aliases":[],"made":"{made}","removes":{removes}}}"#
+            )
+        };
+        let damaged = [
+            "",
+            "{",
+            "[]",
+            "\u{0}",
+            &of("../a.md", "../b.md", "", Some(A)),
+            &of("/etc/a.md", "/etc/b.md", "", Some(A)),
+            &of("a.md", "x/b.md", "", Some(A)),
+            &of(".zk/a.md", ".zk/b.md", "", Some(A)),
+            &of("a.md", "b.txt", "", Some(A)),
+            &of("projects/api-0db23a34/a.md", "projects/api-0db23a34/b.md", "", Some(A)),
+            &of("a.md", "b.md", "", Some(A)).replace("\"B\"", "\"B\\nC\""),
+            &of("a.md", "b.md", "", Some(A)).replace(":1", ":2"),
+            &of("a.md", "b.md", "", Some(A)).replace("aliases", "others"),
+        ];
+        let forged = [
+            // The other note does not hold what would be removed.
+            of("a.md", "b.md", "# B\n\nof b\n", Some(A)),
+            of("a.md", "b.md", "", None),
+            of("a.md", "none.md", "", Some(A)),
+            of("none.md", "b.md", "", Some(A)),
+            of("none.md", "none2.md", "", None),
+        ];
+        let files =
+            [("a.md", A), ("b.md", "# B\n\nof b\n"), ("c.md", "[[a]] [[b]]\n"), ("projects/api-0db23a34/a.md", A)];
+        for (text, is_damaged) in
+            damaged.into_iter().map(|text| (text.to_string(), true)).chain(forged.map(|text| (text, false)))
+        {
+            let mut store = Store::with(&files);
+            store.put(".saddlebag/rename.json", text.clone().into_bytes());
+            let entry = NotebookCommand::Journal { entry: "on".into() };
+            store.run(|fs| run_alone(fs, entry)).expect("journaled");
+            for (file, expected) in files {
+                assert_eq!(store.text(file), expected, "{text}: {:?}", store.writes);
+            }
+            assert_eq!(store.has(".saddlebag/rename.json"), is_damaged, "{text}");
+            let renamed = renames(&mut store, "b.md", "D");
+            assert_eq!(renamed.is_err(), is_damaged, "{text}: {renamed:?}");
+            if let Err(error) = renamed {
+                assert!(error.message.contains("rename.json is not a rename of this notebook"), "{error:?}");
+                assert_eq!(store.text("b.md"), "# B\n\nof b\n");
+            }
+        }
     }
 
     #[test]

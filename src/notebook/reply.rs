@@ -121,7 +121,7 @@ pub struct GraphLink {
     pub title: String,
     /// Where it goes, as it is written.
     pub href: String,
-    /// `wiki-link` or `markdown`.
+    /// `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
     pub kind: String,
     /// `up`, `down`, or the words of its title.
     pub relations: Vec<String>,

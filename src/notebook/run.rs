@@ -2,10 +2,11 @@
 
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
+use super::attachments::Attachments;
 use super::config::{FoundConfig, NotebookConfig, Warning, load_config};
 use super::files::notebook_file;
 use super::recall::recall;
@@ -22,6 +23,9 @@ use crate::trust::{Standing, Waiting, version_of};
 
 /// How often texts that change while they are read are read again.
 const MAX_ATTEMPTS: u32 = 8;
+
+/// How many more notes a warning about frontmatter names.
+const NAMED_PROBLEMS: usize = 3;
 
 /// What the commands of one notebook share.
 #[derive(Default)]
@@ -58,13 +62,16 @@ pub(crate) async fn run(
     notebook: &Rc<Notebook>,
     command: NotebookCommand,
 ) -> Result<NotebookReply, Error> {
-    let (command, screen) = screen::screened(call, command)?;
+    let (command, screen) = screen::screened(call, command.below_notebook(&call.scope))?;
     let mut reply = run_screened(call, notebook, command).await?;
     screen::tell(&screen, &mut reply);
     Ok(reply)
 }
 
 async fn run_screened(call: &Call, notebook: &Rc<Notebook>, command: NotebookCommand) -> Result<NotebookReply, Error> {
+    if command.changes_notes() {
+        change::settle(call, notebook).await;
+    }
     Ok(match command {
         NotebookCommand::Init => NotebookReply::Initialised(change::init(call).await?),
         NotebookCommand::Remember(request) => {
@@ -81,7 +88,7 @@ async fn run_screened(call: &Call, notebook: &Rc<Notebook>, command: NotebookCom
                 }
                 queries::selected(call, snapshot, &request)
             };
-            read_texts(call, notebook, ids).await?;
+            read_texts_as(call, notebook, request.zk_links, ids).await?;
             let answer = |snapshot: &Snapshot<'_>| queries::list(call, snapshot, &config, &request);
             let mut reply = look_as(notebook, call, request.zk_links, answer)?;
             reply.warnings = warnings(call, notebook);
@@ -123,8 +130,13 @@ async fn run_screened(call: &Call, notebook: &Rc<Notebook>, command: NotebookCom
         }
         NotebookCommand::DeadLinks => {
             catch_up(call, notebook).await?;
-            read_texts(call, notebook, |snapshot| Ok(queries::with_dead_links(snapshot))).await?;
-            NotebookReply::DeadLinks(look(notebook, call, |snapshot| Ok(queries::dead(call, snapshot)))?)
+            let attachments = if look(notebook, call, |snapshot| Ok(queries::leads_astray(snapshot)))? {
+                Attachments::list(call).await?
+            } else {
+                Attachments::default()
+            };
+            read_texts(call, notebook, |snapshot| Ok(queries::with_dead_links(snapshot, &attachments))).await?;
+            NotebookReply::DeadLinks(look(notebook, call, |snapshot| Ok(queries::dead(call, snapshot, &attachments)))?)
         }
         NotebookCommand::UnlinkedMentions { note } => {
             catch_up(call, notebook).await?;
@@ -164,7 +176,8 @@ pub(crate) async fn waiting(call: &Call, notebook: &Rc<Notebook>) -> Result<Vec<
         let waiting = waiting.map(|(place, view, provenance)| {
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
-            let names = [&snapshot.shown(place, &call.scope), view.path, stem, file_stem, &view.note.title];
+            let shown = snapshot.shown(place, &call.scope);
+            let names = [&shown, path.as_str(), view.path, stem, file_stem, &view.note.title];
             Ok(Waiting {
                 names: names.into_iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
                 is_entry: false,
@@ -227,11 +240,21 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let known = notebook.config.borrow();
     let mut warnings: Vec<Warning> = known.iter().flat_map(|known| &known.warnings).cloned().collect();
     let corpus = notebook.corpus.borrow();
-    let problems = corpus.problems().map(|(path, problem)| {
-        let message = format!("line {}: frontmatter cannot be read: {}", problem.line, problem.message);
-        Warning::new(&call.scope.shown(path), message)
-    });
-    warnings.extend(problems);
+    // Templates alone may be many: one warning names the first few, and says how many there are.
+    let mut problems = corpus.problems();
+    if let Some((path, problem)) = problems.next() {
+        let mut message = format!("line {}: frontmatter cannot be read: {}", problem.line, problem.message);
+        let others: Vec<String> = problems.map(|(path, _)| call.scope.shown(path)).collect();
+        match others.len() {
+            0 => {}
+            1..=NAMED_PROBLEMS => message.push_str(&format!("; nor can that of {}", others.join(", "))),
+            count => {
+                let named = others.get(..NAMED_PROBLEMS).unwrap_or_default().join(", ");
+                message.push_str(&format!("; nor can that of {count} others, such as {named}"));
+            }
+        }
+        warnings.push(Warning::new(&call.scope.shown(path), message));
+    }
     warnings
 }
 
@@ -253,9 +276,12 @@ fn look_as<T>(
     as_zk: bool,
     answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
+    if !as_zk {
+        return look(notebook, call, answer);
+    }
     let corpus = notebook.corpus.borrow();
-    let parsed = ParsedNotes::of(&corpus.files);
-    answer(&if as_zk { Snapshot::of_zk(&parsed, &call.scope) } else { Snapshot::of(&parsed, &call.scope) })
+    let parsed = ParsedNotes::of_zk(&corpus.files);
+    answer(&Snapshot::of_zk(&parsed, &call.scope))
 }
 
 /// Reads the texts that an answer needs and that the index was not made from.
@@ -264,10 +290,20 @@ pub(super) async fn read_texts(
     notebook: &Rc<Notebook>,
     needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
 ) -> Result<(), Error> {
+    read_texts_as(call, notebook, false, needed).await
+}
+
+/// Reads the texts that an answer needs, as zk would see the notes or as they are.
+async fn read_texts_as(
+    call: &Call,
+    notebook: &Rc<Notebook>,
+    as_zk: bool,
+    needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
+) -> Result<(), Error> {
     for _ in 0..MAX_ATTEMPTS {
         let missing: Vec<DocId> = {
+            let ids = look_as(notebook, call, as_zk, &needed)?;
             let corpus = notebook.corpus.borrow();
-            let ids = needed(&Snapshot::of(&ParsedNotes::of(&corpus.files), &call.scope))?;
             ids.into_iter().filter(|&id| corpus.files.doc(id).is_some_and(|doc| doc.text.is_none())).collect()
         };
         if missing.is_empty() {

@@ -5,9 +5,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::NoteView;
+use super::files::below_notebook;
 use super::select::{Resolution, Resolver};
 use crate::document::Note;
-use crate::engine::Scope;
+use crate::engine::{Call, Scope};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{DocId, Document, Files};
 use crate::store::RelPath;
@@ -25,6 +26,12 @@ impl<'a> ParsedNotes<'a> {
         let documents = files.by_path().filter_map(|(_, id)| Some((id, files.doc(id)?)));
         Self { notes: documents.filter_map(|(id, document)| Some((id, document, files.note(document)?))).collect() }
     }
+
+    /// With titles and bodies as zk reads them.
+    pub(super) fn of_zk(files: &'a Files) -> Self {
+        let notes = Self::of(files).notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
+        Self { notes: notes.collect() }
+    }
 }
 
 /// The notes of the notebook, sorted by path.
@@ -33,11 +40,12 @@ pub(super) struct Snapshot<'a> {
     /// Their numbers in the index.
     pub(super) ids: Vec<DocId>,
     paths: Vec<&'a RelPath>,
+    scope: &'a Scope,
 }
 
 impl<'a> Snapshot<'a> {
-    pub(super) fn of(parsed: &'a ParsedNotes<'a>, scope: &Scope) -> Self {
-        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new() };
+    pub(super) fn of(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
+        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
         for (id, document, note) in &parsed.notes {
             let Some(below) = scope.layout.below_notebook(&document.path) else { continue };
             let created = note.created().unwrap_or(document.modified);
@@ -50,10 +58,10 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The notes that zk would index: those whose frontmatter can be read.
-    pub(super) fn of_zk(parsed: &'a ParsedNotes<'a>, scope: &Scope) -> Self {
-        let Self { views, ids, paths } = Self::of(parsed, scope);
+    pub(super) fn of_zk(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
+        let Self { views, ids, paths, .. } = Self::of(parsed, scope);
         let all = views.into_iter().zip(ids).zip(paths);
-        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new() };
+        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
         for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {
             snapshot.views.push(view);
             snapshot.ids.push(id);
@@ -62,9 +70,32 @@ impl<'a> Snapshot<'a> {
         snapshot
     }
 
-    /// The note that a person names: by its path, file name, title or alias.
+    /// The notes as they were before one was renamed: with the given one at the old path, and none at the new.
+    pub(super) fn before<'b>(&self, call: &Call, from: &'b RelPath, to: &RelPath, old: &'b Note) -> Snapshot<'b>
+    where
+        'a: 'b,
+    {
+        let (from_below, to_below) = (below_notebook(call, from), below_notebook(call, to));
+        let mut before = Snapshot { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope: self.scope };
+        for ((view, id), path) in self.views.iter().zip(&self.ids).zip(&self.paths) {
+            if view.path != from_below && view.path != to_below {
+                before.views.push(*view);
+                before.ids.push(*id);
+                before.paths.push(path);
+            }
+        }
+        let place = before.views.partition_point(|view| view.path < from_below);
+        let view = NoteView { path: from_below, text: "", note: old, modified: 0, created: 0 };
+        before.views.insert(place, view);
+        before.ids.insert(place, DocId::MAX);
+        before.paths.insert(place, from);
+        before
+    }
+
+    /// The note that a person names: by its path, as it is below the notebook or as replies show it, by its
+    /// file name, title or alias.
     pub(super) fn find(&self, name: &str) -> Result<usize, Error> {
-        match Resolver::new(&self.views).find(name) {
+        match self.resolve(&Resolver::new(&self.views), name) {
             Resolution::To(note) => Ok(note),
             Resolution::Ambiguous(notes) => {
                 let mut paths: Vec<&str> = notes.iter().map(|&note| self.path(note)).collect();
@@ -79,6 +110,14 @@ impl<'a> Snapshot<'a> {
                 let help = "give the path, the file name, the title or an alias of a note; `notes` lists them";
                 Err(Error::new(ErrorCode::NotFound, message, help))
             }
+        }
+    }
+
+    /// As [`find`](Self::find), with the resolver of these notes.
+    pub(super) fn resolve(&self, resolver: &Resolver<'_>, name: &str) -> Resolution {
+        match (resolver.find(name), self.scope.below_notebook(name.trim())) {
+            (Resolution::Dead | Resolution::External, Some(below)) => resolver.find(below),
+            (found, _) => found,
         }
     }
 

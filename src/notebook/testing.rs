@@ -58,6 +58,8 @@ pub(crate) struct Store {
     pub(crate) dies_after: Option<usize>,
     /// Once, before the effect of this number: what an editor saves into which file.
     pub(crate) editor: Option<(usize, &'static str, &'static str)>,
+    /// Every write to this file is denied.
+    pub(crate) denies: Option<&'static str>,
     /// The number of this write is answered with "unknown", although it was done.
     pub(crate) unsure_of: Option<usize>,
 }
@@ -194,6 +196,9 @@ impl Store {
     fn holds(&mut self, path: &RelPath, precondition: &Precondition, name: &str) -> Result<bool, FsError> {
         if self.dies_after.is_some_and(|last| self.writes.len() >= last) {
             return Err(FsError::Cancelled);
+        }
+        if self.denies == Some(path.as_str()) {
+            return Err(FsError::Denied);
         }
         if let Some((before, file, text)) = self.editor
             && before == self.writes.len()

@@ -336,7 +336,7 @@ impl Corpus {
         for id in self.ranked_to..self.files.next_id() {
             let Some(doc) = self.files.doc_mut(id).filter(|doc| doc.is_note) else { continue };
             let text = doc.text.as_deref().unwrap_or_default();
-            let note = Note::parse(text, self.tags);
+            let note = Note::parse_file(text, self.tags, stem(&doc.path));
             let fields = Fields {
                 title: &note.title,
                 aliases: note.aliases.iter().map(String::as_str).collect(),
@@ -610,6 +610,12 @@ pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     }
 }
 
+/// The name of a file without its last extension, as links name it.
+fn stem(path: &RelPath) -> &str {
+    let name = path.file_name();
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
 fn add_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, path: &str, id: DocId) {
     if let Some(newer) = supersedes.get_or_insert(path.into(), Vec::new()) {
         newer.push(id);
@@ -691,6 +697,33 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
                 walk.add(&subfolders(&page.entries));
             }
             found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry, is_markdown)));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Every file and folder below a folder, but for those of other scopes and of tools that keep thousands.
+pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits) -> Result<Vec<RelPath>, Error> {
+    let mut found = Vec::new();
+    let mut walk = Walk::of(alloc::vec![FolderScope { folder: folder.cloned(), tree: true }]);
+    while let Some(scope) = walk.next()? {
+        let mut after = None;
+        let mut bound = FolderBound::new(&scope);
+        loop {
+            let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
+            // A folder that cannot be listed, such as a hidden one of another user, is not memory.
+            let Ok(ListOutcome::Page(page)) = listed else { break };
+            bound.take(&page)?;
+            let folders = page.entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
+            let folders = folders.map(|entry| &entry.path).filter(|path| {
+                !Layout::is_other_memory(path) && !matches!(path.file_name(), ".git" | ".saddlebag" | "node_modules")
+            });
+            walk.add(&folders.cloned().collect::<Vec<_>>());
+            found.extend(page.entries.into_iter().map(|entry| entry.path));
             match page.next {
                 Some(next) => after = Some(next),
                 None => break,

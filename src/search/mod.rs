@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 pub use query::Terms;
 pub use render::TRUNCATED;
 
-pub(crate) use corpus::{Corpus, FolderScope, Purpose, list_markdown, load_texts, read_all, refresh};
+pub(crate) use corpus::{Corpus, FolderScope, Purpose, list_markdown, list_tree, load_texts, read_all, refresh};
 pub(crate) use files::{DocId, Document, Files};
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
 

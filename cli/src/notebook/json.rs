@@ -90,6 +90,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             "title": reply.title,
             "links": reply.links,
             "files": reply.files,
+            "not_rewritten": warnings(&reply.not_rewritten),
             "message": reply.message,
         }),
         NotebookReply::Restored(reply) => crate::json::restored(reply),

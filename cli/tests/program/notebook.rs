@@ -359,3 +359,124 @@ fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
     store.refuses(&["restore", "../facts/none.md"], 2, "is not the path of a note");
     store.refuses(&["restore", "agents/main/entries/core/k.md"], 2, "is not the path of a note");
 }
+
+#[test]
+fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
+    let store = Store::new();
+    store.put("Beta Plan.md", "Beta\n\n## Risks\n");
+    store.put("Prose.md", "See [[Beta Plan]] and ![[Beta Plan#Risks]].\n");
+    says(&store, &["rename", "Beta Plan", "Gamma Plan"], 0);
+    assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
+    assert_eq!(store.text("Prose.md"), "See [[Gamma Plan]] and ![[Gamma Plan#Risks]].\n");
+    assert!(says(&store, &["notes"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
+    says(&store, &["init"], 0);
+    let listed = zk(&store, ".", &["list", "--quiet", "--format", "{{title}}", "Gamma Plan.md"]);
+    assert_eq!(listed.stdout.trim_end(), "Risks", "{listed:?}");
+}
+
+#[test]
+fn a_note_that_a_rename_cannot_read_is_named_and_the_exit_code_says_so() {
+    let store = Store::new();
+    store.put("a.md", "# A\n");
+    store.put("latin.md", b"[[a]] \xe9\n");
+    let run = store.run(&["rename", "a", "B"]).exits(3);
+    assert!(run.stdout.contains("Renamed a.md to b.md") && run.stdout.contains("latin.md: not UTF-8"), "{run:?}");
+    let reply = store.run(&["--json", "rename", "b", "C"]).exits(3).json();
+    assert_eq!(reply["not_rewritten"][0]["path"], "latin.md", "{reply}");
+}
+
+#[test]
+fn of_processes_that_rename_one_note_one_wins() {
+    for round in 0..10 {
+        let store = Store::new();
+        store.put("port.md", "# Port\n");
+        store.put("log.md", "[[port]]\n");
+        let codes: Vec<i32> = thread::scope(|scope| {
+            let renames = ["Web port", "DB port", "Mail port"].map(|title| {
+                let store = &store;
+                scope.spawn(move || store.run(&["rename", "port.md", title]).code)
+            });
+            renames.map(|rename| rename.join().expect("it ran")).into()
+        });
+        assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "round {round}: {codes:?}");
+        let notes = says(&store, &["notes"], 0);
+        assert_eq!(notes.lines().count(), 2, "round {round}: {notes}");
+        says(&store, &["dead-links"], 1);
+        assert!(!store.root.join(".saddlebag/rename.json").exists(), "round {round}");
+    }
+}
+
+#[test]
+fn every_command_takes_the_paths_that_others_print() {
+    let store = Store::new();
+    let of_project = |arguments: &[&str]| -> Run {
+        let mut command = store.bare(&["--project", ".", "--now", NOW, "--durability", "fast"]);
+        run(command.args(["--engine", &engine()]).arg("--root").arg(&store.root).args(arguments), None)
+    };
+    of_project(&["remember", "The port", "It is 5432."]).exits(0);
+    of_project(&["remember", "The host", "It is db1.", "--link", "The port"]).exits(0);
+    let notes = of_project(&["notes"]).exits(0).stdout;
+    let path = notes.lines().find(|line| line.contains("the-port")).and_then(|line| line.split("  ").next());
+    let path = path.expect("a path").to_string();
+    assert!(path.starts_with("projects/here-"), "{notes}");
+    for path in [path.as_str(), "facts/the-port.md"] {
+        assert!(of_project(&["related", path]).exits(0).stdout.contains("the-host"), "{path}");
+        assert!(of_project(&["read", path]).exits(0).stdout.contains("5432"), "{path}");
+        assert!(of_project(&["read", "note", path]).exits(0).stdout.contains("5432"), "{path}");
+        assert!(of_project(&["notes", "--path", path]).exits(0).stdout.contains("The port"), "{path}");
+        assert!(of_project(&["notes", "--link-to", path]).exits(0).stdout.contains("The host"), "{path}");
+        of_project(&["remember", "More", "x", "--link", path]).exits(0);
+        of_project(&["edit", "note", path, "--old", "It is", "--new", "It is"]).exits(0);
+        of_project(&["unlinked-mentions", path]);
+        let arguments = serde_json::json!({ "note": path }).to_string();
+        assert!(of_project(&["call", "notebook_related", &arguments]).exits(0).stdout.contains("the-host"), "{path}");
+        of_project(&["link", path, "The host"]).exits(0);
+    }
+    of_project(&["related", "projects/other-0db23a35/facts/the-port.md"]).exits(3);
+    of_project(&["read", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
+    of_project(&["rename", &path, "A port"]).exits(0);
+    of_project(&["forget", &path.replace("the-port", "a-port")]).exits(0);
+}
+
+#[test]
+fn the_title_of_superseded_notes_means_the_newest() {
+    let store = notebook();
+    for content in ["It is 5433.", "It is 5434."] {
+        store.run(&["remember", "Port", content, "--supersede"]).exits(0);
+    }
+    says(&store, &["link", "Port", "Use Postgres"], 0);
+    assert!(store.text("facts/port-3.md").contains("decisions/use-postgres"), "{:?}", store.text("facts/port-3.md"));
+    // A title of several words is the name of no file.
+    for content in ["a", "b", "c"] {
+        store.run(&["remember", "The web port", content, "--supersede"]).exits(0);
+    }
+    assert!(says(&store, &["link", "The web port", "Use Postgres"], 0).contains("Linked facts/the-web-port-3.md"));
+    store.put("x.md", "[[Port]] [[The web port]]\n");
+    assert!(says(&store, &["dead-links"], 1).is_empty());
+    assert!(says(&store, &["related", "facts/port-3.md"], 0).contains("x.md"));
+    assert!(says(&store, &["related", "port"], 0).contains("facts/port-2.md"), "a file is still named by its name");
+}
+
+#[test]
+fn only_links_to_nothing_are_dead() {
+    let store = Store::new();
+    store.put("LICENSE", "x");
+    store.put("img/a.png", "x");
+    store.put("a.md", "[l](LICENSE) [i](img) ![[a.png]] ![x](img/a.png) b[^注]\n\n[^注]: 注釈\n");
+    says(&store, &["dead-links"], 1);
+    store.put("b.md", "# B\n\n![x](img/none.png) [y](none.pdf)\n![[gone.jpg]]\n");
+    let dead = says(&store, &["dead-links"], 0);
+    let lines: Vec<&str> = dead.lines().map(|line| line.split("  ").next().expect("a place")).collect();
+    assert_eq!(lines, ["b.md:3", "b.md:3", "b.md:4"], "{dead}");
+}
+
+#[test]
+fn many_broken_frontmatters_are_one_warning() {
+    let store = Store::new();
+    for number in 0..28 {
+        store.put(&format!("t{number:02}.md"), "---\ndate: {{date}}\n---\n\ntext\n");
+    }
+    let run = store.run(&["notes"]).exits(0);
+    assert_eq!(run.stderr.matches("frontmatter cannot be read").count(), 1, "{run:?}");
+    assert!(run.stderr.contains("27 others, such as t01.md"), "{run:?}");
+}

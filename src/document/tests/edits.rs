@@ -63,7 +63,9 @@ fn a_block_comes_last_behind_a_blank_line() {
 fn a_title_changes_where_it_stands() {
     for (text, expected) in [
         ("# Old\n\nb\n", "# New\n\nb\n"),
-        ("a\n\n## *Old* ##\r\nb", "a\n\n## New ##\r\nb"),
+        ("a\n\n# *Old* ##\r\nb", "a\n\n# New ##\r\nb"),
+        // A section is not a title.
+        ("a\n\n## Risks\nb", "# New\n\na\n\n## Risks\nb"),
         ("Old\ntitle\n===\nb", "New\n===\nb"),
         ("> - # Old\n", "> - # New\n"),
         (
@@ -89,7 +91,7 @@ fn a_title_of_any_text_reads_back() {
     assert_eq!(titled("# a\n", "C# and *b* [[c]]"), "# C\\# and \\*b\\* \\[\\[c\\]\\]\n");
     assert_eq!(titled("# a\n", "Fix #12: snake_case"), "# Fix #12: snake_case\n");
     assert_eq!(titled("a\n==\n", "- b"), "# - b\n");
-    assert_eq!(titled("a\n--\n", "# b"), "## # b\n");
+    assert_eq!(titled("a\n==\n", "# b"), "# # b\n");
     assert_eq!(titled("---\ntitle: a\n---\n", "Error: \"x\"\n#y"), "---\ntitle: \"Error: \\\"x\\\"\\n#y\"\n---\n");
 }
 

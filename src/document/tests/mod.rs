@@ -50,6 +50,9 @@ fn links(text: &str) -> Vec<String> {
             LinkKind::Wiki => "wiki",
             LinkKind::Markdown => "markdown",
             LinkKind::Url => "url",
+            LinkKind::Embed => "embed",
+            LinkKind::Image => "image",
+            LinkKind::Property => "property",
         };
         let mut shown = format!("{kind} {}{anchor} ({})", link.target, link.text);
         for relation in &link.relations {
@@ -213,6 +216,7 @@ fn tags_of_the_frontmatter_come_first() {
     check_tags("---\ntags: [\"#a\", b, 3, b]\nkeyword: c d\nTAG: e\n---\n#f #a", &["e", "a", "b", "3", "c", "d", "f"]);
     check_tags("---\ntags:\n- x\n- y z\n---\n", &["x", "y z"]);
     check_tags("---\ntags: ~\n---\n", &[]);
+    check_tags("---\ntags: a, b,#c,, d e\n---\n", &["a", "b", "c", "d", "e"]);
 }
 
 #[test]
@@ -223,10 +227,11 @@ fn wiki_links_have_relations_labels_and_anchors() {
         &["wiki a (a) down", "wiki b (b) down", "wiki c (c) up", "wiki d (d)"],
     );
     check_links("[[a#b c]] [[#d]] [[e%20f]]", &["wiki a#b c (a#b c)", "wiki #d (#d)", "wiki e%20f (e%20f)"]);
-    check_links(r"[[a\]]b]] [[c\|d]] \[[e]]", &["wiki a]]b (a]]b)", "wiki c|d (c|d)"]);
+    check_links(r"[[a\]]b]] [[c\|d]] \[[e]]", &["wiki a]]b (a]]b)", "wiki c (d)"]);
+    check_links(r"| [[c \| d\|e]] | [[f#g\|h]] |", &["wiki c (d|e)", "wiki f#g (h)"]);
     check_links("[[]] [[ ]] [[|x]] [[a\nb]] [a]] [[a]", &[]);
     check_links("[[a [[b]] [[[[c]]]]", &["wiki b (b)", "wiki c (c) down"]);
-    check_links("![[a]] `[[b]]` <!-- [[c]] -->", &[]);
+    check_links("`[[b]]` <!-- [[c]] -->", &[]);
     check_links(
         "[[Note: a title]] [[https://a.b/#c]]",
         &["wiki Note: a title (Note: a title)", "wiki https://a.b/#c (https://a.b/#c)"],
@@ -242,8 +247,8 @@ fn markdown_links_are_decoded_and_know_where_they_stand() {
         "[a](https://b.c/%20#d) <https://e.f> <g@h.i>",
         &["markdown https://b.c/%20#d (a)", "url https://e.f (https://e.f)", "url mailto:g@h.i (g@h.i)"],
     );
-    check_links("[a]() ![b](c) [d](e f)", &[]);
-    check_links("[![b](c)](d)", &["markdown d (b)"]);
+    check_links("[a]() [d](e f)", &[]);
+    check_links("[![b](c)](d)", &["markdown d (b)", "image c (b)"]);
     check_links("[a [[b]] https://c.d](e)", &["markdown e (a b https://c.d)", "wiki b (b)"]);
     let text = "> [a\n> b][C]\n\n[c]: <d e> 'up'\n";
     check_links(text, &["markdown d e (a b) up"]);
@@ -251,6 +256,45 @@ fn markdown_links_are_decoded_and_know_where_they_stand() {
     assert_eq!(&text[link.span.clone()], "[a\n> b][C]");
     assert_eq!(&text[link.target_span.clone()], "d e");
     assert_eq!(link.context, 2..12);
+}
+
+#[test]
+fn embeds_are_links() {
+    check_links(
+        "![[a]] ![[b#^c|300]] ![d](e/f.png \"g\") ![h](https://i.j/k.png)",
+        &["embed a (a)", "embed b#^c (300)", "image e/f.png (d) g"],
+    );
+    check_links("`![[a]]` ![[]] ![[a\nb]]", &[]);
+    let text = "x ![[ab#c|d]] y";
+    let link = note(text).links.remove(0);
+    assert_eq!((&text[link.span], &text[link.target_span]), ("![[ab#c|d]]", "ab#c"));
+}
+
+#[test]
+fn texts_of_the_frontmatter_have_links() {
+    check_links(
+        "---\nup: \"[[a]]\"\nrelated:\n  - '[[b''s#c|d]]'\n  - see [[e]] and [[f]]\nx: {y: [\"[[\\\"g\\\"]]\"]}\n---\n[[h]]\n",
+        &[
+            "property a (a)",
+            "property b's#c (d)",
+            "property e (e)",
+            "property f (f)",
+            "property \"g\" (\"g\")",
+            "wiki h (h)",
+        ],
+    );
+    // Without quotes, that is a list in a list; what is behind `#` is a comment.
+    check_links("---\nup: [[a]]\nb: [[c, d], [e]] # [[f]]\ng: '[[]]'\n---\n", &[]);
+    let text = "---\r\nup: \"[[ a#b ]]\"\r\n---\r\n";
+    let link = note(text).links.remove(0);
+    assert_eq!((&text[link.span], &text[link.target_span]), ("[[ a#b ]]", "a#b"));
+    assert_eq!(&text[link.context], "up: \"[[ a#b ]]\"");
+    note(&format!("---\na: '{}'\n---\n", "[[".repeat(50_000)));
+}
+
+#[test]
+fn a_footnote_is_no_link() {
+    check_links("a[^注] b[^1] [c]\n\n[^注]: 注釈\n\n[^1]: word\n\n[c]: d\n", &["markdown d (c)"]);
 }
 
 #[test]
@@ -267,15 +311,15 @@ fn bare_urls_end_before_the_punctuation_of_the_sentence() {
 }
 
 #[test]
-fn the_title_is_the_first_of_the_highest_headings() {
+fn the_title_is_the_first_heading_of_level_one() {
     for (text, title, body) in [
         ("## a\n\nb\n\n# *c* `d` [e](f) [[g|h]]\n\ni", "c d e h", "i"),
-        ("### a\nb\n## c\nd", "c", "d"),
+        ("### a\nb\n## c\nd", "", "### a\nb\n## c\nd"),
         ("a\n===\n\nb", "a", "b"),
         ("---\ntitle: ~\n---\n# a\nb", "a", "b"),
-        ("---\nx: y\n---\nb", "", "---\nx: y\n---\nb"),
+        ("---\nx: y\n---\nb", "", "b"),
         ("---\ntitle: a\n---\n# b\nc", "a", "# b\nc"),
-        ("---\ntitle: 12\n---\nb", "", "---\ntitle: 12\n---\nb"),
+        ("---\ntitle: 12\n---\nb", "", "b"),
         ("\u{feff}---\r\ntitle: a\r\n---\r\nb\r\n", "a", "b"),
         ("```\n# a\n```\n\n# b #\nc", "b", "c"),
         ("# a_b_c \\*d &amp; __e__\n", "a_b_c *d & e", ""),
@@ -283,6 +327,21 @@ fn the_title_is_the_first_of_the_highest_headings() {
         let note = note(text);
         assert_eq!(note.title, title, "{text:?}");
         assert_eq!(&text[note.body], body, "{text:?}");
+    }
+}
+
+#[test]
+fn a_file_without_a_title_is_called_by_its_name_and_zk_takes_any_heading() {
+    for (text, title, zk_title, zk_body) in [
+        ("### a\nb\n## c\nd", "My file", "c", "d"),
+        ("---\nx: y\n---\nb", "My file", "", "---\nx: y\n---\nb"),
+        ("# a\n\nb", "a", "a", "b"),
+        ("---\ntitle: a\n---\n## b\n", "a", "a", "## b"),
+    ] {
+        let note = Note::parse_file(text, ALL, "My file");
+        assert_eq!(note.title, title, "{text:?}");
+        let zk = note.into_zk();
+        assert_eq!((zk.title.as_str(), &text[zk.body]), (zk_title, zk_body), "{text:?}");
     }
 }
 

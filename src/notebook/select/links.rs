@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 use super::paths::{folder, normalize, stem, without_extension};
-use crate::document::{Link, LinkKind};
-use crate::notebook::NoteView;
+use crate::document::{Link, LinkKind, Note, Value};
+use crate::notebook::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::percent;
 
@@ -69,9 +69,9 @@ pub(crate) enum Resolution {
     To(usize),
     /// To any of these notes, ascending.
     Ambiguous(Vec<usize>),
-    /// To no note.
+    /// To no note; perhaps to another file.
     Dead,
-    /// Out of the notebook, or to a file that is no note.
+    /// Out of the notebook.
     External,
 }
 
@@ -86,6 +86,8 @@ pub(crate) struct Resolver<'a> {
     by_stem: HashMap<String, Vec<usize>>,
     /// By title and alias, folded.
     by_name: HashMap<String, Vec<usize>>,
+    /// By the path that notes say they supersede, with its extension or without, those notes.
+    superseding: HashMap<&'a str, Vec<usize>>,
 }
 
 impl<'a> Resolver<'a> {
@@ -97,11 +99,15 @@ impl<'a> Resolver<'a> {
             by_place: HashMap::with_capacity(notes.len()),
             by_stem: HashMap::with_capacity(notes.len()),
             by_name: HashMap::with_capacity(notes.len()),
+            superseding: HashMap::new(),
         };
         for (number, view) in notes.iter().enumerate() {
             resolver.by_path.insert(view.path, number);
             resolver.by_place.entry(without_extension(view.path)).or_default().push(number);
             resolver.by_stem.entry(fold(stem(view.path))).or_default().push(number);
+            for old in superseded(view.note) {
+                resolver.superseding.entry(old).or_default().push(number);
+            }
             for name in names(view) {
                 let notes = resolver.by_name.entry(fold(name)).or_default();
                 // A note may have its title as an alias too.
@@ -111,6 +117,11 @@ impl<'a> Resolver<'a> {
             }
         }
         resolver
+    }
+
+    /// The note at a path.
+    pub(crate) fn place(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).copied()
     }
 
     /// Where a link of the note `from` leads.
@@ -132,7 +143,7 @@ impl<'a> Resolver<'a> {
                 return found;
             }
         }
-        if link.kind == LinkKind::Markdown && self.is_other_file(target) { Resolution::External } else { found }
+        found
     }
 
     /// The note that a person names: by its path, file name, title or alias.
@@ -146,7 +157,7 @@ impl<'a> Resolver<'a> {
         let of_folder = if target.starts_with('/') { None } else { join(from_folder, target) };
         let is_relative = target.starts_with("./") || target.starts_with("../");
         let places = match kind {
-            LinkKind::Wiki if !is_relative => [&of_root, &of_folder],
+            _ if kind.is_wiki() && !is_relative => [&of_root, &of_folder],
             _ => [&of_folder, &of_root],
         };
         let mut candidates = Vec::new();
@@ -162,18 +173,47 @@ impl<'a> Resolver<'a> {
         }
         if let Some(place) = if is_relative { &of_folder } else { &of_root } {
             match self.of_stem(place).as_slice() {
-                [note] => return Resolution::To(*note),
+                [note] => return Resolution::To(self.newest_of_title(*note, target)),
                 notes => candidates.extend_from_slice(notes),
             }
         }
         match self.by_name.get(&fold(target)).map(Vec::as_slice) {
             Some([note]) => return Resolution::To(*note),
-            Some(notes) => candidates.extend_from_slice(notes),
+            Some(notes) => match self.newest(notes) {
+                Some(note) if candidates.is_empty() => return Resolution::To(note),
+                _ => candidates.extend_from_slice(notes),
+            },
             None => {}
         }
         order::sort_slice(&mut candidates, Ord::cmp);
         candidates.dedup();
         if candidates.is_empty() { Resolution::Dead } else { Resolution::Ambiguous(candidates) }
+    }
+
+    /// The note of a file name, unless the name is also its title, in other letters, and newer notes of this
+    /// title supersede it: then the newest of those.
+    fn newest_of_title(&self, note: usize, target: &str) -> usize {
+        let path = self.paths.get(note).copied().unwrap_or_default();
+        if self.superseding.is_empty() || target == stem(path) {
+            return note;
+        }
+        let named = self.by_name.get(&fold(target)).filter(|notes| notes.binary_search(&note).is_ok());
+        named.and_then(|notes| self.newest(notes)).unwrap_or(note)
+    }
+
+    /// The one of several notes of one name that none of the others supersedes.
+    fn newest(&self, notes: &[usize]) -> Option<usize> {
+        if self.superseding.is_empty() {
+            return None;
+        }
+        let is_superseded = |&note: &usize| {
+            let path = self.paths.get(note).copied().unwrap_or_default();
+            let names = [path, without_extension(path)];
+            let newer = names.iter().filter_map(|name| self.superseding.get(name)).flatten();
+            newer.into_iter().any(|newer| *newer != note && notes.binary_search(newer).is_ok())
+        };
+        let mut newest = notes.iter().copied().filter(|note| !is_superseded(note));
+        newest.next().filter(|_| newest.next().is_none())
     }
 
     /// The notes of a file name, of which the path has to end in the folders that the place names.
@@ -198,17 +238,18 @@ impl<'a> Resolver<'a> {
         let same_case: Vec<usize> = same_case.map(|&(note, _)| note).collect();
         if same_case.len() == 1 { same_case } else { found.into_iter().map(|(note, _)| note).collect() }
     }
+}
 
-    /// Whether a link goes to a file such as `scan.pdf`, beside the notes.
-    fn is_other_file(&self, target: &str) -> bool {
-        let name = target.rsplit('/').next().unwrap_or(target);
-        let Some((_, extension)) = name.rsplit_once('.') else { return false };
-        let is_type = (1..=8).contains(&extension.len())
-            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
-        let of_notes = self.paths.first().and_then(|path| path.rsplit_once('.')).map(|(_, extension)| extension);
-        is_type && of_notes != Some(extension)
-    }
+/// The paths that a note says it supersedes.
+fn superseded(note: &Note) -> impl Iterator<Item = &str> {
+    let (one, several) = match note.frontmatter.value(SUPERSEDES) {
+        Some(Value::List(paths)) => (None, paths.as_slice()),
+        Some(Value::String(path)) => (Some(path.as_str()), &[][..]),
+        _ => (None, &[][..]),
+    };
+    let several =
+        several.iter().filter_map(|path| if let Value::String(path) = path { Some(path.as_str()) } else { None });
+    one.into_iter().chain(several)
 }
 
 /// The title and the aliases of a note.
@@ -231,6 +272,11 @@ pub(super) fn fold(name: &str) -> String {
         }
     }
     folded
+}
+
+/// Where a path leads from a note; `None` if it leaves the root.
+pub(crate) fn resolve_path(from: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') { normalize(path) } else { join(folder(from), path) }
 }
 
 /// A path relative to a folder; `None` if it leaves the root.
@@ -286,7 +332,8 @@ impl<'a> ZkResolver<'a> {
 
     /// Where a link of the note `from` leads.
     pub(crate) fn resolve(&mut self, from: usize, link: &Link) -> Option<usize> {
-        if link.is_external || link.kind == LinkKind::Url || link.target.is_empty() {
+        // zk knows neither embeds nor links in the frontmatter.
+        if link.is_external || !matches!(link.kind, LinkKind::Wiki | LinkKind::Markdown) || link.target.is_empty() {
             return None;
         }
         let href = zk_href(self.paths.get(from).copied().unwrap_or_default(), link)?;
@@ -325,7 +372,7 @@ impl<'a> ZkResolver<'a> {
 /// `None` if it leaves the notebook.
 pub(crate) fn zk_href(from: &str, link: &Link) -> Option<String> {
     match link.kind {
-        LinkKind::Wiki => Some(link.target.clone()),
+        kind if kind.is_wiki() => Some(link.target.clone()),
         _ if link.is_external => Some(link.target.clone()),
         _ if link.target.starts_with('/') => normalize(&link.target).filter(|href| !href.is_empty()),
         _ => join(folder(from), &link.target).filter(|href| !href.is_empty()),

@@ -25,8 +25,8 @@ use core::ops::Range;
 
 pub(crate) use self::error::SelectError;
 pub use self::error::is_query_syntax_error;
-pub(crate) use self::graph::{Edge, Graph, RelatedReason, dead_links, edges, related};
-pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, zk_href};
+pub(crate) use self::graph::{DeadLink, Edge, Graph, RelatedReason, dead_links, edges, related};
+pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, resolve_path, zk_href};
 pub(crate) use self::mentions::unlinked_mentions;
 pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::tag_counts;

@@ -62,7 +62,7 @@ impl Notes {
         };
         let owned = all.as_array().expect("notes").iter().map(|recorded| {
             let text = string(&recorded["rawContent"]);
-            let note = note_of(&text);
+            let note = note_of(&text).into_zk();
             Owned {
                 path: string(&recorded["path"]),
                 modified: nanoseconds(&recorded["modified"]),
@@ -304,7 +304,7 @@ fn a_link_leads_to_a_path_then_a_name_then_a_title() {
         ),
     ];
     assert_eq!(resolution(&files, 0), [To(1), To(1), To(1), To(2), To(1), Dead, Ambiguous(vec![1, 3]), To(0), To(3)]);
-    assert_eq!(resolution(&files, 5), [To(5), To(4), To(4), To(5), To(4), Dead, External, To(2), External]);
+    assert_eq!(resolution(&files, 5), [To(5), To(4), To(4), To(5), To(4), Dead, Dead, To(2), External]);
 }
 
 #[test]
