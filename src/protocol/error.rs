@@ -73,7 +73,7 @@ impl Error {
         let place = path.map_or("the root of the store", RelPath::as_str);
         let help = match error {
             FsError::SymbolicLink => "replace the link by the file itself; links below the root are never followed",
-            FsError::NoSpace => "free some space and try again; this file was not changed",
+            FsError::NoSpace => "free some space and try again; nothing was changed",
             FsError::Denied | FsError::ReadOnly => "check the permissions of the store's folder",
             FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
             FsError::TimedOut | FsError::Cancelled => "try again",
