@@ -1,4 +1,4 @@
-//! What the default tools cost a model, in tokens.
+//! Counts the tokens that the default tools cost a model.
 
 use std::error::Error;
 

@@ -49,7 +49,7 @@ pub(crate) struct Global {
     /// The workspace that the agent shares entries with
     #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
     pub(crate) workspace: Option<String>,
-    /// How many entries the agent may have, and how many the workspace; beyond it the coldest go
+    /// The most entries that the agent, and that the workspace, may have; beyond it the coldest go
     #[arg(long, global = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
     pub(crate) max_entries: u32,
     /// Where the text that is stored comes from: user (the default), agent (that of `mcp` and `call`), tool or

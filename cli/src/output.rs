@@ -22,7 +22,7 @@ pub(crate) const STRONG: Style = Style::new().bold();
 /// Of what is said on the side.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 
-/// Whether the command that the program was asked for is done, so that only its output is missing.
+/// True once the command is done and only its output is missing.
 static COMMAND_DONE: AtomicBool = AtomicBool::new(false);
 
 /// Says whether the command is done.
@@ -30,7 +30,7 @@ pub(crate) fn set_command_done(done: bool) {
     COMMAND_DONE.store(done, Ordering::Relaxed);
 }
 
-/// Whether the command is done.
+/// Returns true if the command is done.
 pub(crate) fn is_command_done() -> bool {
     COMMAND_DONE.load(Ordering::Relaxed)
 }

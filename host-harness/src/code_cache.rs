@@ -20,7 +20,7 @@ const KEPT_FILES: usize = 8;
 
 const SUFFIX: &str = "cwasm";
 
-/// What follows the code; the checksum of the code comes after it. Wasmtime looks at neither.
+/// Marks the end of the code. The checksum of the code comes after it. Wasmtime ignores both.
 const MAGIC: &[u8; 16] = b"saddlebag code 1";
 
 /// How long the part after the code is.

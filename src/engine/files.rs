@@ -74,7 +74,7 @@ pub(crate) async fn load_all(
     join(reads).await.into_iter().map(|answer| answer.map(Loaded::of)).collect()
 }
 
-/// Where the bytes that a change replaces are kept.
+/// The file in which a change keeps the bytes that it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backups<'a> {
     /// Nowhere.
@@ -89,7 +89,7 @@ pub(crate) enum Backups<'a> {
     KeepIn(&'a RelPath),
 }
 
-/// Where the replaced bytes are.
+/// The file that holds the replaced bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Backup {
     /// There was nothing to keep, or it was not asked for.

@@ -13,7 +13,7 @@ use crate::engine::{Backups, Call, append, append_computed, replace};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::RelPath;
 
-/// Whether a text over the limit is written in part.
+/// The treatment of a text over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OverLimit {
     /// It is refused, and nothing is written.

@@ -61,7 +61,7 @@ async fn page(call: &Call, notebook: &Rc<Notebook>, name: &str) -> Result<Target
     Err(Error { help, ..error })
 }
 
-/// Whether this is the path of a file that the configuration leaves out of the notebook.
+/// Returns true if this is the path of a file that the configuration leaves out of the notebook.
 async fn is_left_out(call: &Call, name: &str) -> Result<bool, Error> {
     let is_path = name.ends_with(NOTE_SUFFIX) && name.split('/').all(|segment| !segment.starts_with('.'));
     let Some(path) = is_path.then(|| call.scope.layout.in_notebook(name).ok()).flatten() else { return Ok(false) };

@@ -71,7 +71,7 @@ pub(crate) fn cut_short(error: &io::Error, file: &str, left: usize) -> Failure {
     Failure::new("output", message, "export again, and read the stream to its end")
 }
 
-/// Where standard output is a file, what is in it survives a power cut.
+/// Syncs standard output if it is a file, so that it survives a power cut.
 pub(crate) fn sync_stream(global: &Global) -> io::Result<()> {
     #[cfg(unix)]
     if global.durability == Durability::Full {
@@ -151,7 +151,7 @@ pub(crate) struct Target {
     durability: Durability,
 }
 
-/// What the name of an export begins with until it is whole.
+/// The prefix of the name of an unfinished export.
 const UNFINISHED: &str = ".saddlebag-export-";
 
 impl Target {

@@ -1,4 +1,4 @@
-//! What a disk, a signal or another program can do to a run.
+//! Disks, signals and other programs that disturb a run.
 
 use std::fs;
 use std::path::PathBuf;
