@@ -179,7 +179,7 @@ fn is_dry_run(command: &Command) -> bool {
     }
 }
 
-/// Whether a reply tells of a change of the store: of the commands that a run has several of.
+/// Returns true if the reply reports a change of the store. Only commands that one run repeats are looked at.
 fn changes(reply: &Reply) -> bool {
     match reply {
         Reply::Entries(EntriesReply::Imported(reply)) => {

@@ -23,10 +23,10 @@ const SUFFIX: &str = "cwasm";
 /// Marks the end of the code. The checksum of the code comes after it. Wasmtime ignores both.
 const MAGIC: &[u8; 16] = b"saddlebag code 1";
 
-/// How long the part after the code is.
+/// The length of the part after the code, in bytes.
 const TRAILER: usize = MAGIC.len() + size_of::<u64>();
 
-/// How much of a file is checked at once: small enough to stay in the cache of the processor.
+/// The bytes that are checked at once: few enough to stay in the cache of the processor.
 const CHUNK: usize = 128 * 1024;
 
 /// Where compiled code is kept.

@@ -39,9 +39,14 @@ fn with_way_out(error: String) -> String {
     format!("{error}\n  {WAY_OUT}")
 }
 
+/// The folder of Python and its packages.
+fn python_folder(root: &Path) -> PathBuf {
+    root.join("target/clients/python")
+}
+
 /// The Python that has the package.
 fn python(root: &Path) -> PathBuf {
-    root.join("target/clients/python").join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+    python_folder(root).join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
 /// The folder of the Inspector.
@@ -50,7 +55,7 @@ fn node(root: &Path) -> PathBuf {
 }
 
 fn install_python(root: &Path, output: &mut Output) -> Result<(), String> {
-    let folder = root.join("target/clients/python");
+    let folder = python_folder(root);
     let python = python(root);
     unless_installed(root, &folder, &["requirements.txt"], |folder| {
         let base = if cfg!(windows) { "python" } else { "python3" };

@@ -128,7 +128,7 @@ impl LocalDir {
     }
 }
 
-/// What is to be added to a file.
+/// The text to add to a file.
 struct Addition<'a> {
     content: &'a [u8],
     newline_first: bool,

@@ -1,4 +1,4 @@
-//! What writers that died have left: their temporary files.
+//! Temporary files of writers that died.
 //!
 //! A writer notes in its lock file which temporary file it uses and how far it has come. Whoever gets the lock
 //! next knows that the writer is dead, and from the note whether the file is the writer's own, which goes, or
@@ -20,11 +20,11 @@ use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, is_temporary};
 pub struct Recovered {
     /// The file that was being written.
     pub path: String,
-    /// Where the text is now, below the root of the store.
+    /// The path of the text now, below the root of the store.
     pub kept: String,
 }
 
-/// How far a writer has come with its temporary file.
+/// The progress of a writer with its temporary file.
 #[derive(Clone, Debug)]
 pub(super) enum Stage<'a> {
     /// It has never been at the name of the file, so only the writer has written to it.

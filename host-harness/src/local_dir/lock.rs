@@ -30,7 +30,7 @@ const SHARDS: u64 = 64;
 /// The longest pause between two attempts at a lock.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
-/// How often somebody who waits looks at who holds the lock.
+/// The pause between two looks at the holder of a lock that is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How many times its patience somebody waits at most while the lock goes from one writer to the next.
