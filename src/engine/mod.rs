@@ -24,7 +24,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 
 use crate::protocol::{
-    AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsOp, FsOutcome, FsRequest, FsResult,
+    AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult,
     ProtocolError, RemoveOutcome, RenameOutcome, Step, WriteOutcome,
 };
 use crate::sorted::{SortedMap, SortedSet};
@@ -157,7 +157,11 @@ impl<R: 'static> Engine<R> {
         };
         if let Some(task) = self.task(owed.command) {
             task.in_flight = task.in_flight.saturating_sub(1);
-            task.has_changed |= result.outcome.as_ref().is_ok_and(|outcome| changes(&owed.op, outcome));
+            task.has_changed |= match &result.outcome {
+                Ok(outcome) => changes(&owed.op, outcome),
+                // The change is made, and only a power cut can undo it.
+                Err(error) => matches!(error, FsError::NotDurable(_)),
+            };
             task.mailbox.borrow_mut().answer(owed.slot, result.outcome);
         }
         Ok(self.advance(owed.command))
