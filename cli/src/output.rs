@@ -43,8 +43,13 @@ pub(crate) fn recovered(found: &Recovered) {
         "a program was stopped while it wrote `{path}`; a text that it had not written itself is kept in `{kept}`: \
          compare the two, and delete what you do not need"
     );
+    warn(&text);
+}
+
+/// Warns on standard error, in runs that print objects as well.
+pub(crate) fn warn(text: &str) {
     // Where standard error is closed, nobody is left to tell.
-    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", visible(&text));
+    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", visible(text));
 }
 
 /// Standard output and standard error.

@@ -10,7 +10,7 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Reply};
 #[cfg(feature = "component")]
-use saddlebag_host::{CodeCache, ComponentOptions, EngineError};
+use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
     Durability, EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
 };
@@ -197,31 +197,38 @@ fn changes(reply: &Reply) -> bool {
     }
 }
 
-/// Names a component to run in place of the one that this program was built with.
-#[cfg(feature = "component")]
-const COMPONENT_OVERRIDE: &str = "SADDLEBAG_COMPONENT";
 /// Names the folder for compiled code, in place of the one in the user's cache.
 #[cfg(feature = "component")]
 const CODE_CACHE: &str = "SADDLEBAG_CODE_CACHE";
+/// Names the file with the key that compiled code is checked with, in place of the user's.
+#[cfg(feature = "component")]
+const CODE_KEY: &str = "SADDLEBAG_CODE_KEY";
 
 #[cfg(feature = "component")]
-fn component() -> Result<EngineKind, Failure> {
-    let mut options = match std::env::var_os(COMPONENT_OVERRIDE).map(PathBuf::from) {
-        None => {
-            let mut options = ComponentOptions::new(saddlebag_component::COMPONENT);
-            options.sha256 = Some(saddlebag_component::SHA256);
-            options
-        }
-        Some(path) => ComponentOptions::new(
-            std::fs::read(&path)
-                .map_err(|error| HostError::from(EngineError::Component(format!("{}: {error}", path.display()))))?,
-        ),
-    };
-    if let Some(folder) = std::env::var_os(CODE_CACHE).filter(|folder| !folder.is_empty()) {
-        options.cache = CodeCache::Folder(folder.into());
+fn component() -> EngineKind {
+    let named = |variable| std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let mut options = ComponentOptions::new(saddlebag_component::COMPONENT);
+    options.sha256 = Some(saddlebag_component::SHA256);
+    if let Some(code) = named(CODE_CACHE) {
+        options.cache = CodeCache::Folder { code, key: named(CODE_KEY) };
     }
     options.before_compiling = Some(say_that_it_compiles);
-    Ok(EngineKind::Component(options))
+    options.on_cache_refused = Some(say_that_code_is_not_kept);
+    EngineKind::Component(options)
+}
+
+/// Otherwise every call would take seconds and nobody would know why. Said once by a process, which may open the
+/// engine again.
+#[cfg(feature = "component")]
+fn say_that_code_is_not_kept(error: &PrivateError) {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    SAID.call_once(|| {
+        output::warn(&format!(
+            "compiled code is neither used nor kept, as somebody else could put code of theirs there: {error}; every \
+             run compiles the component, which takes seconds; let only you write that place and the folders above it \
+             (`chmod go-w`), name a folder that is yours in {CODE_CACHE}, or use `--engine native`"
+        ));
+    });
 }
 
 /// The first start takes seconds, in which a person would see nothing.
@@ -239,7 +246,7 @@ fn say_that_it_compiles() {
 pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
     let engine = match global.engine {
         #[cfg(feature = "component")]
-        args::Engine::Component => component()?,
+        args::Engine::Component => component(),
         args::Engine::Native => EngineKind::Native,
     };
     Ok(Options {
