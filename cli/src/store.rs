@@ -234,11 +234,8 @@ fn say_that_code_is_not_kept(error: &PrivateError) {
 /// The first start takes seconds, in which a person would see nothing.
 #[cfg(feature = "component")]
 fn say_that_it_compiles() {
-    use std::io::{IsTerminal, Write, stderr};
-
-    if stderr().is_terminal() {
-        // Nobody is reading if it fails.
-        let _ = writeln!(stderr(), "compiling the memory component for this machine, once for each version …");
+    if output::is_seen() {
+        output::tell("compiling the memory component for this machine, once for each version …");
     }
 }
 

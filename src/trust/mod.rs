@@ -26,7 +26,7 @@ mod secrets;
 mod waiting;
 
 pub use escape::for_model;
-pub use invisible::{Flag, FlagKind};
+pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
 pub use provenance::{Provenance, Standing};
 pub use screen::{SecretPolicy, TrustConfig};
 pub use secrets::{FoundSecret, secrets_in};

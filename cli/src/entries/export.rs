@@ -1,7 +1,7 @@
 //! `export`: the files of the entries, in a folder or as a tar stream.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFile, EntryProblem};
@@ -12,7 +12,7 @@ use super::{execute, progress};
 use crate::args::{Durability, Global};
 use crate::commands::wrong_reply;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::{Root, Store};
 
 /// What an export has come to.
@@ -45,11 +45,10 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
 }
 
 fn to_stream(args: &ExportArgs, store: &mut Store, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let stdout = io::stdout();
-    if stdout.is_terminal() {
+    if output::is_terminal() {
         return Err(Failure::usage("a terminal cannot show a tar stream", "send it to a file, or name a folder"));
     }
-    let mut tar = tar::Builder::new(io::BufWriter::new(stdout.lock()));
+    let mut tar = tar::Builder::new(output::bytes());
     let exported = each_file(args, store, output, |file, left| {
         let mut header = tar::Header::new_gnu();
         header.set_size(file.content.len() as u64);
@@ -75,12 +74,7 @@ pub(crate) fn cut_short(error: &io::Error, file: &str, left: usize) -> Failure {
 pub(crate) fn sync_stream(global: &Global) -> io::Result<()> {
     #[cfg(unix)]
     if global.durability == Durability::Full {
-        use std::os::fd::AsFd;
-
-        let out = fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
-        if out.metadata()?.is_file() {
-            return out.sync_all();
-        }
+        return output::sync();
     }
     let _ = global;
     Ok(())

@@ -1,6 +1,6 @@
 //! `export --to`: the entries as the files of another agent.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use saddlebag::exchange::{ExchangeReply, ExchangeVerb, ExportToReply, ExportToRequest, Format, Loss};
@@ -11,7 +11,7 @@ use crate::args::Global;
 use crate::commands::wrong_reply;
 use crate::entries::{ExportArgs, Target, cut_short, progress, report, shown, sync_stream, write_file};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::Store;
 
 /// A file by its path.
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     let mut store = Store::open(global)?;
     let is_stream = args.out.as_os_str() == "-";
     let single = format.single_file();
-    if is_stream && single.is_none() && io::stdout().is_terminal() {
+    if is_stream && single.is_none() && output::is_terminal() {
         return Err(Failure::usage("a terminal cannot show a tar stream", "send it to a file, or name a folder"));
     }
     // Where the format is one file, a name like its own is that of the file, any other that of a folder.
@@ -118,14 +118,13 @@ fn collect(
 }
 
 fn to_stream(is_single: bool, files: &[Collected], global: &Global) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
     let last = files.last().map_or("the end", |(path, _)| path.as_str());
     let sync = |out: io::Result<()>| out.and_then(|()| sync_stream(global)).map_err(|error| cut_short(&error, last, 0));
     if is_single {
-        let written = files.iter().try_for_each(|(_, content)| out.write_all(content)).and_then(|()| out.flush());
-        return sync(written);
+        let is_json = |path: &str| path.ends_with(".json") || path.ends_with(".jsonl");
+        return sync(files.iter().try_for_each(|(path, content)| output::print_file(content, is_json(path))));
     }
-    let mut tar = tar::Builder::new(out);
+    let mut tar = tar::Builder::new(output::bytes());
     for (number, (path, content)) in (1..).zip(files) {
         let mut header = tar::Header::new_gnu();
         header.set_size(content.len() as u64);

@@ -13,5 +13,7 @@ mod journal;
 mod mcp;
 mod notebook;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod tools;
 mod trust;
