@@ -17,7 +17,7 @@ use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
 use crate::tools::{self, Families, ToolAnswer, ToolCall};
-use crate::trust::TrustConfig;
+use crate::trust::{Screen, TrustConfig};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -200,7 +200,9 @@ impl Memory {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
         let scope = self.scope.clone();
         let (corpus, notebook, entries) = (self.corpus.clone(), self.notebook.clone(), self.entries.clone());
-        self.engine.start(id, command.name(), |fs| run(Call { fs, scope, now }, corpus, notebook, entries, command))
+        let screen = Screen::new(scope.trust);
+        let name = command.name();
+        self.engine.start(id, name, |fs| run(Call { fs, scope, now, screen }, corpus, notebook, entries, command))
     }
 
     /// Takes the result of a request.

@@ -355,9 +355,9 @@ async fn answer(
     let run = run.as_deref();
     Ok(match verb {
         EntriesVerb::Store { entry, base } => {
-            let (fields, screen) = screen::screened(call, &entry, provenance)?;
+            let fields = screen::screened(call, &entry, provenance)?;
             let mut reply = store(call, entries, scope, &fields, Base::of(base), run).await?;
-            screen.tell(&mut reply.message);
+            call.screen.tell(&mut reply.message);
             EntriesReply::Stored(reply)
         }
         EntriesVerb::Get { key } => EntriesReply::Entry(read::get(call, entries, scope, &key, run).await?),

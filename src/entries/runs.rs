@@ -18,6 +18,7 @@ use super::view::look;
 use super::write::{Applied, Base, Removed, StoreState, approves, check_standing, store};
 use crate::engine::{Backups, Call, Change, Loaded, load, update};
 use crate::protocol::{Error, ErrorCode};
+use crate::trust::Screened;
 
 /// How many bytes of keys, contents and categories one checkpoint stores.
 pub const MAX_CHECKPOINT_BYTES: u64 = 262_144;
@@ -115,7 +116,7 @@ pub(super) async fn open(
         check_fence(name, fence, newest)?;
         Ok(match newest {
             Some(newest) if newest == fence => Change::Keep(()),
-            _ => Change::Write(format!("{fence}\n").into_bytes(), ()),
+            _ => Change::Write(Screened::ours(format!("{fence}\n").into_bytes()), ()),
         })
     };
     update(&call.fs, &scope.fence, call.scope.limits.max_file_bytes, Backups::Off, change).await?;

@@ -320,7 +320,7 @@ pub(crate) async fn run(
     corpus: &Rc<RefCell<Corpus>>,
     command: JournalCommand,
 ) -> Result<JournalReply, Error> {
-    let (command, mut screen) = screen::screened(call, command)?;
+    let command = screen::screened(call, command)?;
     let mut reply = match command {
         JournalCommand::Write { target, mode, content, truncate } => {
             let over_limit = if truncate { write::OverLimit::Cut } else { write::OverLimit::Refuse };
@@ -343,11 +343,10 @@ pub(crate) async fn run(
             JournalReply::Written(compaction::flush_summary(call, &summary, messages).await?)
         }
         JournalCommand::Slash { line } => {
-            let (command, of_line) = screen::screened_line(call, SlashCommand::parse(&line)?)?;
-            screen = of_line;
+            let command = screen::screened_line(call, SlashCommand::parse(&line)?)?;
             JournalReply::Text(slash::run(call, corpus, command).await?)
         }
     };
-    screen::tell(&screen, &mut reply);
+    screen::tell(&call.screen, &mut reply);
     Ok(reply)
 }

@@ -128,7 +128,7 @@ pub(crate) async fn remember(
             None => text,
         };
         // A lost race is met as a taken name in the next round.
-        if create_note(call, &path, &text).await? {
+        if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
             let path = call.scope.shown(&path);
             let (state, message) = match old.map(|old| call.scope.shown(&old.path)) {
                 Some(old) => {

@@ -11,6 +11,7 @@ use super::files::{folders_above, list_folder, notebook_file, template_folders};
 use crate::engine::{Call, create};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
+use crate::trust::Screened;
 
 /// What `init` did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub(crate) async fn init(call: &Call) -> Result<InitReply, Error> {
 }
 
 async fn make(call: &Call, file: &RelPath, text: &str, reply: &mut InitReply) -> Result<(), Error> {
-    let is_new = create(&call.fs, file, text.as_bytes()).await?;
+    let is_new = create(&call.fs, file, &Screened::ours(text.into())).await?;
     let list = if is_new { &mut reply.made } else { &mut reply.kept };
     list.push(call.scope.shown(file));
     Ok(())

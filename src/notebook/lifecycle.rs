@@ -277,7 +277,7 @@ pub(crate) async fn remember_error(
             let Some(_) = bytes else { return Ok(Change::Keep(0)) };
             let text = text_of(&file, bytes)?;
             let (new, count) = counted(text, config, call.now);
-            Ok(Change::Write(new.into_bytes(), count))
+            Ok(Change::Write(call.screen.moved(&file, bytes, new.into_bytes())?, count))
         })
     };
     let mut count = count_it().await?.0;
@@ -298,7 +298,8 @@ pub(crate) async fn remember_error(
                 message,
             });
         }
-        if create(&call.fs, &file, error_text(call, &note, tool).as_bytes()).await? {
+        let text = call.screen.file(&file, None, error_text(call, &note, tool).into_bytes())?;
+        if create(&call.fs, &file, &text).await? {
             (count, state) = (1, ErrorState::Created);
         } else {
             count = count_it().await?.0;

@@ -60,7 +60,7 @@ pub(crate) async fn link(
         if Note::parse(old, config.tags).links.iter().any(&leads_to) {
             return Ok(Change::Keep(true));
         }
-        Ok(Change::Write(append_block(old, &link).into_bytes(), false))
+        Ok(Change::Write(call.screen.edited(from, old, append_block(old, &link))?, false))
     })
     .await?;
     let (from, to) = (call.scope.shown(from), call.scope.shown(to));

@@ -18,6 +18,7 @@ use crate::engine::{Backup, Backups, Call, Change, remove_version, update, write
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
+use crate::trust::Removal;
 
 /// How many notes may want one name.
 const MAX_NAMES: u32 = 10_000;
@@ -152,7 +153,7 @@ pub(crate) async fn finish(
 pub(crate) async fn forget(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
     let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
-        bytes.map(|_| Change::Remove(())).ok_or_else(|| no_note(path))
+        Ok(Change::Remove(call.screen.removed(path, bytes.ok_or_else(|| no_note(path))?)?, ()))
     });
     let backup = match forgotten.await?.1 {
         Backup::Kept(file) | Backup::Elsewhere(file, _) => call.scope.shown(&file),
@@ -359,7 +360,8 @@ impl Task<'_> {
                         return Err(self.gone());
                     }
                     let text = self.renamed_text(&old).text;
-                    if create_note(self.call, to, &text).await? {
+                    let renamed = self.call.screen.moved(to, None, text.clone().into_bytes())?;
+                    if create_note(self.call, to, renamed).await? {
                         made = Some(text);
                     }
                 }
@@ -377,7 +379,8 @@ impl Task<'_> {
                         return Err(self.both_changed());
                     }
                     // Somebody saved the old file in between: the new one takes that over.
-                    if write_version(&self.call.fs, to, wanted.clone().into_bytes(), version).await? {
+                    let renamed = self.call.screen.moved(to, Some(new.as_bytes()), wanted.clone().into_bytes())?;
+                    if write_version(&self.call.fs, to, &renamed, version).await? {
                         made = Some(wanted);
                     }
                 }
@@ -399,7 +402,7 @@ impl Task<'_> {
                 self.intent.close(self.call, self.config).await?;
                 return Err(self.both_changed());
             }
-            if remove_version(&self.call.fs, from, version).await? {
+            if remove_version(&self.call.fs, from, version, Removal::OF_COPY).await? {
                 return Ok(());
             }
         }
@@ -452,7 +455,8 @@ impl Task<'_> {
             if self.intent.current(self.call, self.config).await?.is_none() {
                 return Ok(None);
             }
-            if write_version(&self.call.fs, path, new.text.clone().into_bytes(), version).await? {
+            let rewritten = self.call.screen.moved(path, Some(text.as_bytes()), new.text.clone().into_bytes())?;
+            if write_version(&self.call.fs, path, &rewritten, version).await? {
                 return Ok(Some(new));
             }
         }

@@ -62,9 +62,9 @@ pub(crate) async fn run(
     notebook: &Rc<Notebook>,
     command: NotebookCommand,
 ) -> Result<NotebookReply, Error> {
-    let (command, screen) = screen::screened(call, command.below_notebook(&call.scope))?;
+    let command = screen::screened(call, command.below_notebook(&call.scope))?;
     let mut reply = run_screened(call, notebook, command).await?;
-    screen::tell(&screen, &mut reply);
+    screen::tell(&call.screen, &mut reply);
     Ok(reply)
 }
 

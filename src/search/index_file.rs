@@ -17,8 +17,8 @@ use super::corpus::{Corpus, Page, Pages, Restored};
 use super::files::{DocId, Document, EncodedNote};
 use super::ranked::RankedIndex;
 use crate::document::{FrontmatterProblem, TagSyntax};
-use crate::engine::{Call, Loaded, load_all};
-use crate::protocol::{Precondition, Version};
+use crate::engine::{Call, Loaded, load_all, write_cache};
+use crate::protocol::Version;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
@@ -116,7 +116,7 @@ pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     for (number, part) in parts(&bytes).enumerate() {
         let Some(path) = part_path(call, number) else { return };
         // It is a cache: a host that does not write it is no reason to fail.
-        if call.fs.write(&path, part, Precondition::Any).await.is_err() {
+        if !write_cache(&call.fs, &path, part).await {
             return;
         }
     }

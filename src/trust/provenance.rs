@@ -101,6 +101,12 @@ impl Standing {
         Self::of(&Frontmatter::parse(text))
     }
 
+    /// The standing that the bytes of a file have. Bytes that are not text have no frontmatter.
+    #[must_use]
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        core::str::from_utf8(bytes).map(Self::of_text).unwrap_or_default()
+    }
+
     /// Where the text comes from, if that keeps it out of prompts.
     #[must_use]
     pub fn unapproved(&self) -> Option<Provenance> {
