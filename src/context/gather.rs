@@ -16,10 +16,13 @@ use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
-use crate::trust::Flag;
+use crate::trust::{Flag, Standing};
 
 /// Above this size zerostack leaves long-term memory out.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
+
+/// How much of the start of a large file is read for its frontmatter, in bytes.
+const HEAD_BYTES: u32 = 65_536;
 
 /// How many logs the block has.
 const LOGS: usize = 2;
@@ -192,6 +195,7 @@ fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionConten
         return unusable(LeftOutReason::TooLarge, size);
     }
     match String::from_utf8(bytes) {
+        Ok(text) if Standing::of_text(&text).unapproved().is_some() => unusable(LeftOutReason::Unapproved, size),
         Ok(text) => SectionContent::Text { text, unread_bytes: 0 },
         Err(_) => unusable(LeftOutReason::NotText, size),
     }
@@ -217,7 +221,20 @@ async fn large(
         _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
         _ => (0, limit),
     };
+    // Frontmatter that says where the text is from is at the start.
+    if offset > 0 {
+        match call.fs.read(path, 0, HEAD_BYTES.min(limit)).await {
+            Ok(ReadOutcome::Content(head)) if !may_be_shown(&head.bytes) => {
+                return unusable(LeftOutReason::Unapproved, size);
+            }
+            Ok(_) => {}
+            Err(error) => return unusable(LeftOutReason::Unreadable(error), size),
+        }
+    }
     match call.fs.read(path, offset, length).await {
+        Ok(ReadOutcome::Content(content)) if offset == 0 && !may_be_shown(&content.bytes) => {
+            unusable(LeftOutReason::Unapproved, size)
+        }
         Ok(ReadOutcome::Content(content)) => {
             let is_end = offset + content.bytes.len() as u64 >= content.size;
             match whole_characters(&content.bytes, is_end) {
@@ -232,6 +249,16 @@ async fn large(
         }
         Err(error) => unusable(LeftOutReason::Unreadable(error), size),
     }
+}
+
+/// Whether the start of a file says that its text may go into a prompt.
+fn may_be_shown(start: &[u8]) -> bool {
+    let end = match core::str::from_utf8(start) {
+        Ok(_) => start.len(),
+        Err(error) => error.valid_up_to(),
+    };
+    let text = core::str::from_utf8(start.get(..end).unwrap_or_default()).unwrap_or_default();
+    Standing::of_start(text).unapproved().is_none()
 }
 
 fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {

@@ -172,7 +172,8 @@ pub(crate) async fn waiting(call: &Call, notebook: &Rc<Notebook>) -> Result<Vec<
     read_texts(call, notebook, ids).await?;
     look(notebook, call, |snapshot| {
         let views = snapshot.views.iter().enumerate();
-        let waiting = views.filter_map(|(place, view)| Some((place, view, standing(view)?)));
+        let of_file = |view: &NoteView<'_>| Standing::of_text(view.text).unapproved();
+        let waiting = views.filter_map(|(place, view)| Some((place, view, of_file(view)?)));
         let waiting = waiting.map(|(place, view, provenance)| {
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
