@@ -17,7 +17,7 @@ use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, ProjectSlug, Timestamp};
 use crate::tools::{self, Families, ToolAnswer, ToolCall};
-use crate::trust::{Screen, SecretPolicy, TrustConfig, secrets_in};
+use crate::trust::{ForModel, Screen, SecretPolicy, TrustConfig, secrets_in};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -304,7 +304,22 @@ impl From<PreambleRequest> for Command {
     }
 }
 
+/// Runs a command. A model may read its error: stored names and the host's words in it are made harmless here.
 async fn run(
+    call: Call,
+    corpus: Rc<RefCell<Corpus>>,
+    notebook: Rc<Notebook>,
+    entries: Rc<Entries>,
+    command: Command,
+) -> Result<Reply, Error> {
+    answer(call, corpus, notebook, entries, command).await.map_err(|error| Error {
+        message: ForModel::escaped(&error.message).into_string(),
+        help: ForModel::escaped(&error.help).into_string(),
+        ..error
+    })
+}
+
+async fn answer(
     call: Call,
     corpus: Rc<RefCell<Corpus>>,
     notebook: Rc<Notebook>,

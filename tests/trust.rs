@@ -372,7 +372,7 @@ fn the_memory_block_is_not_stored_again() {
             })
             .unwrap();
         drive.run(keep("k", "an entry", "core")).unwrap();
-        let whole = block(&mut drive, None).block.unwrap();
+        let whole = block(&mut drive, None).block.unwrap().into_string();
         for command in [
             Command::Journal(JournalCommand::Write {
                 target: Target::LongTerm,

@@ -10,7 +10,7 @@ use super::{
     block_in,
 };
 use crate::engine::{Call, Loaded, load_all};
-use crate::entries::{self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, HydrateReply};
+use crate::entries::{self, Entries, EntryInfo, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
@@ -129,10 +129,9 @@ pub(super) async fn gather(
 /// block is still worth having.
 async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Result<(Section, Vec<LeftOut>), Error> {
     let ContextEntries { request, run } = request;
-    let command = EntriesCommand { run, ..EntriesCommand::new(EntriesVerb::Hydrate(request)) };
     let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
-    match entries::run(call, entries, command).await {
-        Ok(EntriesReply::Hydrated(HydrateReply { entries, left_out, problems, .. })) => {
+    match entries::hydrate_as_stored(call, entries, request, run.as_deref()).await {
+        Ok(HydrateReply { entries, left_out, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));
             let left_out = left_out
@@ -141,7 +140,6 @@ async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Re
             let left_out = left_out.chain(unread).collect();
             Ok((section(SectionContent::Items(entries.into_iter().map(item).collect())), left_out))
         }
-        Ok(_) => Ok((section(SectionContent::Items(Vec::new())), Vec::new())),
         Err(error) if error.code == ErrorCode::MemoryUnavailable => {
             Ok((section(unusable(LeftOutReason::NotHydrated(error.message), 0)), Vec::new()))
         }

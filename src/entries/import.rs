@@ -23,7 +23,7 @@ use crate::engine::{Backups, Call, Change, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{RelPath, utc_text};
-use crate::trust::{Provenance, Removal, Standing, approve, mark};
+use crate::trust::{ForModel, Provenance, Removal, Standing, approve, mark};
 
 /// How many files one command imports at most.
 pub const MAX_IMPORT_FILES: usize = 1_024;
@@ -111,8 +111,8 @@ pub struct RetainReply {
     pub deleted: Vec<DeletedEntry>,
     /// What could not be forgotten, files that are no entries among it, by key or else by path.
     pub skipped: Vec<SkippedEntry>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// An entry that is in none of the files.
@@ -182,7 +182,7 @@ pub(super) async fn retain(
         }
     }
     let done = if dry_run { "Would forget" } else { "Forgot" };
-    reply.message = format!("{done} {}", counted(reply.deleted.len()));
+    reply.message = ForModel::escaped(&format!("{done} {}", counted(reply.deleted.len())));
     Ok(reply)
 }
 

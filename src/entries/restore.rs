@@ -19,7 +19,7 @@ use super::write::{
 use crate::engine::{Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
-use crate::trust::{Removal, Screened};
+use crate::trust::{ForModel, Removal, Screened};
 
 /// Puts an entry back: one that is forgotten is shown again, any other says what it said before.
 pub(super) async fn restore(
@@ -172,7 +172,7 @@ fn restored(
     let fields = Fields { category: stored.entry.fields.category.clone(), ..entry.fields.clone() };
     let (path, removed) = (stored.path.clone(), Removed::default());
     let mut reply = reply(call, &fields, Applied { state, path, version, removed, warning: None });
-    reply.message = format!("Restored {}, which was {before}", fields.key);
+    reply.message = ForModel::escaped(&format!("Restored {}, which was {before}", fields.key));
     reply
 }
 

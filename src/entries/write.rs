@@ -17,7 +17,7 @@ use super::view::{Stored, View, has_rival, look, look_for};
 use crate::engine::{Backup, Backups, Call, Change, Loaded, create, load, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, utc_text};
-use crate::trust::{Provenance, Removal, Screened};
+use crate::trust::{ForModel, Provenance, Removal, Screened};
 
 /// What storing came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub struct StoreReply {
     pub swept: Vec<String>,
     /// The keys that went as there are too many.
     pub evicted: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What came of forgetting an entry.
@@ -71,8 +71,8 @@ pub struct ForgetEntryReply {
     pub version: String,
     /// Whether it was forgotten before.
     pub already_forgotten: bool,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What came of removing forgotten entries for good.
@@ -80,8 +80,8 @@ pub struct ForgetEntryReply {
 pub struct PurgeReply {
     /// The keys that are gone.
     pub purged: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What an entry must be for a change of it to be made.
@@ -634,7 +634,7 @@ pub(super) async fn forget(
         };
         let path = call.scope.shown(&stored.path);
         let message = format!("Forgot {key}; `purge` removes it for good");
-        return Ok(ForgetEntryReply { key, path, version, already_forgotten, message });
+        return Ok(ForgetEntryReply { key, path, version, already_forgotten, message: ForModel::escaped(&message) });
     }
 }
 
@@ -734,7 +734,7 @@ pub(super) async fn purge(
     if kept > 0 {
         message.push_str(&format!("; kept {kept} whose text is trusted, which this memory may not remove"));
     }
-    Ok(PurgeReply { purged, message })
+    Ok(PurgeReply { purged, message: ForModel::escaped(&message) })
 }
 
 /// Removes an entry for good, with its backup. `false`: it has changed, and stays.
@@ -791,7 +791,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Unchanged => format!("{key} says this already; nothing was written"),
         StoreState::Forgotten => format!("{key} was forgotten; nothing was written"),
         StoreState::Conflict => format!("{key} is no longer what `base` says; nothing was written"),
-        StoreState::Held => held(fields).message,
+        StoreState::Held => held(fields).message.into_string(),
     };
     for (what, keys) in [("swept", &removed.swept), ("evicted", &removed.evicted)] {
         if !keys.is_empty() {
@@ -803,7 +803,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
     }
     let Removed { swept, evicted } = removed;
     let (key, category, path) = (key.clone(), fields.category.as_str().into(), call.scope.shown(&path));
-    StoreReply { key, category, state, version, path, swept, evicted, message }
+    StoreReply { key, category, state, version, path, swept, evicted, message: ForModel::escaped(&message) }
 }
 
 /// The reply for what a run holds.
@@ -816,14 +816,20 @@ pub(super) fn held(fields: &Fields) -> StoreReply {
         path: String::new(),
         swept: Vec::new(),
         evicted: Vec::new(),
-        message: format!("Held {} for the run", fields.key),
+        message: ForModel::escaped(&format!("Held {} for the run", fields.key)),
     }
 }
 
 /// The reply for what a run alone had.
 pub(super) fn let_go(key: &str) -> ForgetEntryReply {
     let message = format!("Forgot {key}, which the run alone had");
-    ForgetEntryReply { key: key.into(), path: String::new(), version: String::new(), already_forgotten: false, message }
+    ForgetEntryReply {
+        key: key.into(),
+        path: String::new(),
+        version: String::new(),
+        already_forgotten: false,
+        message: ForModel::escaped(&message),
+    }
 }
 
 /// A path that our own names cannot make.

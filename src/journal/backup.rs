@@ -8,7 +8,7 @@ use super::{RestoreReply, Target};
 use crate::engine::{Backup, Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
-use crate::trust::{Removal, Screened};
+use crate::trust::{ForModel, Removal, Screened};
 
 /// What became of the backup of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,5 +118,5 @@ fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replace
     let bytes = bytes as u64;
     let (path, source) = (call.scope.shown(path), call.scope.shown(backup));
     let message = format!("Restored {path} from {source} ({bytes} bytes)");
-    RestoreReply { path, bytes, backup: reply(call, replaced), message }
+    RestoreReply { path, bytes, backup: reply(call, replaced), message: ForModel::escaped(&message) }
 }

@@ -8,6 +8,7 @@ use super::{EditChange, EditReply, MAX_WRITE_BYTES, Target};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
+use crate::trust::ForModel;
 
 /// Applies a change to a target.
 ///
@@ -32,7 +33,8 @@ pub(super) async fn edit(
     };
     let path = call.scope.shown(&path);
     let backup = backup::reply(call, backup);
-    Ok(EditReply { message: format!("{verb} {path}{}", backup.warning()), path, backup })
+    let message = ForModel::escaped(&format!("{verb} {path}{}", backup.warning()));
+    Ok(EditReply { message, path, backup })
 }
 
 async fn replace_once(

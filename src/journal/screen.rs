@@ -61,7 +61,7 @@ pub(super) fn tell(screen: &Screen, reply: &mut JournalReply) {
     match reply {
         JournalReply::Written(reply) => screen.tell(&mut reply.message),
         JournalReply::Edited(reply) => screen.tell(&mut reply.message),
-        JournalReply::Text(text) => screen.tell(text),
+        JournalReply::Text(text) => text.push_str(&screen.told()),
         _ => {}
     }
 }

@@ -12,6 +12,7 @@ use crate::document::head;
 use crate::engine::{Backups, Call, Change, append, append_computed, update};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::RelPath;
+use crate::trust::ForModel;
 
 /// The treatment of a text over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +104,7 @@ impl Written {
             skipped_lines: skipped,
             truncated_from,
             backup: self.backup,
-            message,
+            message: ForModel::escaped(&message),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
+use crate::trust::ForModel;
 
 /// How long a title may be, in bytes.
 pub const MAX_TITLE_BYTES: usize = 1_000;
@@ -37,8 +38,8 @@ pub struct RememberReply {
     pub title: String,
     /// What was done.
     pub state: RememberState,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
     /// What is odd about the configuration or the template.
     pub warnings: Vec<Warning>,
 }
@@ -114,7 +115,7 @@ pub(crate) async fn remember(
                 path,
                 title: title.into(),
                 state: RememberState::AlreadyThere,
-                message,
+                message: ForModel::escaped(&message),
                 warnings,
             });
         }
@@ -137,7 +138,13 @@ pub(crate) async fn remember(
                 }
                 None => (RememberState::Created, format!("Remembered in {path}")),
             };
-            return Ok(RememberReply { path, title: title.into(), state, message, warnings });
+            return Ok(RememberReply {
+                path,
+                title: title.into(),
+                state,
+                message: ForModel::escaped(&message),
+                warnings,
+            });
         }
     }
     let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };

@@ -13,7 +13,7 @@ use crate::engine::{Call, append, create};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode, Precondition, ReadOutcome};
 use crate::store::RelPath;
-use crate::trust::Screened;
+use crate::trust::{ForModel, Screened};
 
 /// The template of a day, where the notebook has none.
 pub(super) const DAILY_TEMPLATE: &str = "# {{format-date now '%Y-%m-%d'}}\n\n";
@@ -30,8 +30,8 @@ pub struct JournalEntryReply {
     pub entry: String,
     /// Whether the note was made for it.
     pub created: bool,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
     /// What is odd about the configuration or the template.
     pub warnings: Vec<Warning>,
 }
@@ -65,7 +65,7 @@ pub(crate) async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -
     append(&call.fs, &path, &line, Precondition::Any).await?;
     let path = call.scope.shown(&path);
     let message = format!("Added to {path}: {}", text.lines().next().unwrap_or_default());
-    Ok(JournalEntryReply { path, entry: text, created, message, warnings })
+    Ok(JournalEntryReply { path, entry: text, created, message: ForModel::escaped(&message), warnings })
 }
 
 /// Today's note, made from its template first if it is missing: once, however many ask for it.

@@ -11,7 +11,7 @@ use super::files::{folders_above, list_folder, notebook_file, template_folders};
 use crate::engine::{Call, create};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
-use crate::trust::Screened;
+use crate::trust::{ForModel, Screened};
 
 /// What `init` did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub struct InitReply {
     pub made: Vec<String>,
     /// Those that were there, and were left as they are.
     pub kept: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// Makes what is missing, and overwrites nothing.
@@ -61,11 +61,12 @@ pub(crate) async fn init(call: &Call) -> Result<InitReply, Error> {
         make(call, &file, text, &mut reply).await?;
     }
     let place = root.map_or("the root of the store".to_string(), |root| call.scope.shown(root));
-    reply.message = if reply.made.is_empty() {
+    let message = if reply.made.is_empty() {
         format!("The notebook in {place} is complete; nothing was made")
     } else {
         format!("Made the notebook in {place}: {}", reply.made.join(", "))
     };
+    reply.message = ForModel::escaped(&message);
     Ok(reply)
 }
 

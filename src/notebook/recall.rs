@@ -15,7 +15,7 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, Document, load_texts};
-use crate::trust::{Provenance, Standing};
+use crate::trust::{ForModel, Provenance, Standing};
 
 /// How long a query may be, in bytes.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
@@ -277,7 +277,7 @@ fn parts(ranked: &Ranked) -> Vec<ScorePart> {
 }
 
 /// The hits as text for a model: each with its source, its lines and its passage.
-fn render(hits: &[RecallHit]) -> String {
+fn render(hits: &[RecallHit]) -> ForModel {
     let blocks = hits.iter().map(|hit| {
         let lines = match hit.lines.as_slice() {
             [first, last] if first != last => format!(":{first}-{last}"),
@@ -286,7 +286,15 @@ fn render(hits: &[RecallHit]) -> String {
         };
         let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
         let mark = hit.unapproved.map(|from| format!(" (unapproved: {from})")).unwrap_or_default();
-        format!("{}{lines}  {}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end())
+        let block = format!("{}{lines}  {}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
+        ForModel::escaped(&block)
     });
-    blocks.collect::<Vec<_>>().join("\n\n")
+    let mut rendered = ForModel::default();
+    for block in blocks {
+        if !rendered.is_empty() {
+            rendered.push_ours("\n\n");
+        }
+        rendered.push(&block);
+    }
+    rendered
 }

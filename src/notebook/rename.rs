@@ -18,7 +18,7 @@ use crate::engine::{Backup, Backups, Call, Change, remove_version, update, write
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
-use crate::trust::Removal;
+use crate::trust::{ForModel, Removal};
 
 /// How many notes may want one name.
 const MAX_NAMES: u32 = 10_000;
@@ -41,8 +41,8 @@ pub struct RenameReply {
     pub files: u32,
     /// The notes that may still link to the old name, and why each was not rewritten.
     pub not_rewritten: Vec<Warning>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What came of forgetting.
@@ -52,8 +52,8 @@ pub struct ForgetReply {
     pub path: String,
     /// Where its text is kept.
     pub backup: String,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What the index knows about the note that is renamed.
@@ -166,7 +166,7 @@ pub(crate) async fn forget(call: &Call, path: &RelPath, backlinks: u32) -> Resul
         1 => message.push_str("; 1 note still links to it"),
         many => message.push_str(&format!("; {many} notes still link to it")),
     }
-    Ok(ForgetReply { path, backup, message })
+    Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
 }
 
 /// Whether a note says that it supersedes the one at a path below the root of the notebook.
@@ -575,7 +575,7 @@ impl Task<'_> {
             links: 0,
             files: 0,
             not_rewritten: Vec::new(),
-            message: String::new(),
+            message: ForModel::default(),
         }
     }
 
@@ -586,12 +586,13 @@ impl Task<'_> {
             (links, 1) => format!("{links} links rewritten in 1 note"),
             (links, files) => format!("{links} links rewritten in {files} notes"),
         };
-        reply.message = format!("Renamed {} to {}; {links}", reply.old_path, reply.path);
+        let mut message = format!("Renamed {} to {}; {links}", reply.old_path, reply.path);
         if !reply.not_rewritten.is_empty() {
             let named = reply.not_rewritten.iter().map(|Warning { path, message }| format!("\n- {path}: {message}"));
             let named: String = named.collect();
-            reply.message.push_str(&format!("\nNot rewritten, and perhaps still linked to the old name:{named}"));
+            message.push_str(&format!("\nNot rewritten, and perhaps still linked to the old name:{named}"));
         }
+        reply.message = ForModel::escaped(&message);
     }
 }
 

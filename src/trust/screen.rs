@@ -12,6 +12,7 @@ use core::cell::RefCell;
 use core::ops::Range;
 
 use super::echo::{Echo, echo};
+use super::for_model::ForModel;
 use super::provenance::{Provenance, Standing};
 use super::secrets::{FoundSecret, redacted, secrets_in};
 use crate::protocol::{Error, ErrorCode};
@@ -317,7 +318,13 @@ impl Screen {
     }
 
     /// Adds what was done to texts to a message, once.
-    pub(crate) fn tell(&self, message: &mut String) {
+    pub(crate) fn tell(&self, message: &mut ForModel) {
+        message.push_escaped(&self.told());
+    }
+
+    /// What was done to texts, as the end of a message; empty if it was told before.
+    pub(crate) fn told(&self) -> String {
+        let mut message = String::new();
         let Done { redacted, echoes, removed } = core::mem::take(&mut *self.done.borrow_mut());
         if !redacted.is_empty() {
             message.push_str(&format!(" (redacted: {})", redacted.join(", ")));
@@ -332,6 +339,7 @@ impl Screen {
                  .saddlebag may still have it: delete them, and change the secret)"
             ));
         }
+        message
     }
 }
 
@@ -383,7 +391,6 @@ fn refused(what: &str, found: &[FoundSecret]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
 
@@ -406,7 +413,7 @@ mod tests {
         let redacting = screen(SecretPolicy::Redact);
         let text = redacting.text("content", format!("a {KEY} b {KEY}")).unwrap();
         assert_eq!(text, "a [redacted: aws-access-token] b [redacted: aws-access-token]");
-        let mut message = "Wrote it".to_string();
+        let mut message = ForModel::ours("Wrote it");
         redacting.tell(&mut message);
         assert_eq!(message, "Wrote it (redacted: aws-access-token)");
         let allowing = screen(SecretPolicy::Allow);
@@ -421,7 +428,7 @@ mod tests {
         let section = "new\n## Scratchpad (open items)\n- [ ] old";
         assert_eq!(screen.text("content", section.into()).unwrap_err().code, ErrorCode::InvalidArgument);
         assert_eq!(screen.summary("summary", section.into()).as_deref(), Ok("new\n"));
-        let mut message = String::new();
+        let mut message = ForModel::default();
         screen.tell(&mut message);
         assert_eq!(message, " (left out: text of the memory block)");
         assert!(screen.summary("summary", "## Scratchpad (open items)\n- [ ] old".into()).is_err());
