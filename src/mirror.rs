@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::protocol::{CommandId, ContextKey, Version};
 use crate::store::{PathError, RelPath};
+use crate::trust::ForModel;
 
 /// A conversion across the contract. It fails only for a path that is none.
 pub trait Mirror<T> {
@@ -72,6 +73,7 @@ macro_rules! text {
 text! {
     RelPath: RelPath::parse, |path: RelPath| path.into_string();
     Version: |text| Ok(Version(text)), |version: Version| version.0;
+    ForModel: |text| Ok(ForModel::from_contract(text)), |text: ForModel| text.into_string();
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
 }
 

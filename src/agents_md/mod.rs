@@ -20,6 +20,7 @@ use alloc::vec::Vec;
 use crate::context::LeftOut;
 use crate::entries::EntryProblem;
 use crate::protocol::Error;
+use crate::trust::ForModel;
 
 pub(crate) use sync::sync;
 
@@ -100,8 +101,8 @@ pub struct AgentsMdReply {
     pub left_out: Vec<LeftOut>,
     /// Files that stand where entries would, and are none.
     pub problems: Vec<EntryProblem>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What became of one fact.

@@ -17,6 +17,7 @@ use crate::notebook::slug;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
+use crate::trust::ForModel;
 
 /// The category of what is chosen by neither tag nor key, and of what a person adds.
 const CORE: &str = "core";
@@ -144,7 +145,7 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdReques
     left_out.extend(not_approved);
     let message = message(&request, &changes, listed, left_out.len(), content.is_some());
     let content = content.map(String::into_bytes);
-    Ok(AgentsMdReply { content, changes, listed, left_out, problems, message })
+    Ok(AgentsMdReply { content, changes, listed, left_out, problems, message: ForModel::escaped(&message) })
 }
 
 fn readable(request: &AgentsMdRequest) -> Result<&str, Error> {

@@ -283,7 +283,7 @@ async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
             let message = format!("the frontmatter of {} cannot say that it is approved", call.scope.shown(&item.path));
             Error::invalid_argument(message, "write `approved: ` and the moment into it by hand")
         })?;
-        Ok(Change::Write(approved.into_bytes(), ()))
+        Ok(Change::Write(call.screen.moved(&item.path, bytes, approved.into_bytes())?, ()))
     };
     update(&call.fs, &item.path, call.scope.limits.max_file_bytes, Backups::Off, change).await.map(|_| ())
 }

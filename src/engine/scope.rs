@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::{Fs, Limits};
 use crate::store::{Layout, LocalTime, RelPath};
-use crate::trust::TrustConfig;
+use crate::trust::{Screen, TrustConfig};
 
 /// The scope that an engine was opened for.
 #[derive(Debug)]
@@ -57,4 +57,6 @@ pub(crate) struct Call {
     pub(crate) fs: Fs,
     pub(crate) scope: Rc<Scope>,
     pub(crate) now: LocalTime,
+    /// Every text that the command stores passes it.
+    pub(crate) screen: Screen,
 }

@@ -336,6 +336,16 @@ pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<Entry
     read::current(call, entries, scope).await.map_err(unavailable)
 }
 
+/// Hydrates entries as they are stored, for the block, which makes them harmless itself and reports what it found.
+pub(crate) async fn hydrate_as_stored(
+    call: &Call,
+    entries: &Entries,
+    request: HydrateRequest,
+    run: Option<&str>,
+) -> Result<HydrateReply, Error> {
+    read::hydrate(call, entries, entries.scope()?, request, run).await.map_err(unavailable)
+}
+
 fn unavailable(error: Error) -> Error {
     match error.code {
         ErrorCode::Storage => {
@@ -355,9 +365,9 @@ async fn answer(
     let run = run.as_deref();
     Ok(match verb {
         EntriesVerb::Store { entry, base } => {
-            let (fields, screen) = screen::screened(call, &entry, provenance)?;
+            let fields = screen::screened(call, &entry, provenance)?;
             let mut reply = store(call, entries, scope, &fields, Base::of(base), run).await?;
-            screen.tell(&mut reply.message);
+            call.screen.tell(&mut reply.message);
             EntriesReply::Stored(reply)
         }
         EntriesVerb::Get { key } => EntriesReply::Entry(read::get(call, entries, scope, &key, run).await?),
@@ -383,7 +393,9 @@ async fn answer(
             EntriesReply::Retained(import::retain(call, entries, scope, &imported, dry_run).await?)
         }
         EntriesVerb::Hydrate(request) => {
-            EntriesReply::Hydrated(read::hydrate(call, entries, scope, request, run).await?)
+            let mut reply = read::hydrate(call, entries, scope, request, run).await?;
+            reply.entries.iter_mut().for_each(EntryInfo::make_harmless);
+            EntriesReply::Hydrated(reply)
         }
         EntriesVerb::Explain { request, key } => {
             EntriesReply::Explained(read::explain(call, entries, scope, request, key.as_deref(), run).await?)

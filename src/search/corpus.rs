@@ -429,6 +429,12 @@ impl Corpus {
         &self.ranked
     }
 
+    /// The note that a file says, parsed of its text; `None` where the text is not read.
+    pub(crate) fn note_of_text(&self, document: &Document) -> Option<Note> {
+        let text = document.text.as_deref()?;
+        Some(Note::parse_file(text, self.tags, stem(&document.path)))
+    }
+
     /// The note that supersedes the one at a path, given below the notebook, of those that may.
     pub(crate) fn newer(&self, path: &str, may: impl Fn(&Document) -> bool) -> Option<&Document> {
         let stem = path.strip_suffix(NOTE_SUFFIX).unwrap_or(path);
@@ -648,7 +654,12 @@ impl FolderScope {
 
     /// Whether listing this comes to a Markdown file of the path, if there is one.
     pub(crate) fn reaches(&self, path: &RelPath) -> bool {
-        if !is_markdown(path) || (self.tree && is_hidden(path)) {
+        is_markdown(path) && self.may_list(path)
+    }
+
+    /// Whether listing this comes to a file of the path, whatever its extension.
+    pub(crate) fn may_list(&self, path: &RelPath) -> bool {
+        if self.tree && is_hidden(path) {
             return false;
         }
         let mut folder = path.parent();

@@ -17,7 +17,7 @@ use saddlebag::entries::{
     StoreState,
 };
 use saddlebag::store::utc_text;
-use saddlebag::trust::Standing;
+use saddlebag::trust::{ForModel, Standing};
 
 pub(crate) use args::{Command, ExportArgs, ImportArgs};
 pub(crate) use export::{Target, cut_short, report, sync_stream, write_file};
@@ -95,7 +95,8 @@ fn run_of_agent(args: &RunArgs, global: &Global, output: &mut Output) -> Result<
     let EntriesReply::Saved(mut saved) = reply else { return Err(wrong_reply()) };
     saved.skipped.splice(0..0, refused);
     let (stored, skipped) = (saved.stored.len(), saved.skipped.len());
-    saved.message = format!("Closed run {}: {stored} stored, {skipped} skipped", args.name);
+    let message = format!("Closed run {}: {stored} stored, {skipped} skipped", args.name);
+    saved.message = ForModel::escaped(&message);
     Ok(EntriesReply::Saved(saved))
 }
 
