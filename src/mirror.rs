@@ -208,12 +208,13 @@ macro_rules! mirror_contract {
             context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
 
             agents_md::AgentsMdRequest => own_agents_md::AgentsMdRequest {
-                name, content, tags, keys, max_bytes, prefer, dry_run
+                name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run
             }
             agents_md::AgentsMdReply => own_agents_md::AgentsMdReply {
-                content, changes, listed, left_out, problems, message
+                content, unconfirmed, changes, listed, left_out, problems, message
             }
-            agents_md::FactChange => own_agents_md::FactChange { key, line, kind }
+            agents_md::FactChange => own_agents_md::FactChange { key, line, kind, entry, section }
+            agents_md::Unconfirmed => own_agents_md::Unconfirmed { digest, reason }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
                 title, content, template, group, tags, links, supersede, provenance

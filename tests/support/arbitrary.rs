@@ -451,6 +451,7 @@ fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
     let ends = [
         "<!-- saddlebag:end -->",
         "<!-- saddlebag:end 0123456789abcdef0123 -->",
+        "<!-- saddlebag:end generation=1 digest=0123456789abcdef -->",
         "<!-- saddlebag:begin agent=a -->",
         "",
     ];
@@ -460,14 +461,17 @@ fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
         });
     let content = prop::option::of(prop_oneof![3 => section, 1 => bytes()]);
     let prefer = prop::option::of(prop::sample::select(vec![Side::Section, Side::Store]));
-    (content, prop::option::of(name()), any::<bool>(), prefer, 300_u32..900, any::<bool>()).prop_map(
-        |(content, key, by_tag, prefer, max_bytes, dry_run)| AgentsMdRequest {
+    let confirmed = prop::option::weighted(0.2, Just("0".repeat(64)));
+    (content, prop::option::of(name()), any::<bool>(), prefer, 300_u32..900, confirmed, any::<bool>()).prop_map(
+        |(content, key, by_tag, prefer, max_bytes, confirmed, dry_run)| AgentsMdRequest {
             name: "AGENTS.md".into(),
+            identity: "/work/AGENTS.md".into(),
             content,
             tags: if by_tag { vec!["x".into()] } else { Vec::new() },
             keys: key.into_iter().collect(),
             max_bytes,
             prefer,
+            confirmed,
             dry_run,
         },
     )
