@@ -648,7 +648,12 @@ impl FolderScope {
 
     /// Whether listing this comes to a Markdown file of the path, if there is one.
     pub(crate) fn reaches(&self, path: &RelPath) -> bool {
-        if !is_markdown(path) || (self.tree && is_hidden(path)) {
+        is_markdown(path) && self.holds(path)
+    }
+
+    /// Whether listing this comes to a file of the path, if there is one, whatever its extension.
+    pub(crate) fn holds(&self, path: &RelPath) -> bool {
+        if self.tree && is_hidden(path) {
             return false;
         }
         let mut folder = path.parent();
