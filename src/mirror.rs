@@ -187,7 +187,9 @@ macro_rules! mirror_contract {
             journal::ListedFile => own_journal::ListedFile { path, size, modified }
             journal::EditReply => own_journal::EditReply { path, backup, message }
             journal::RestoreReply => own_journal::RestoreReply { path, bytes, backup, message }
-            journal::StatusReply => own_journal::StatusReply { long_term_bytes, open_items, today_entries, text }
+            journal::StatusReply => own_journal::StatusReply {
+                long_term_bytes, project_long_term_bytes, open_items, today_entries, text
+            }
             journal::SearchResults => own_search::SearchResults {
                 terms, total_files, hits, rendered, rendered_hits, skipped
             }
@@ -311,7 +313,7 @@ macro_rules! mirror_contract {
             tools::ToolCall => own_tools::ToolCall { name, arguments, sets, dialect }
             tools::ToolAnswer => own_tools::ToolAnswer { text, structured, is_error }
 
-            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries, trust }
+            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
             trust::TrustConfig => own_trust::TrustConfig { provenance, secrets }
             trust::Flag => own_trust::Flag { kind, what, count }
             trust::ApproveRequest => own_approval::ApproveRequest { names, from, base, dry_run }
@@ -494,6 +496,7 @@ macro_rules! mirror_contract {
                 Journal(reply), Context(reply), Preamble(reply), AgentsMd(reply), Notebook(reply), Entries(reply),
                 Files(reply), Tool(answer), Trust(reply), Exchange(reply),
             }
+            engine::LongTermScope => own_store::LongTermScope { Shared, Project }
             trust::Provenance => own_trust::Provenance { User, Agent, Tool, Import }
             trust::SecretPolicy => own_trust::SecretPolicy { Refuse, Redact, Allow }
             trust::FlagKind => own_trust::FlagKind {

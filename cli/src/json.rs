@@ -120,6 +120,7 @@ fn hit(hit: &SearchHit) -> Value {
 fn status(reply: &StatusReply) -> Value {
     json!({
         "long_term_bytes": reply.long_term_bytes,
+        "project_long_term_bytes": reply.project_long_term_bytes,
         "open_items": reply.open_items,
         "today_entries": reply.today_entries,
         "text": reply.text,

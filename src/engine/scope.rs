@@ -1,11 +1,13 @@
 //! What the commands of one scope share, and what one command is given.
 
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::{Fs, Limits};
+use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, LocalTime, RelPath};
-use crate::trust::{Screen, TrustConfig};
+use crate::trust::{Provenance, Screen, TrustConfig};
 
 /// The scope that an engine was opened for.
 #[derive(Debug)]
@@ -44,6 +46,31 @@ impl Scope {
         let bare = self.without_prefix(name);
         let is_whole = bare.len() < name.len() || self.below_notebook(name).is_some();
         if is_whole { RelPath::parse(bare).ok() } else { self.layout.in_notebook(name).ok() }
+    }
+
+    /// The long-term memory or the scratchpad that a path names as it is shown.
+    pub(crate) fn kept_file(&self, name: &str) -> Option<&RelPath> {
+        let layout = &self.layout;
+        let bare = self.without_prefix(name);
+        let mut files = [Some(layout.shared_long_term()), layout.project_long_term(), Some(layout.scratchpad())]
+            .into_iter()
+            .flatten();
+        files.find(|path| path.as_str() == bare)
+    }
+
+    /// Refuses to change a file that other projects read, in a memory that writes for its project alone. A person
+    /// may, who has named the file.
+    pub(crate) fn check_change(&self, path: &RelPath) -> Result<(), Error> {
+        if self.trust.provenance == Provenance::User || !self.layout.is_shared_with_other_projects(path) {
+            return Ok(());
+        }
+        let message = format!("`{path}` is shared by every project, and this memory writes for its project alone");
+        let help = format!(
+            "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
+             `--scope all`; nothing was changed",
+            self.shown(self.layout.long_term())
+        );
+        Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
     fn without_prefix<'a>(&self, name: &'a str) -> &'a str {

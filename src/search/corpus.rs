@@ -654,11 +654,11 @@ impl FolderScope {
 
     /// Whether listing this comes to a Markdown file of the path, if there is one.
     pub(crate) fn reaches(&self, path: &RelPath) -> bool {
-        is_markdown(path) && self.may_list(path)
+        is_markdown(path) && self.holds(path)
     }
 
-    /// Whether listing this comes to a file of the path, whatever its extension.
-    pub(crate) fn may_list(&self, path: &RelPath) -> bool {
+    /// Whether listing this comes to a file of the path, if there is one, whatever its extension.
+    pub(crate) fn holds(&self, path: &RelPath) -> bool {
         if self.tree && is_hidden(path) {
             return false;
         }

@@ -4,6 +4,7 @@
 //! <root>/
 //! ├── MEMORY.md                  long-term memory, shared by every project
 //! └── projects/<slug>/           one project; the root itself where there is no project scope
+//!     ├── MEMORY.md              long-term memory of the project
 //!     ├── SCRATCHPAD.md
 //!     ├── daily/2026-05-30.md
 //!     ├── notes/<name>.md
@@ -43,10 +44,22 @@ const BEFORE_CHANGE_SUFFIX: &str = ".pre";
 /// The extension of what a restore replaces, until it is the backup.
 const REPLACED_SUFFIX: &str = ".old";
 
+/// The file that long-term memory means where there is a project. Both files are read by every memory of the project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LongTermScope {
+    /// `MEMORY.md` of the root, which is in the block of every project.
+    #[default]
+    Shared,
+    /// `MEMORY.md` of the project, which no other project reads.
+    Project,
+}
+
 /// The paths of one scope. Every rule about where a file lives is here.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    long_term: RelPath,
+    shared_long_term: RelPath,
+    project_long_term: Option<RelPath>,
+    long_term_scope: LongTermScope,
     scratchpad: RelPath,
     daily: RelPath,
     notes: RelPath,
@@ -54,7 +67,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a project, or of the root as one notebook.
+    /// The layout of a project, or of the root as one notebook. Long-term memory is the shared file.
     ///
     /// # Errors
     ///
@@ -63,12 +76,20 @@ impl Layout {
         let folder = project.map(|slug| RelPath::parse(format!("{PROJECTS_FOLDER}/{slug}"))).transpose()?;
         let below = |name: &str| folder.as_ref().map_or_else(|| RelPath::parse(name), |folder| folder.join(name));
         Ok(Self {
-            long_term: RelPath::parse(LONG_TERM_FILE)?,
+            shared_long_term: RelPath::parse(LONG_TERM_FILE)?,
+            project_long_term: folder.as_ref().map(|folder| folder.join(LONG_TERM_FILE)).transpose()?,
+            long_term_scope: LongTermScope::Shared,
             scratchpad: below(SCRATCHPAD_FILE)?,
             daily: below(DAILY_FOLDER)?,
             notes: below(NOTES_FOLDER)?,
             project: folder,
         })
+    }
+
+    /// The same paths, with long-term memory in the file that `scope` names. Without a project there is one file.
+    #[must_use]
+    pub fn with_long_term(self, long_term_scope: LongTermScope) -> Self {
+        Self { long_term_scope, ..self }
     }
 
     /// Whether a folder belongs to another scope: of a project under `projects/`, which a slug with its
@@ -95,13 +116,41 @@ impl Layout {
         let Some(folder) = path.parent() else { return true };
         let is_folder = |name: &str| self.below_notebook(&folder) == Some(name);
         *path == self.scratchpad
+            || self.is_long_term(path)
             || [NOTES_FOLDER, DAILY_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER].into_iter().any(is_folder)
     }
 
-    /// Long-term memory: `MEMORY.md`.
+    /// Long-term memory: the file that is meant where no other is named.
     #[must_use]
     pub fn long_term(&self) -> &RelPath {
-        &self.long_term
+        match (self.long_term_scope, &self.project_long_term) {
+            (LongTermScope::Project, Some(of_project)) => of_project,
+            _ => &self.shared_long_term,
+        }
+    }
+
+    /// Long-term memory that every project shares.
+    #[must_use]
+    pub fn shared_long_term(&self) -> &RelPath {
+        &self.shared_long_term
+    }
+
+    /// Long-term memory of the project; `None` where the root is the notebook.
+    #[must_use]
+    pub fn project_long_term(&self) -> Option<&RelPath> {
+        self.project_long_term.as_ref()
+    }
+
+    /// Returns true for both files of long-term memory.
+    #[must_use]
+    pub fn is_long_term(&self, path: &RelPath) -> bool {
+        *path == self.shared_long_term || Some(path) == self.project_long_term.as_ref()
+    }
+
+    /// Returns true if this memory writes for its project alone, and the file is not of the project.
+    #[must_use]
+    pub fn is_shared_with_other_projects(&self, path: &RelPath) -> bool {
+        self.long_term_scope == LongTermScope::Project && self.below_notebook(path).is_none()
     }
 
     /// The scratchpad of the project.
@@ -210,6 +259,22 @@ mod tests {
         assert_eq!(layout.in_notebook("facts/a.md").as_ref().map(|p| layout.below_notebook(p)), Ok(Some("facts/a.md")));
         assert_eq!(layout.below_notebook(layout.long_term()), None);
         assert!(layout.in_notebook("../b").is_err());
+    }
+
+    #[test]
+    fn long_term_memory_is_shared_or_of_the_project() {
+        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let layout = Layout::new(Some(&slug)).expect("valid").with_long_term(LongTermScope::Project);
+        assert_eq!(layout.long_term().as_str(), "projects/api-0db23a34/MEMORY.md");
+        assert_eq!(layout.shared_long_term().as_str(), "MEMORY.md");
+        assert!(layout.is_long_term(layout.long_term()) && layout.is_long_term(layout.shared_long_term()));
+        assert!(layout.is_journal(layout.long_term()) && layout.is_journal(layout.shared_long_term()));
+        assert!(layout.is_shared_with_other_projects(layout.shared_long_term()));
+        assert!(!layout.is_shared_with_other_projects(layout.long_term()));
+
+        let root = Layout::new(None).expect("valid").with_long_term(LongTermScope::Project);
+        assert_eq!(root.long_term().as_str(), "MEMORY.md");
+        assert!(!root.is_shared_with_other_projects(root.long_term()));
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod invisible;
 mod provenance;
 mod screen;
 mod secrets;
+pub(crate) mod titles;
 mod waiting;
 
 pub use escape::for_model;

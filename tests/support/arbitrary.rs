@@ -92,6 +92,7 @@ pub fn target() -> impl Strategy<Value = Target> {
         date().prop_map(Target::Daily),
         name().prop_map(Target::Note),
         name().prop_map(Target::Page),
+        Just(Target::Page("MEMORY.md".into())),
     ]
 }
 
@@ -663,10 +664,12 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
     })
 }
 
-pub const PLACES: [&str; 19] = [
+pub const PLACES: [&str; 21] = [
     "MEMORY.md",
     "MEMORY.bak",
     "README.md",
+    "projects/proj/MEMORY.md",
+    "projects/proj/MEMORY.bak",
     "projects/proj/SCRATCHPAD.md",
     "projects/proj/SCRATCHPAD.bak",
     "projects/proj/OTHER.md",
