@@ -16,7 +16,7 @@ pub(crate) use entries::text_of_name;
 pub use entries::{AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, portable_path};
 pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS,
-    SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER,
+    SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER, is_instructions,
 };
 pub(crate) use names::is_device_name;
 pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName};
