@@ -206,7 +206,7 @@ impl Memory {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
         let scope = self.scope.clone();
         let (corpus, notebook, entries) = (self.corpus.clone(), self.notebook.clone(), self.entries.clone());
-        let screen = Screen::new(scope.trust);
+        let screen = Screen::of_scope(scope.trust, scope.layout.clone());
         let name = command.name();
         self.engine.start(id, name, |fs| run(Call { fs, scope, now, screen }, corpus, notebook, entries, command))
     }

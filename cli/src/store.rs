@@ -101,6 +101,9 @@ impl Store {
     /// Opens the store for a project.
     pub(crate) fn of_project(project: Project, global: &Global) -> Result<Self, Failure> {
         let root = Root::of(global)?;
+        if matches!(project, Project::Notebook) {
+            warn_of_home(root.path());
+        }
         let options = Options { create: root.is_made(), project, ..options(global)? };
         Self::at(&root, options, global)
     }
@@ -195,6 +198,25 @@ fn changes(reply: &Reply) -> bool {
         }
         _ => false,
     }
+}
+
+/// Warns of a notebook that is the home folder, or a folder above it: then every Markdown file of the person is memory,
+/// and a model is shown it. Said once by a process, which may open the store again.
+fn warn_of_home(root: &Path) {
+    static SAID: std::sync::Once = std::sync::Once::new();
+
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    let (Some(home), Ok(root)) = (home, root.canonicalize()) else { return };
+    if !home.starts_with(&root) {
+        return;
+    }
+    let what = if home == root { "is your home folder" } else { "has your home folder in it" };
+    SAID.call_once(|| {
+        output::warn(&format!(
+            "the notebook {what}: every Markdown file below it is memory that a model may read and change; name a folder \
+             of notes with --root, or leave --notebook out"
+        ));
+    });
 }
 
 /// Names the folder for compiled code, in place of the one in the user's cache.

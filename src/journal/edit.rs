@@ -21,7 +21,7 @@ pub(super) async fn edit(
     backups: Backups<'_>,
 ) -> Result<EditReply, Error> {
     let path = target.existing_path(call)?;
-    call.scope.check_change(&path)?;
+    call.screen.check_place(&path)?;
     let layout = &call.scope.layout;
     let is_kept = layout.is_long_term(&path) || path == *layout.scratchpad() || matches!(target, Target::Page(_));
     let (verb, backup) = match change {

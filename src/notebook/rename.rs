@@ -91,12 +91,14 @@ pub(crate) async fn rename(
 ) -> Result<Attempt, Error> {
     let config = config.for_writing()?;
     let title = checked_title(title)?;
+    call.screen.check_place(old_path)?;
     let text = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?.0;
     let old = Note::parse_file(&text, config.tags, old_path.file_stem());
     let stem = new_stem(old_path, &old.title, title, sources.verbatim_names)?;
     let mut taken: Vec<RelPath> = Vec::new();
     while taken.len() < MAX_NAMES as usize {
         let to = free_name(call, config, old_path, &stem, &taken).await?;
+        call.screen.check_place(&to)?;
         let mut task = Task {
             call,
             config,

@@ -6,6 +6,7 @@
 
 mod dates;
 mod entries;
+mod instructions;
 mod layout;
 mod names;
 mod path;
@@ -14,6 +15,7 @@ mod slug;
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
 pub(crate) use entries::text_of_name;
 pub use entries::{AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, portable_path};
+pub use instructions::is_instructions;
 pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, LongTermScope, NOTES_FOLDER, PROJECTS_FOLDER,
     SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER,

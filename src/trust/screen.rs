@@ -16,7 +16,7 @@ use super::for_model::ForModel;
 use super::provenance::{Provenance, Standing};
 use super::secrets::{FoundSecret, redacted, secrets_in};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::RelPath;
+use crate::store::{Layout, RelPath, is_instructions};
 
 /// Whose text a memory takes, and what of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +102,8 @@ impl Removal {
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     config: TrustConfig,
+    /// The scope of the memory; `None` in tests of the policy alone.
+    layout: Option<Layout>,
     done: Rc<RefCell<Done>>,
 }
 
@@ -120,7 +122,12 @@ const SECRET_REACH: usize = 32 << 10;
 
 impl Screen {
     pub(crate) fn new(config: TrustConfig) -> Self {
-        Self { config, done: Rc::default() }
+        Self { config, layout: None, done: Rc::default() }
+    }
+
+    /// The policy for the files of a scope.
+    pub(crate) fn of_scope(config: TrustConfig, layout: Layout) -> Self {
+        Self { layout: Some(layout), ..Self::new(config) }
     }
 
     /// The bytes that a file is to have. `before` are those that it has; `None` for a new file.
@@ -141,6 +148,7 @@ impl Screen {
 
     /// As [`file`](Self::file), for a text that stays as trusted as it is: it is moved, counted or approved.
     pub(crate) fn moved(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
+        self.check_place(path)?;
         if before.is_none() {
             self.name("the name of the file", path.as_str())?;
         }
@@ -155,12 +163,14 @@ impl Screen {
 
     /// The bytes of a backup, which take the place of what the file has.
     pub(crate) fn restored(&self, path: &RelPath, before: Option<&[u8]>, kept: Vec<u8>) -> Result<Screened, Error> {
+        self.check_place(path)?;
         self.check_standing(path, before, Some(&kept))?;
         Ok(Screened(kept))
     }
 
     /// The removal of a file with this text.
     pub(crate) fn removed(&self, path: &RelPath, before: &[u8]) -> Result<Removal, Error> {
+        self.check_place(path)?;
         self.check_standing(path, Some(before), None)?;
         self.notice_removed(before, &[]);
         Ok(Removal(()))
@@ -168,6 +178,8 @@ impl Screen {
 
     /// The removal of a file with this text, which gets another name.
     pub(crate) fn renamed(&self, from: &RelPath, text: &[u8], to: &RelPath) -> Result<Removal, Error> {
+        self.check_place(from)?;
+        self.check_place(to)?;
         self.check_standing(from, Some(text), None)?;
         self.name("the new name of the file", to.as_str())?;
         Ok(Removal(()))
@@ -175,8 +187,35 @@ impl Screen {
 
     /// The removal of a text of this standing.
     pub(crate) fn removed_of(&self, path: &RelPath, standing: Standing) -> Result<Removal, Error> {
+        self.check_place(path)?;
         self.check_replaced(path, standing)?;
         Ok(Removal(()))
+    }
+
+    /// Refuses a change of a file that agents take instructions from, or that other projects read, unless a person makes
+    /// it.
+    pub(crate) fn check_place(&self, path: &RelPath) -> Result<(), Error> {
+        let provenance = self.config.provenance;
+        if provenance == Provenance::User {
+            return Ok(());
+        }
+        if let Some(layout) = self.layout.as_ref().filter(|layout| layout.is_shared_with_other_projects(path)) {
+            let message = format!("`{path}` is shared by every project, and this memory writes for its project alone");
+            let help = format!(
+                "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
+                 `--scope all`; nothing was changed",
+                layout.long_term()
+            );
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
+        if !is_instructions(path) {
+            return Ok(());
+        }
+        let message = format!(
+            "{path} is a file that agents take instructions from, and this memory was opened for `{provenance}`"
+        );
+        let help = "choose another name, or ask the person who owns the memory to change it";
+        Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
     /// Refuses a change by text of tools and imports of a file that is trusted, or that would not say where its text is

@@ -272,3 +272,20 @@ fn a_block_that_is_empty_is_never_silent() {
     }
     store.run(&["context", "--append-to", "base.md"]).exits(0).complains("memory has nothing to say");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_notebook_that_is_the_home_folder_is_warned_of_once() {
+    let store = Store::new();
+    let inner = store.root.join("people/me");
+    fs::create_dir_all(&inner).expect("made");
+    let warnings = |root: &std::path::Path, home: &std::path::Path| {
+        let mut command = store.bare(&["--json", "--notebook", "--engine", &engine(), "--root"]);
+        let run = run(command.arg(root).arg("status").env("HOME", home), None).exits(0);
+        run.stderr.matches("every Markdown file below it is memory").count()
+    };
+    assert_eq!(warnings(&store.root, &store.root), 1);
+    assert_eq!(warnings(&store.root, &inner), 1);
+    assert_eq!(warnings(&store.root.join("people/me/../.."), &inner), 1);
+    assert_eq!(warnings(&inner, &store.root), 0);
+}

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::support::Store;
 
 /// In two parts, so that no scanner finds a token here.
@@ -95,4 +97,64 @@ fn the_status_counts_entries_journal_lines_and_what_waits() {
     assert!(status.ends_with("journal: 1 line(s) today\nentries: 2\nwaiting for approval: 1\n"), "{status}");
     let json = store.run(&["--json", "status"]).exits(0).json();
     assert_eq!((&json["journal_lines"], &json["entries"], &json["waiting"]), (&1.into(), &2.into(), &1.into()));
+}
+
+#[test]
+fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_tool() {
+    const REFUSED: &str = "is a file that agents take instructions from, and this memory was opened for `agent`";
+
+    let store = Store::new();
+    for file in ["CLAUDE", "other"] {
+        store.put(&format!("notes/{file}.md"), format!("# {file}\n\ntext\n"));
+        store.put(&format!("notes/{file}.bak"), "before\n");
+    }
+    store.put("AGENTS.md", "# Agents\n\ntext\n");
+    store.put("memories/gemini.md", "text\n");
+    store.put("memories/rules/a.md", "text\n");
+    store.put("memories/rules/CLAUDE.local.md", "text\n");
+    let memory = |arguments: serde_json::Value| arguments.to_string();
+    let calls = [
+        memory(json!({ "command": "create", "path": "/memories/CLAUDE.md", "file_text": "x" })),
+        memory(json!({ "command": "create", "path": "/memories/rules/Agents.md", "file_text": "x" })),
+        memory(json!({ "command": "str_replace", "path": "/memories/gemini.md", "old_str": "text", "new_str": "x" })),
+        memory(json!({ "command": "insert", "path": "/memories/gemini.md", "insert_line": 0, "insert_text": "x" })),
+        memory(json!({ "command": "rename", "old_path": "/memories/gemini.md", "new_path": "/memories/g.md" })),
+        memory(json!({ "command": "rename", "old_path": "/memories/rules/a.md", "new_path": "/memories/warp.md" })),
+        memory(json!({ "command": "rename", "old_path": "/memories/rules", "new_path": "/memories/r" })),
+        memory(json!({ "command": "delete", "path": "/memories/gemini.md" })),
+        memory(json!({ "command": "delete", "path": "/memories/rules" })),
+    ];
+    let mut commands: Vec<Vec<&str>> = calls.iter().map(|call| vec!["call", "memory", call]).collect();
+    let plain: [&[&str]; 14] = [
+        &["write", "note:claude", "x", "--mode", "overwrite"],
+        &["write", "note:Gemini", "x"],
+        &["edit", "note:CLAUDE", "--old", "text", "--new", "x"],
+        &["edit", "note:CLAUDE", "--delete"],
+        &["edit", "page", "AGENTS.md", "--old", "text", "--new", "x"],
+        &["restore", "note:CLAUDE"],
+        &["restore", "notes/CLAUDE.md"],
+        &["remember", "Agents", "x"],
+        &["link", "notes/CLAUDE.md", "notes/other.md"],
+        &["rename", "notes/CLAUDE.md", "Harmless"],
+        &["rename", "notes/other.md", "Agents"],
+        &["forget", "notes/CLAUDE.md"],
+        &["store", "claude", "x"],
+        &["slash", "write", "note:gemini", "x"],
+    ];
+    commands.extend(plain.map(<[&str]>::to_vec));
+    let before = store.tree();
+    for command in &commands {
+        let arguments = [&["--provenance", "agent"], &command[..]].concat();
+        let run = store.run(&arguments);
+        assert!(run.code != 0 && run.stderr.contains(REFUSED), "{command:?}: {run:?}");
+        assert_eq!(store.tree(), before, "{command:?} changed the store");
+    }
+    // A link in such a file is left as it is, and the rename says so.
+    store.put("AGENTS.md", "# Agents\n\n[[other]]\n");
+    let run = store.run(&["--provenance", "agent", "rename", "notes/other.md", "Another"]).exits(3);
+    assert!(format!("{}{}", run.stdout, run.stderr).contains("AGENTS.md"), "{run:?}");
+    assert_eq!(store.text("AGENTS.md"), "# Agents\n\n[[other]]\n");
+    // A person may.
+    store.run(&["write", "note:CLAUDE", "by hand", "--mode", "overwrite"]).exits(0);
+    assert_eq!(store.text("notes/CLAUDE.md"), "by hand");
 }

@@ -306,7 +306,7 @@ impl Tool<'_> {
     /// Refuses to change a file that other projects read, as the journal does.
     fn check_change(&self, place: &Place) -> Result<(), Error> {
         match place {
-            Place::Stored { path, .. } => self.call().scope.check_change(path),
+            Place::Stored { path, .. } => self.call().screen.check_place(path),
             Place::Root | Place::Entries { .. } => Ok(()),
         }
     }
@@ -336,6 +336,9 @@ impl Tool<'_> {
         };
         for file in &files {
             self.folder.check(typed, file, Use::Remove)?;
+            if let Place::Stored { path, .. } = file {
+                self.call().screen.check_place(path)?;
+            }
         }
         let count = files.len();
         for (file, done) in files.iter().zip(0_usize..) {
@@ -442,12 +445,19 @@ impl Tool<'_> {
             return Err(Error::invalid_argument(message, "choose a name outside of it"));
         }
         let files = self.tree(old, folder).await?;
-        let count = files.len();
-        for (file, done) in files.iter().zip(0_usize..) {
+        let mut moves: Vec<(&RelPath, RelPath)> = Vec::new();
+        for file in &files {
             let Place::Stored { path, .. } = file else { continue };
             let target = RelPath::parse(format!("{to}{}", inside(path, from).unwrap_or_default()));
             let target = target.map_err(|error| exactly(format!("{error}")))?;
-            let moved = self.move_file(old, path, &target).await.and_then(|is_done| match is_done {
+            // Before the first is moved: half of a folder in another place helps nobody.
+            self.call().screen.check_place(path)?;
+            self.call().screen.check_place(&target)?;
+            moves.push((path, target));
+        }
+        let count = moves.len();
+        for ((path, target), done) in moves.iter().zip(0_usize..) {
+            let moved = self.move_file(old, path, target).await.and_then(|is_done| match is_done {
                 true => Ok(()),
                 false => Err(exactly(format!("{target} was made meanwhile"))),
             });
