@@ -609,6 +609,22 @@ fn a_key_that_only_the_file_names_is_never_written_into_it() {
 }
 
 #[test]
+fn a_fact_that_a_section_from_elsewhere_guesses_is_not_followed() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(keep("port", "8080", "core")).unwrap();
+        let reply = agreed(&mut drive, going_on(&from_elsewhere("- `port`: 8080\n")));
+        let text = String::from_utf8(reply.content.unwrap()).unwrap();
+        drive.run(keep("port", "the next text", "core")).unwrap();
+        let reply = sync(&mut drive, going_on(&text));
+        assert_eq!(reply.content, None);
+        assert!(matches!(kinds(&reply)[..], [("port", FactChangeKind::Refused(_))]), "{reply:?}");
+        let named = sync(&mut drive, naming(["port"], &text));
+        assert_eq!(kinds(&named), [("port", &FactChangeKind::Refreshed)]);
+    }
+}
+
+#[test]
 fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope() {
     for kind in BOTH {
         let mut drive = drive(kind);

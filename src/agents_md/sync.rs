@@ -258,9 +258,6 @@ impl Merged {
             (Some(item), Some(entry)) if is_listed => {
                 if item.content != entry.content {
                     self.change(key, fact, FactChangeKind::Refreshed);
-                } else if sides.is_foreign() && sides.names_nothing() {
-                    // From now on the file gets what the store says of it.
-                    self.change(key, fact, FactChangeKind::Listed);
                 }
                 self.listed.push(of_entry(entry));
             }
@@ -525,7 +522,6 @@ fn is_chosen(sides: &Sides<'_>, fact: &Fact<'_>, entry: &EntryInfo) -> bool {
     let is_left_out = || sides.seen.is_some_and(|seen| seen.left_out.binary_search(&entry.key).is_ok());
     match fact.base {
         Some(base) => base.is_followed,
-        None if sides.is_foreign() => fact.item.is_some_and(|item| item.content == entry.content),
         None => fact.item.is_none() && is_left_out(),
     }
 }
