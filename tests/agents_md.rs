@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChangeKind, Side};
 use saddlebag::context::LeftOutReason;
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, NewEntry};
+use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, NewEntry};
 use saddlebag::files::{FilesCommand, FilesReply};
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
 use saddlebag::trust::Provenance;
@@ -605,6 +605,40 @@ fn a_key_that_only_the_file_names_is_never_written_into_it() {
         }
         let named = sync(&mut drive, naming(["home"], &text));
         assert!(String::from_utf8(named.content.unwrap()).unwrap().contains("`home`: 12 Harbour Lane"));
+    }
+}
+
+#[test]
+fn a_fact_that_a_section_from_elsewhere_guesses_is_not_followed() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(keep("port", "8080", "core")).unwrap();
+        let reply = agreed(&mut drive, going_on(&from_elsewhere("- `port`: 8080\n")));
+        let text = String::from_utf8(reply.content.unwrap()).unwrap();
+        drive.run(keep("port", "the next text", "core")).unwrap();
+        let reply = sync(&mut drive, going_on(&text));
+        assert_eq!(reply.content, None);
+        assert!(matches!(kinds(&reply)[..], [("port", FactChangeKind::Refused(_))]), "{reply:?}");
+        let named = sync(&mut drive, naming(["port"], &text));
+        assert_eq!(kinds(&named), [("port", &FactChangeKind::Refreshed)]);
+    }
+}
+
+#[test]
+fn a_section_removes_no_entry_to_make_room() {
+    for kind in BOTH {
+        let entries = EntriesConfig { max_entries: 3, ..EntriesConfig::of_agent("a") };
+        let config = Config { entries: Some(entries), ..agent_config() };
+        let mut drive = Drive::new(kind, config, Simulator::new(1));
+        for key in ["k", "z"] {
+            drive.run(keep(key, "trusted", "notes")).unwrap();
+        }
+        let items: String = (0..4).map(|number| format!("- `new{number}`: x\n")).collect();
+        let reply = agreed(&mut drive, going_on(&from_elsewhere(&items)));
+        let stored = reply.changes.iter().filter(|change| change.kind == FactChangeKind::Stored).count();
+        let refused = reply.changes.iter().filter(|change| matches!(change.kind, FactChangeKind::Refused(_))).count();
+        assert_eq!((stored, refused), (1, 3), "{reply:?}");
+        assert!(entry(&mut drive, "k").is_some() && entry(&mut drive, "z").is_some());
     }
 }
 

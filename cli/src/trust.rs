@@ -164,7 +164,9 @@ fn seen(
         };
         if !args.dry_run {
             print_item(&item, output)?;
-            if !input::confirms(&format!("Let `{}` into prompts?", shown(&item.name)), output)? {
+            // A long text may have moved the flags above it out of sight.
+            let flagged = if item.flags.is_empty() { String::new() } else { format!(" ({})", flags(&item.flags)) };
+            if !input::confirms(&format!("Let `{}` into prompts{flagged}?", shown(&item.name)), output)? {
                 skipped.push(SkippedItem { name: name.clone(), reason: "the answer was not yes".into() });
                 continue;
             }

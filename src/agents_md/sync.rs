@@ -42,6 +42,8 @@ struct Sides<'a> {
     /// The section as this store wrote it; `None` where it wrote none, or another one.
     seen: Option<&'a Written>,
     known: &'a [EntryInfo],
+    /// How many entries can be added before others would go for them.
+    room: usize,
     problems: &'a [EntryProblem],
 }
 
@@ -81,6 +83,8 @@ struct Merged {
     trusted: usize,
     /// An entry is changed.
     is_stored: bool,
+    /// How many entries are added.
+    added: usize,
 }
 
 /// A fact of the new section.
@@ -124,7 +128,9 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdReques
     let section = section.as_ref();
     let seen = section.and_then(|section| written.iter().rev().find(|written| written.is(section))).cloned();
     let seen = seen.as_ref();
-    let sides = Sides { request: &request, text, agent: &agent, section, seen, known: &known, problems: &problems };
+    let room = entries.room(&known)?;
+    let sides =
+        Sides { request: &request, text, agent: &agent, section, seen, known: &known, room, problems: &problems };
     let items = section.map(|section| keyed(&section.items, &known)).unwrap_or_default();
 
     let mut merged = merge(call, entries, &sides, &items, false).await?;
@@ -190,11 +196,16 @@ async fn merge(
                 merged.follow(sides, key, fact);
                 continue;
             }
+            // A file that anybody may have written removes no entry to make room.
+            Decision::Store if fact.entry.is_none() && merged.added >= sides.room => {
+                FactChangeKind::Refused("there are as many entries as the agent may have; forget some first".into())
+            }
             Decision::Store => {
                 let done = if is_made { store(call, entries, request, key, fact).await? } else { Ok(stored(fact)) };
                 match done {
                     Ok(kind) => {
                         merged.is_stored = true;
+                        merged.added += usize::from(fact.entry.is_none());
                         merged.trusted += usize::from(is_trusted);
                         merged.change(key, fact, kind);
                         merged.keep_item(sides, key, fact);
@@ -258,9 +269,6 @@ impl Merged {
             (Some(item), Some(entry)) if is_listed => {
                 if item.content != entry.content {
                     self.change(key, fact, FactChangeKind::Refreshed);
-                } else if sides.is_foreign() && sides.names_nothing() {
-                    // From now on the file gets what the store says of it.
-                    self.change(key, fact, FactChangeKind::Listed);
                 }
                 self.listed.push(of_entry(entry));
             }
@@ -525,7 +533,6 @@ fn is_chosen(sides: &Sides<'_>, fact: &Fact<'_>, entry: &EntryInfo) -> bool {
     let is_left_out = || sides.seen.is_some_and(|seen| seen.left_out.binary_search(&entry.key).is_ok());
     match fact.base {
         Some(base) => base.is_followed,
-        None if sides.is_foreign() => fact.item.is_some_and(|item| item.content == entry.content),
         None => fact.item.is_none() && is_left_out(),
     }
 }

@@ -265,6 +265,12 @@ impl Entries {
         self.scope()?.beside.join(folder).and_then(|folder| folder.join(name)).map_err(write::internal)
     }
 
+    /// How many more entries the agent may have than these, which are all that are shown, before the oldest go.
+    pub(crate) fn room(&self, shown: &[EntryInfo]) -> Result<usize, Error> {
+        let is_own = |entry: &&EntryInfo| entry.category != Category::Workspace.as_str();
+        Ok((self.scope()?.own.cap as usize).saturating_sub(shown.iter().filter(is_own).count()))
+    }
+
     /// The agent whose entries they are.
     pub(crate) fn agent(&self) -> Result<String, Error> {
         Ok(self.scope()?.own.owner.clone())
