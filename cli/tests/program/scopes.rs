@@ -166,6 +166,13 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     store.run(&["read", "Agents/bob.md"]).exits(0).prints("a lighthouse");
     store.run(&["read", "Agents/bob/entries/core/k.md"]).exits(3).prints("");
     store.run(&["read", "page", "--name", "agents/bob/entries/core/k.md"]).exits(3).prints("");
+    let call = |path: &str| format!(r#"{{"command":"view","path":"/memories/{path}"}}"#);
+    let anthropic = ["call", "--tools", "anthropic", "memory"];
+    store.run(&[&anthropic[..], &[&call("Agents/bob.md")]].concat()).exits(0);
+    for path in ["Agents/bob/entries/core/k.md", "Agents/bob/entries", "Projects/shop-0DB23A34/plan.md"] {
+        let run = store.run(&[&anthropic[..], &[&call(path)]].concat()).exits(3);
+        assert!(!run.stdout.contains("lighthouse") && run.stderr.contains("does not exist"), "{path}: {run:?}");
+    }
     // The memory of others is left out without a word, as ever.
     let other = Store::new();
     other.put("agents/bob/entries/core/k.md", "a lighthouse");
@@ -231,7 +238,7 @@ fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
             &["edit", file, "--old", "4711", "--new", "x"],
             &["restore", file],
             &["slash", "restore", "page", file],
-            &["call", "memory", "--tools", "anthropic", &format!(r#"{{"command":"view","path":"/memories/{file}"}}"#)],
+            &["call", "--tools", "anthropic", "memory", &format!(r#"{{"command":"view","path":"/memories/{file}"}}"#)],
         ] {
             let run = store.run(&[&["--agent", "alice"], arguments].concat());
             assert!(run.code != 0 && !run.stdout.contains("4711"), "{arguments:?}: {run:?}");

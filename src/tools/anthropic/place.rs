@@ -108,9 +108,13 @@ impl Folder<'_> {
             Area::Own
         } else {
             let has = |children: &[Child]| children.iter().any(|child| child.name == top);
+            // A folder of notes may hold one that is taken for another memory.
+            let is_of_others =
+                self.layout().in_notebook(&path.below()).is_ok_and(|path| self.layout().is_in_other_memory(&path));
             let is_own = has(&self.stored_children(Area::Own, Some(&self.own()?)).await?);
-            let is_of_scope =
-                !is_own && has(&self.stored_children(Area::Scope, self.layout().project_folder()).await?);
+            let is_of_scope = !is_of_others
+                && !is_own
+                && has(&self.stored_children(Area::Scope, self.layout().project_folder()).await?);
             if is_of_scope { Area::Scope } else { Area::Own }
         };
         let below = path.below();
