@@ -405,7 +405,7 @@ macro_rules! mirror_contract {
             }
             journal::FileState => own_journal::FileState { Missing, Empty, Text }
             journal::SkipReason => own_search::SkipReason {
-                NotText, TooLarge(size), NotRegular, IndexFull, Unreadable(error),
+                NotText, TooLarge(size), NotRegular, IndexFull, Unreadable(error), OtherMemory,
             }
 
             context::Overflow => own_context::Overflow { Documented, Prioritised, Balanced }

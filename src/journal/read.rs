@@ -9,7 +9,7 @@ use crate::engine::{Call, Loaded, load};
 use crate::order;
 use crate::protocol::{EntryKind, Error, ReadOutcome};
 use crate::search::{FolderScope, SkipReason, Skipped, TRUNCATED, list_markdown};
-use crate::store::{LONG_TERM_FILE, RelPath};
+use crate::store::{LONG_TERM_FILE, Layout, RelPath};
 
 /// A character of UTF-8 has at most this many bytes behind its first.
 const MAX_CONTINUATION_BYTES: u32 = 3;
@@ -92,10 +92,14 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
 pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let mut reply = ListReply::default();
     for entry in list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await? {
+        let path = call.scope.shown(&entry.path);
+        if entry.kind == EntryKind::Directory && Layout::is_other_memory(&entry.path) {
+            reply.skipped.push(Skipped { path, reason: SkipReason::OtherMemory });
+            continue;
+        }
         if !call.scope.layout.is_journal(&entry.path) {
             continue;
         }
-        let path = call.scope.shown(&entry.path);
         if entry.kind == EntryKind::File {
             reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });
         } else {

@@ -22,6 +22,7 @@ use crate::document::{Frontmatter, Link, Note};
 use crate::engine::Call;
 use crate::journal::{RestoreReply, restore_file};
 use crate::protocol::{Error, ErrorCode};
+use crate::search::FolderScope;
 use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// How many renames of others are finished before the one that was asked for.
@@ -214,8 +215,10 @@ pub(super) async fn restore(call: &Call, note: &str) -> Result<RestoreReply, Err
         files.extend(RelPath::parse(path).ok().filter(|path| layout.below_notebook(path).is_some()));
         files.extend(layout.in_notebook(path).ok());
     }
+    // What belongs to another memory is not a note of this one, though its path may be below the root.
+    let notebook = FolderScope { folder: layout.project_folder().cloned(), tree: true };
     let is_note = |path: &RelPath| match layout.below_notebook(path) {
-        Some(below) => found.config.is_indexed(below),
+        Some(below) => found.config.is_indexed(below) && notebook.holds(path),
         None => true,
     };
     match files.into_iter().find(is_note) {

@@ -1,8 +1,6 @@
 //! The files that other agents take their instructions from.
 
-use alloc::string::{String, ToString};
-
-use super::RelPath;
+use super::{RelPath, is_name};
 
 /// The files that agents read as their instructions, in whatever folder they are; in lower case.
 const INSTRUCTION_FILES: [&str; 22] = [
@@ -63,22 +61,15 @@ const INSTRUCTION_FOLDERS: [&str; 26] = [
 /// Returns true for a file that agents read as their instructions, or that is among their settings: what stands there
 /// is obeyed, not remembered.
 ///
-/// Names are compared as the least careful file system does: without case, without characters that nobody sees, and
-/// without dots and blanks at the end.
+/// Names count in every spelling that some file system takes for them.
 #[must_use]
 pub fn is_instructions(path: &RelPath) -> bool {
-    let mut folders = path.segments().map(folded);
+    let is_of = |name: &str, names: &[&str]| names.iter().any(|known| is_name(name, known));
+    let mut folders = path.segments();
     let file = folders.next_back().unwrap_or_default();
-    INSTRUCTION_FILES.contains(&file.as_str())
-        || INSTRUCTION_FOLDERS.contains(&file.as_str())
-        || folders.any(|folder| INSTRUCTION_FOLDERS.contains(&folder.as_str()))
-}
-
-fn folded(name: &str) -> String {
-    let is_ignored = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
-    // By way of upper case, as some letters have no lower case but another letter's: the Kelvin sign, the long s.
-    let letters = name.chars().filter(is_ignored).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-    letters.collect::<String>().trim_end_matches(['.', ' ']).to_string()
+    is_of(file, &INSTRUCTION_FILES)
+        || is_of(file, &INSTRUCTION_FOLDERS)
+        || folders.any(|folder| is_of(folder, &INSTRUCTION_FOLDERS))
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use super::entries::{AGENTS_FOLDER, ENTRIES_FOLDER, WORKSPACES_FOLDER};
+use super::folded::{self, folded_name, is_hidden, is_name};
 use super::{Date, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
 
 /// The file of long-term memory.
@@ -34,7 +36,7 @@ pub const TEMPLATES_FOLDER: &str = "templates";
 /// The folder that makes a notebook of the folder it is in, as zk has it.
 pub const ZK_FOLDER: &str = ".zk";
 /// The folders of other scopes, which a notebook in the root does not take for its own.
-pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, "agents", "workspaces"];
+pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, AGENTS_FOLDER, WORKSPACES_FOLDER];
 /// The folder of the projects.
 pub const PROJECTS_FOLDER: &str = "projects";
 /// The extension of a backup, in place of `md`.
@@ -93,17 +95,62 @@ impl Layout {
     }
 
     /// Whether a folder belongs to another scope: of a project under `projects/`, which a slug with its
-    /// eight hexadecimal digits tells from a folder of notes, or the entries of an agent or a workspace.
+    /// eight hexadecimal digits tells from a folder of notes, or the entries of an agent or a workspace. Every
+    /// spelling counts that some file system takes for such a folder.
     #[must_use]
     pub fn is_other_memory(folder: &RelPath) -> bool {
-        let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
-        match segments.as_slice() {
-            [PROJECTS_FOLDER, slug] => slug.rsplit_once('-').is_some_and(|(_, hash)| {
-                hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-            }),
-            ["agents" | "workspaces", _, "entries"] => true,
+        let mut segments = folder.segments().filter(|segment| !folded_name(segment).is_empty());
+        match (segments.next(), segments.next(), segments.next(), segments.next()) {
+            (Some(projects), Some(slug), None, None) => is_name(projects, PROJECTS_FOLDER) && may_be_slug(slug),
+            (Some(owners), Some(_), Some(entries), None) => {
+                let is_of_owners = is_name(owners, AGENTS_FOLDER) || is_name(owners, WORKSPACES_FOLDER);
+                is_of_owners && is_name(entries, ENTRIES_FOLDER)
+            }
             _ => false,
         }
+    }
+
+    /// Whether a folder is left out as another scope's although it is not spelt as one. On a file system that tells
+    /// the spellings apart, somebody may keep notes in it.
+    #[must_use]
+    pub fn is_alias_of_other_memory(folder: &RelPath) -> bool {
+        let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
+        let is_as_written = match segments.as_slice() {
+            [PROJECTS_FOLDER, slug] => is_slug(slug),
+            [AGENTS_FOLDER | WORKSPACES_FOLDER, _, ENTRIES_FOLDER] => true,
+            _ => false,
+        };
+        !is_as_written && Self::is_other_memory(folder)
+    }
+
+    /// Returns true for the folder of another scope, and for everything below it.
+    #[must_use]
+    pub fn is_in_other_memory(&self, path: &RelPath) -> bool {
+        let above = core::iter::successors(Some(path.clone()), RelPath::parent);
+        // The project itself and what is above it is not another memory.
+        above.take_while(|folder| Some(folder) != self.project.as_ref()).any(|folder| Self::is_other_memory(&folder))
+    }
+
+    /// The reason for which no new note can have a path, if there is one: another file or folder has the name already,
+    /// or has it where case or other parts of a name do not count.
+    #[must_use]
+    pub fn reserved_for(&self, path: &RelPath) -> Option<&'static str> {
+        let is_kept = |kept: &RelPath| folded::is_path(path, kept);
+        if is_kept(&self.shared_long_term) || self.project_long_term.as_ref().is_some_and(is_kept) {
+            return Some("long-term memory");
+        }
+        if is_kept(&self.scratchpad) {
+            return Some("the scratchpad");
+        }
+        if path.segments().any(is_hidden) {
+            return Some("a hidden file");
+        }
+        if self.is_in_other_memory(path) {
+            return Some("the memory of another project, agent or workspace");
+        }
+        let name = folded_name(path.file_name());
+        let is_backup = [BACKUP_SUFFIX, BEFORE_CHANGE_SUFFIX, REPLACED_SUFFIX].iter().any(|end| name.ends_with(end));
+        is_backup.then_some("a backup")
     }
 
     /// Whether a file is the journal's: Markdown directly in the root, the scratchpad, a log, or Markdown
@@ -114,8 +161,9 @@ impl Layout {
             return false;
         }
         let Some(folder) = path.parent() else { return true };
-        let is_folder = |name: &str| self.below_notebook(&folder) == Some(name);
-        *path == self.scratchpad
+        let below = self.below_notebook(&folder).filter(|below| !below.contains('/'));
+        let is_folder = |name: &str| below.is_some_and(|below| is_name(below, name));
+        folded::is_path(path, &self.scratchpad)
             || self.is_long_term(path)
             || [NOTES_FOLDER, DAILY_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER].into_iter().any(is_folder)
     }
@@ -229,6 +277,18 @@ impl Layout {
     }
 }
 
+/// Eight hexadecimal digits stand at the end of a slug.
+fn is_slug(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, hash)| {
+        hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    })
+}
+
+/// A short name of Windows does not tell whose it is.
+fn may_be_slug(name: &str) -> bool {
+    is_slug(&folded_name(name)) || folded::is_short_name(name)
+}
+
 /// The same name with another extension in place of `md`. A note name leaves room for it.
 fn beside(path: &RelPath, suffix: &str) -> RelPath {
     let stem = path.as_str().strip_suffix(NOTE_SUFFIX).unwrap_or(path.as_str());
@@ -275,6 +335,75 @@ mod tests {
         let root = Layout::new(None).expect("valid").with_long_term(LongTermScope::Project);
         assert_eq!(root.long_term().as_str(), "MEMORY.md");
         assert!(!root.is_shared_with_other_projects(root.long_term()));
+    }
+
+    #[test]
+    fn the_memory_of_others_is_known_in_every_spelling() {
+        let path = |text: &str| RelPath::parse(text).expect("a path");
+        for folder in [
+            "projects/api-0db23a34",
+            "Projects/API-0DB23A34",
+            "projects/API-0D~1",
+            "agents/bob/entries",
+            "AGENTS/bob/entries",
+            "agents/bob/Entries",
+            "Agents./bob/entries ",
+            "AGENTS~1/bob/entries",
+            "workspaces/w/ENTRIES::$INDEX_ALLOCATION",
+            "WORKSP~1/w/entries",
+            "agent\u{17f}/bob/entries",
+            "agents/.../bob/entries",
+        ] {
+            assert!(Layout::is_other_memory(&path(folder)), "{folder}");
+            let is_as_written = ["projects/api-0db23a34", "agents/bob/entries"].contains(&folder);
+            assert_eq!(Layout::is_alias_of_other_memory(&path(folder)), !is_as_written, "{folder}");
+        }
+        // Folders of notes that a person may well have.
+        for folder in
+            ["projects", "Projects", "Projects/api", "Agents", "agents/bob", "Agents/bob/notes", "x/agents/b/entries"]
+        {
+            assert!(!Layout::is_other_memory(&path(folder)), "{folder}");
+        }
+    }
+
+    #[test]
+    fn no_new_note_has_the_name_of_a_kept_file() {
+        let path = |text: &str| RelPath::parse(text).expect("a path");
+        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let (root, project) = (Layout::new(None).expect("valid"), Layout::new(Some(&slug)).expect("valid"));
+        for text in [
+            "MEMORY.md",
+            "memory.md",
+            "Memory.md. ",
+            "scratchpad.MD",
+            "SCRATC~1.MD",
+            ".zk/x.md",
+            "facts/.x.md",
+            "AGENTS/bob/entries/core/x.md",
+            "agents/bob/entries/x/y/z.md",
+            "Projects/api-0db23a34/notes/x.md",
+            "facts/x.bak",
+            "facts/x.BAK",
+            "facts/x.pre",
+            "facts/x.old",
+        ] {
+            assert!(root.reserved_for(&path(text)).is_some(), "{text}");
+        }
+        for text in ["memory-2.md", "facts/memory.md", "Projects/plan.md", "agents/bob.md", "notes/scratchpad.md"] {
+            assert_eq!(root.reserved_for(&path(text)), None, "{text}");
+        }
+        assert_eq!(project.reserved_for(&path("projects/api-0db23a34/facts/x.md")), None);
+        assert_eq!(project.reserved_for(&path("projects/api-0db23a34/memory.md")), Some("long-term memory"));
+        assert_eq!(project.reserved_for(&path("projects/api-0db23a34/Scratchpad.md")), Some("the scratchpad"));
+    }
+
+    #[test]
+    fn the_journal_is_known_in_every_spelling() {
+        let layout = Layout::new(None).expect("valid");
+        for text in ["notes/a.md", "Notes/a.md", "DAILY/2026-05-30.md", "scratchpad.md"] {
+            assert!(layout.is_journal(&RelPath::parse(text).expect("a path")), "{text}");
+        }
+        assert!(!layout.is_journal(&RelPath::parse("other/a.md").expect("a path")));
     }
 
     #[test]

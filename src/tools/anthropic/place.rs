@@ -25,7 +25,7 @@ use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, ReadOutcome};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, Date, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTE_SUFFIX, NOTES_FOLDER, NoteName,
-    RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, portable_path, text_of_name,
+    RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, is_name, portable_path, text_of_name,
 };
 
 /// The folder for what is of no family.
@@ -108,9 +108,13 @@ impl Folder<'_> {
             Area::Own
         } else {
             let has = |children: &[Child]| children.iter().any(|child| child.name == top);
+            // A folder of notes may hold one that is taken for another memory.
+            let is_of_others =
+                self.layout().in_notebook(&path.below()).is_ok_and(|path| self.layout().is_in_other_memory(&path));
             let is_own = has(&self.stored_children(Area::Own, Some(&self.own()?)).await?);
-            let is_of_scope =
-                !is_own && has(&self.stored_children(Area::Scope, self.layout().project_folder()).await?);
+            let is_of_scope = !is_of_others
+                && !is_own
+                && has(&self.stored_children(Area::Scope, self.layout().project_folder()).await?);
             if is_of_scope { Area::Scope } else { Area::Own }
         };
         let below = path.below();
@@ -260,7 +264,13 @@ impl Folder<'_> {
         };
         let kept = "it is kept by the journal";
         let below = self.layout().below_notebook(path).unwrap_or_default();
-        let segments: Vec<&str> = below.split('/').collect();
+        // Where case does not count, a kept file has other spellings.
+        let kept_names = [SCRATCHPAD_FILE, DAILY_FOLDER, NOTES_FOLDER];
+        let as_kept = |segment: &'_ str| kept_names.into_iter().find(|kept| is_name(segment, kept));
+        let mut segments: Vec<&str> = below.split('/').collect();
+        if let Some(first) = segments.first_mut() {
+            *first = as_kept(first).unwrap_or(first);
+        }
         match (area, what, segments.as_slice()) {
             (Area::Own, ..) | (Area::LongTerm, Use::Create, _) => Ok(()),
             (Area::LongTerm, ..) => refused(kept, "replace what is no longer true in it with str_replace"),
@@ -352,7 +362,8 @@ fn is_shown(area: Area, path: &RelPath) -> bool {
 
 /// Whether something directly in the scope is its own memory, and not templates, another scope's or `memories/`.
 fn may_be_shown(name: &str) -> bool {
-    name != OWN_FOLDER && name != TEMPLATES_FOLDER && !SCOPE_FOLDERS.contains(&name)
+    let is_kept = |kept: &&str| is_name(name, kept);
+    ![OWN_FOLDER, TEMPLATES_FOLDER].iter().any(is_kept) && !SCOPE_FOLDERS.contains(&name)
 }
 
 fn through_link() -> Error {
