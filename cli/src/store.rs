@@ -109,7 +109,8 @@ impl Store {
     }
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
-        let trace = global.trace.as_deref().map(Trace::open).transpose()?;
+        let redacts = global.secrets != args::Secrets::Allow;
+        let trace = global.trace.as_deref().map(|path| Trace::open(path, redacts)).transpose()?;
         let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),

@@ -1,4 +1,7 @@
 //! `--trace`: every command, request and result, one JSON object a line.
+//!
+//! What may not be kept in memory is not kept in a trace either: unless secrets are allowed, every text passes the rules
+//! of [`secrets_in`], whatever became of the command, and what is read from files passes them as well.
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
@@ -13,6 +16,7 @@ use saddlebag::protocol::{
     ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::{RelPath, Timestamp};
+use saddlebag::trust::{FoundSecret, secrets_in};
 use saddlebag::{Command, Reply};
 use saddlebag_host::Observer;
 use serde_json::{Map, Value, json};
@@ -28,12 +32,14 @@ pub(crate) struct Trace {
 
 struct Sink {
     file: File,
+    /// Secrets are replaced by the names of their rules.
+    redacts: bool,
     failure: Option<io::ErrorKind>,
 }
 
 impl Trace {
     /// Opens the file to append to. It holds what memory holds, so a new one is for its owner alone.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, redacts: bool) -> Result<Self, Failure> {
         let mut options = OpenOptions::new();
         options.create(true).append(true);
         #[cfg(unix)]
@@ -43,7 +49,7 @@ impl Trace {
                 format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
             Failure::new("trace", message, "name a file in a folder that exists")
         })?;
-        Ok(Self { sink: Rc::new(RefCell::new(Sink { file, failure: None })) })
+        Ok(Self { sink: Rc::new(RefCell::new(Sink { file, redacts, failure: None })) })
     }
 
     pub(crate) fn observer(&self) -> impl Observer + 'static {
@@ -62,9 +68,12 @@ struct Tracer {
 
 impl Tracer {
     fn put(&self, event: &str, mut object: Map<String, Value>) {
+        let mut sink = self.sink.borrow_mut();
+        if sink.redacts {
+            object.values_mut().for_each(redact);
+        }
         object.insert("event".to_string(), event.into());
         let line = format!("{}\n", JsonLine::new(&Value::Object(object)));
-        let mut sink = self.sink.borrow_mut();
         if sink.failure.is_none()
             && let Err(error) = sink.file.write_all(line.as_bytes())
         {
@@ -80,12 +89,16 @@ impl Observer for Tracer {
             "nanoseconds": now.nanoseconds,
             "utc_offset_seconds": now.utc_offset_seconds,
         });
-        let object = json!({ "id": id.0, "name": command.name(), "now": time, "command": format!("{command:?}") });
+        let mut shown = format!("{command:?}");
+        if self.sink.borrow().redacts {
+            shown = without_secrets_in_debug(&shown);
+        }
+        let object = json!({ "id": id.0, "name": command.name(), "now": time, "command": shown });
         self.put("command", fields(object));
     }
 
     fn request(&mut self, request: &FsRequest) {
-        let mut object = operation(&request.op);
+        let mut object = operation(&request.op, self.sink.borrow().redacts);
         object.insert("key".to_string(), request.key.as_str().into());
         object.insert("op".to_string(), request.op.name().into());
         self.put("request", object);
@@ -93,7 +106,7 @@ impl Observer for Tracer {
 
     fn result(&mut self, request: &FsRequest, outcome: &Result<FsOutcome, FsError>) {
         let mut object = match outcome {
-            Ok(outcome) => answer(outcome),
+            Ok(outcome) => answer(outcome, self.sink.borrow().redacts),
             Err(error) => fields(json!({ "outcome": "error", "error": error.to_string() })),
         };
         object.insert("key".to_string(), request.key.as_str().into());
@@ -114,7 +127,7 @@ impl Observer for Tracer {
     }
 }
 
-fn operation(op: &FsOp) -> Map<String, Value> {
+fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
     let mut object = match op {
         FsOp::Read { path, offset, max_bytes, unless } => fields(json!({
             "path": path.as_str(), "offset": offset, "max_bytes": max_bytes, "unless": unless.as_ref().map(text),
@@ -142,12 +155,12 @@ fn operation(op: &FsOp) -> Map<String, Value> {
         _ => Map::new(),
     };
     if let FsOp::Write { content, .. } | FsOp::Append { content, .. } = op {
-        put_bytes(&mut object, content);
+        put_bytes(&mut object, content, redacts);
     }
     object
 }
 
-fn answer(outcome: &FsOutcome) -> Map<String, Value> {
+fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
     let outcome_only = |word: &str| fields(json!({ "outcome": word }));
     let changed =
         |word: &str, version: Option<&Version>| fields(json!({ "outcome": word, "version": version.map(text) }));
@@ -155,7 +168,7 @@ fn answer(outcome: &FsOutcome) -> Map<String, Value> {
         FsOutcome::Read(ReadOutcome::Content(content)) => {
             let mut object =
                 fields(json!({ "outcome": "content", "version": content.version.0, "file_size": content.size }));
-            put_bytes(&mut object, &content.bytes);
+            put_bytes(&mut object, &content.bytes, redacts);
             object
         }
         FsOutcome::Read(ReadOutcome::Unchanged) => outcome_only("unchanged"),
@@ -200,11 +213,63 @@ fn answer(outcome: &FsOutcome) -> Map<String, Value> {
     }
 }
 
-/// Bytes as text where they are, else in base64.
-fn put_bytes(object: &mut Map<String, Value>, bytes: &[u8]) {
+/// Replaces the secrets in every text of a value.
+fn redact(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some(redacted) = redacted(text) {
+                *text = redacted;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(redact),
+        Value::Object(fields) => fields.values_mut().for_each(redact),
+        _ => {}
+    }
+}
+
+/// The text without its secrets; `None` if it has none.
+fn redacted(text: &str) -> Option<String> {
+    let found = secrets_in(text);
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for FoundSecret { rule, range } in &found {
+        out.push_str(text.get(from..range.start).unwrap_or_default());
+        out.push_str(&format!("[redacted: {rule}]"));
+        from = range.end;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    (!found.is_empty()).then_some(out)
+}
+
+/// A command as it is shown, without the secrets in its texts and in its bytes. A text that has some loses the escapes of
+/// its quotes and line ends, between which the rules could not find them.
+fn without_secrets_in_debug(shown: &str) -> String {
+    let mut out = String::with_capacity(shown.len());
+    let mut rest = shown;
+    while let Some(end) = rest.find(']') {
+        let (list, after) = rest.split_at(end + 1);
+        // Of lists in a list the innermost is looked at.
+        let (before, list) = list.split_at(list.rfind('[').unwrap_or(list.len()));
+        out.push_str(before);
+        let bytes: Option<Vec<u8>> = list.trim_matches(['[', ']']).split(", ").map(|byte| byte.parse().ok()).collect();
+        match bytes.and_then(|bytes| redacted(&String::from_utf8_lossy(&bytes))) {
+            Some(redacted) => out.push_str(&format!("{redacted:?}")),
+            None => out.push_str(list),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    let plain = out.replace("\\n", "\n").replace("\\\"", "\"");
+    redacted(&plain).unwrap_or(out)
+}
+
+/// Bytes as text where they are text, else in base64. Nobody finds the secrets in base64, so there only the number is
+/// shown where secrets are redacted: the index has the words of every file.
+fn put_bytes(object: &mut Map<String, Value>, bytes: &[u8], redacts: bool) {
     object.insert("bytes".to_string(), bytes.len().into());
     match std::str::from_utf8(bytes) {
         Ok(text) => object.insert("content".to_string(), text.into()),
+        Err(_) if redacts => object.insert("content_left_out".to_string(), "it is not text".into()),
         Err(_) => object.insert("content_base64".to_string(), BASE64_STANDARD.encode(bytes).into()),
     };
 }
@@ -225,5 +290,33 @@ fn fields(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(fields) => fields,
         _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In two parts, so that no scanner finds a token here.
+    const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
+
+    #[test]
+    fn a_command_is_shown_without_the_secrets_in_its_texts_and_bytes() {
+        let key = format!(
+            "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
+            "MIIEvQIBADANBgkqhkiG9w0B\n".repeat(8)
+        );
+        for shown in [
+            format!("{:?}", ("write", format!("a \"token\": \"{SECRET}\"\nb"))),
+            format!("{:?}", ("import", [("a.md", SECRET.as_bytes())], [1, 2])),
+            format!("{:?}", ("store", &key)),
+        ] {
+            let without = without_secrets_in_debug(&shown);
+            assert!(!without.contains(SECRET) && !without.contains("MIIE"), "{without}");
+            assert!(!without.contains("113, 55, 90"), "{without}");
+            assert!(without.contains("[redacted: "), "{without}");
+        }
+        let harmless = format!("{:?}", ("[a] \"b\"\n", [1_u8, 2], vec!["x"], Some("[")));
+        assert_eq!(without_secrets_in_debug(&harmless), harmless);
     }
 }

@@ -273,3 +273,38 @@ fn an_export_says_what_nobody_has_approved_or_leaves_it_out() {
     let whole = store.run(&["export", "--to", "claude-code", "--unapproved", "--out", "whole"]).exits(0).stdout;
     assert!(whole.contains("Exported 2 entries") && whole.ends_with("; 1 not approved\n"), "{whole}");
 }
+
+#[test]
+fn a_trace_has_no_secret_whatever_becomes_of_the_command() {
+    let store = Store::new();
+    let trace = store.here.join("trace");
+    let traced = |arguments: &[&str]| {
+        let _ = fs::remove_file(&trace);
+        let path = trace.to_str().unwrap();
+        store.run(&[&["--trace", path], arguments].concat());
+        fs::read_to_string(&trace).unwrap()
+    };
+    let text = format!("the token is \"{SECRET}\"\nend");
+    store.put("notes/old.md", format!("# Old\n\n{SECRET}\n"));
+    store.put("notes/bad.md", [b"\xff ".as_slice(), SECRET.as_bytes()].concat());
+    fs::create_dir_all(store.here.join("in/core")).unwrap();
+    fs::write(store.here.join("in/core/port.md"), &text).unwrap();
+    for arguments in [
+        &["write", "long_term", &text][..],
+        &["--secrets", "redact", "write", "long_term", &text],
+        &["store", "key", &text],
+        &["import", "in"],
+        &["read", "note:old"],
+        &["search", "old"],
+        &["recall", "old"],
+        &["find", "x"],
+    ] {
+        let trace = traced(arguments);
+        assert!(!trace.contains(SECRET) && !trace.contains(&SECRET.to_lowercase()), "{arguments:?}: {trace}");
+        // The bytes of it, as numbers.
+        assert!(!trace.contains("103, 104, 112, 95, 113"), "{arguments:?}: {trace}");
+        assert!(trace.lines().count() >= 2, "{arguments:?}: {trace}");
+    }
+    assert!(traced(&["read", "note:old"]).contains("[redacted: github-pat]"));
+    assert!(traced(&["--secrets", "allow", "read", "note:old"]).contains(SECRET));
+}
