@@ -131,11 +131,11 @@ fn is_confirmed(reply: &AgentsMdReply, yes: bool, output: &mut Output) -> Result
         Some(unconfirmed) => format!("{}. Make these changes?", capitalised(&unconfirmed.reason)),
         None => return Ok(false),
     };
-    if !input::can_ask(output) {
+    if !output.can_ask() {
         return Ok(false);
     }
     show_changes(reply, true, output)?;
-    input::confirms(&question, output)
+    Ok(output.asks(&question)?)
 }
 
 fn capitalised(text: &str) -> String {

@@ -16,7 +16,6 @@ use crate::args::Global;
 use crate::commands::{run_in, wrong_reply};
 use crate::entries::shown;
 use crate::failure::{Exit, Failure};
-use crate::input;
 use crate::output::{FAINT, Output, STRONG};
 use crate::store::Store;
 
@@ -145,7 +144,7 @@ fn seen(
     skipped: &mut Vec<SkippedItem>,
     output: &mut Output,
 ) -> Result<Vec<ApproveItem>, Failure> {
-    if !args.names.is_empty() && !args.dry_run && !input::can_ask(output) {
+    if !args.names.is_empty() && !args.dry_run && !output.can_ask() {
         let help = "give the version that `pending` shows with --base, once for each name; nothing was changed";
         return Err(Failure::usage("nobody can be asked, and no version says which text was looked at", help));
     }
@@ -166,7 +165,7 @@ fn seen(
             print_item(&item, output)?;
             // A long text may have moved the flags above it out of sight.
             let flagged = if item.flags.is_empty() { String::new() } else { format!(" ({})", flags(&item.flags)) };
-            if !input::confirms(&format!("Let `{}` into prompts{flagged}?", shown(&item.name)), output)? {
+            if !output.asks(&format!("Let `{}` into prompts{flagged}?", shown(&item.name)))? {
                 skipped.push(SkippedItem { name: name.clone(), reason: "the answer was not yes".into() });
                 continue;
             }
@@ -195,11 +194,11 @@ fn all_from(
         _ if count == 0 || args.dry_run => {}
         [base] if *base == listing.digest => {}
         [_] => return Err(changed("what waits is not what was listed")),
-        [] if input::can_ask(output) => {
+        [] if output.can_ask() => {
             for item in &listing.items {
                 print_item(item, output)?;
             }
-            if !input::confirms(&format!("Let all {count} into prompts?"), output)? {
+            if !output.asks(&format!("Let all {count} into prompts?"))? {
                 return Err(changed("the answer was not yes"));
             }
         }
