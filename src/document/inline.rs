@@ -12,7 +12,7 @@ use core::ops::Range;
 use memchr::memchr_iter;
 
 use super::html::{self, Missing};
-use super::note::{Link, LinkKind, TagSyntax};
+use super::note::{Link, LinkKind, MAX_LINKS, TagSyntax};
 use super::plain::Markup;
 use super::references::{self, Definition};
 use super::scanner::{Blocks, Content, at};
@@ -40,6 +40,13 @@ pub(super) struct Found {
 impl Found {
     pub(super) fn new(text: &str, syntax: TagSyntax, tags: Names) -> Self {
         Self { links: Vec::new(), tags, syntax, reference_budget: text.len().max(MIN_REFERENCE_BUDGET) }
+    }
+
+    /// Adds a link, unless there are too many already. A link takes some twenty times as much memory as its text.
+    fn add(&mut self, link: Link) {
+        if self.links.len() < MAX_LINKS {
+            self.links.push(link);
+        }
     }
 
     /// Adds the links and tags of a block.
@@ -356,7 +363,7 @@ impl<'s> Scan<'s> {
             (unescape_all(path.trim_end()), anchor.get(1..).map(|anchor| unescape_all(anchor.trim())))
         };
         if let Some((content, found)) = &mut self.found {
-            found.links.push(Link {
+            found.add(Link {
                 kind,
                 target,
                 anchor,
@@ -461,7 +468,7 @@ impl<'s> Scan<'s> {
             };
             (percent::decode(path).into_owned(), anchor.map(|anchor| percent::decode(anchor).into_owned()))
         };
-        found.links.push(Link {
+        found.add(Link {
             kind: if opener.image { LinkKind::Image } else { LinkKind::Markdown },
             target,
             anchor,
@@ -548,7 +555,7 @@ impl<'s> Scan<'s> {
             target.push_str("mailto:");
         }
         target.push_str(url);
-        found.links.push(Link {
+        found.add(Link {
             kind: LinkKind::Url,
             target,
             anchor: None,
