@@ -1294,6 +1294,39 @@ fn ten_thousand_links_in_a_note_are_links() {
 }
 
 #[test]
+fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known() {
+    for kind in BOTH {
+        let links = "[[a]]".repeat(3_000_000);
+        let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];
+        let mut drive = open(kind, &files);
+        let listed = reply!(&mut drive, NotebookCommand::List(ListRequest::default()), Listed);
+        assert_eq!(listed.notes.len(), 4);
+        let [warning] = &listed.warnings[..] else { panic!("{:?}", listed.warnings) };
+        assert_eq!(warning.path, "b.md");
+        assert!(warning.message.starts_with("line 1: only the first 65536 links of the note are known"), "{warning:?}");
+        assert!(warning.message.ends_with("; there is a problem in c.md, d.md too"), "{warning:?}");
+        let renamed = reply!(&mut drive, rename("a", "Another"), Renamed);
+        let left: Vec<&str> = renamed.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
+        assert_eq!(left, ["b.md", "c.md", "d.md"]);
+    }
+}
+
+#[test]
+fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error() {
+    for kind in BOTH {
+        let links = "[[a]]".repeat(60_000);
+        let names: Vec<String> = (0..40).map(|number| format!("n{number:03}.md")).collect();
+        let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), links.as_str())).collect();
+        let mut drive = open(kind, &files);
+        let error = refused(&mut drive, NotebookCommand::DeadLinks);
+        assert_eq!(error.code, ErrorCode::TooLarge);
+        assert!(error.message.starts_with("the notes have more than 2000000 links"), "{error:?}");
+        // What needs no graph goes on.
+        assert_eq!(found(&recall(&mut drive, question("n007"))).first(), Some(&"n007.md"));
+    }
+}
+
+#[test]
 fn a_frontmatter_bomb_is_a_warning_and_the_note_is_still_found() {
     let mut bomb = String::from("---\na: &a [x, x, x, x, x, x, x, x, x]\n");
     for (name, before) in ('b'..='p').zip('a'..) {

@@ -12,7 +12,7 @@ use core::ops::Range;
 use memchr::memchr_iter;
 
 use super::html::{self, Missing};
-use super::note::{Link, LinkKind, TagSyntax};
+use super::note::{Link, LinkKind, MAX_LINKS, TagSyntax};
 use super::outside::Counted;
 use super::plain::Markup;
 use super::references::{self, Definition};
@@ -48,6 +48,13 @@ impl Found {
             pictures: Counted::default(),
             syntax,
             reference_budget: text.len().max(MIN_REFERENCE_BUDGET),
+        }
+    }
+
+    /// Adds a link, unless there are too many already. A link takes some twenty times as much memory as its text.
+    fn add(&mut self, link: Link) {
+        if self.links.len() < MAX_LINKS {
+            self.links.push(link);
         }
     }
 
@@ -365,7 +372,7 @@ impl<'s> Scan<'s> {
             (unescape_all(path.trim_end()), anchor.get(1..).map(|anchor| unescape_all(anchor.trim())))
         };
         if let Some((content, found)) = &mut self.found {
-            found.links.push(Link {
+            found.add(Link {
                 kind,
                 target,
                 anchor,
@@ -471,7 +478,7 @@ impl<'s> Scan<'s> {
             };
             (percent::decode(path).into_owned(), anchor.map(|anchor| percent::decode(anchor).into_owned()))
         };
-        found.links.push(Link {
+        found.add(Link {
             kind: if opener.image { LinkKind::Image } else { LinkKind::Markdown },
             target,
             anchor,
@@ -558,7 +565,7 @@ impl<'s> Scan<'s> {
             target.push_str("mailto:");
         }
         target.push_str(url);
-        found.links.push(Link {
+        found.add(Link {
             kind: LinkKind::Url,
             target,
             anchor: None,

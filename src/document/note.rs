@@ -1,5 +1,6 @@
 //! [`Note`]: one Markdown file, parsed.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -8,12 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
-use super::frontmatter::{Frontmatter, Value};
+use super::frontmatter::{Frontmatter, FrontmatterProblem, Value};
 use super::inline::Found;
 use super::properties;
 use super::scanner::Blocks;
-use super::tags::Names;
+use super::tags::{MAX_TAGS, Names};
 use crate::order;
+
+/// How many links of a note are known, and how many headings: the first ones.
+pub(super) const MAX_LINKS: usize = 65_536;
+
+/// What [`Note::problem`] says of a note with more links than are known.
+const LINKS_LEFT_OUT: &str = "only the first 65536 links";
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,6 +139,13 @@ pub struct Link {
     pub context: Range<usize>,
 }
 
+impl FrontmatterProblem {
+    /// Returns true if there are links in the note that nobody knows of.
+    pub(crate) fn leaves_out_links(&self) -> bool {
+        self.message.starts_with(LINKS_LEFT_OUT)
+    }
+}
+
 impl Note {
     /// Parses a file. Every text is a note; what is wrong with its frontmatter is in
     /// [`Frontmatter::problem`].
@@ -150,6 +164,7 @@ impl Note {
             let content = blocks.content(text, block);
             match &block.heading {
                 None => found.read(&blocks, &content),
+                Some(_) if headings.len() == MAX_LINKS => {}
                 Some((level, span)) => headings.push(Heading {
                     level: *level,
                     text: found.read_heading(&blocks, &content),
@@ -197,6 +212,32 @@ impl Note {
             note.title = stem.into();
         }
         note
+    }
+
+    /// What of the file is not known: its frontmatter, or what comes after too many links, headings or tags.
+    #[must_use]
+    pub fn problem(&self, text: &str) -> Option<FrontmatterProblem> {
+        if let Some(FrontmatterProblem { line, message }) = &self.frontmatter.problem {
+            return Some(FrontmatterProblem { line: *line, message: format!("frontmatter cannot be read: {message}") });
+        }
+        let line_of = |end: usize| {
+            let before = text.as_bytes().get(..end).unwrap_or_default();
+            u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
+        };
+        let cut = |line: u32, what: &str| {
+            let message = format!("{what} of the note are known; split it to have all of them");
+            Some(FrontmatterProblem { line, message })
+        };
+        if self.links.len() >= MAX_LINKS {
+            return cut(self.links.last().map_or(1, |link| line_of(link.span.end)), LINKS_LEFT_OUT);
+        }
+        if self.headings.len() >= MAX_LINKS {
+            return cut(
+                self.headings.last().map_or(1, |heading| line_of(heading.span.end)),
+                "only the first 65536 headings",
+            );
+        }
+        if self.tags.len() >= MAX_TAGS { cut(1, "only the first 65536 tags") } else { None }
     }
 
     /// The note with title and body as zk reads them.

@@ -9,6 +9,9 @@ use alloc::vec::Vec;
 /// Up to how many names the list itself is searched.
 const FEW: usize = 16;
 
+/// How many different tags of a note are known.
+pub(super) const MAX_TAGS: usize = 65_536;
+
 /// Names in the order of their first occurrence, each once.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -19,6 +22,9 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn push(&mut self, name: String) {
+        if self.list.len() == MAX_TAGS {
+            return;
+        }
         if self.list.len() < FEW {
             if self.list.contains(&name) {
                 return;

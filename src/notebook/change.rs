@@ -286,10 +286,13 @@ fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> bool {
     verbatim > slugs
 }
 
-/// The notes that the index could not read.
+/// The notes that the index could not read, or of which it does not know all links.
 fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
-    let skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
-    skipped.into_iter().map(|skipped| Warning::new(&skipped.path, format!("{}", skipped.reason))).collect()
+    let corpus = notebook.corpus.borrow();
+    let skipped = corpus.skipped(|path| call.scope.shown(path)).into_iter();
+    let skipped = skipped.map(|skipped| Warning::new(&skipped.path, format!("{}", skipped.reason)));
+    let cut = corpus.problems().filter(|(_, problem)| problem.leaves_out_links());
+    skipped.chain(cut.map(|(path, problem)| Warning::new(&call.scope.shown(path), problem.message.clone()))).collect()
 }
 
 /// What links meant before a note was renamed.

@@ -515,12 +515,11 @@ impl Task<'_> {
                 continue;
             }
             count += 1;
-            // Links by reference share the target of one definition.
-            if edits.iter().all(|(span, _)| *span != link.target_span) {
-                edits.push((link.target_span.clone(), target));
-            }
+            edits.push((link.target_span.clone(), target));
         }
         order::sort_slice_by_key(&mut edits, |(span, _)| span.start);
+        // Links by reference share the target of one definition.
+        edits.dedup_by(|later, first| later.0 == first.0);
         let text = if edits.is_empty() { text.to_string() } else { replace_spans(text, &edits) };
         let text = self.superseding(text, renamed.old_path, new_below);
         Rewritten { text, links: count, is_partial: false }

@@ -269,14 +269,14 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     // Templates alone may be many: one warning names the first few, and says how many there are.
     let mut problems = corpus.problems();
     if let Some((path, problem)) = problems.next() {
-        let mut message = format!("line {}: frontmatter cannot be read: {}", problem.line, problem.message);
+        let mut message = format!("line {}: {}", problem.line, problem.message);
         let others: Vec<String> = problems.map(|(path, _)| call.scope.shown(path)).collect();
         match others.len() {
             0 => {}
-            1..=NAMED_PROBLEMS => message.push_str(&format!("; nor can that of {}", others.join(", "))),
+            1..=NAMED_PROBLEMS => message.push_str(&format!("; there is a problem in {} too", others.join(", "))),
             count => {
                 let named = others.get(..NAMED_PROBLEMS).unwrap_or_default().join(", ");
-                message.push_str(&format!("; nor can that of {count} others, such as {named}"));
+                message.push_str(&format!("; there are problems in {count} others, such as {named}"));
             }
         }
         warnings.push(Warning::new(&call.scope.shown(path), message));
@@ -291,7 +291,7 @@ pub(super) fn look<T>(
     answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let corpus = notebook.corpus.borrow();
-    let parsed = ParsedNotes::of(&corpus.files);
+    let parsed = ParsedNotes::of(&corpus.files)?;
     answer(&Snapshot::of(&parsed, &call.scope))
 }
 
@@ -306,7 +306,7 @@ fn look_as<T>(
         return look(notebook, call, answer);
     }
     let corpus = notebook.corpus.borrow();
-    let parsed = ParsedNotes::of_zk(&corpus.files);
+    let parsed = ParsedNotes::of_zk(&corpus.files)?;
     answer(&Snapshot::of_zk(&parsed, &call.scope))
 }
 

@@ -16,21 +16,42 @@ use crate::store::RelPath;
 /// How many candidates a message names.
 const NAMED_CANDIDATES: usize = 5;
 
+/// How many links, headings and tags of all notes are looked at together. Each takes some 150 bytes, the graph of them
+/// as much again, and an instance has 1 GiB.
+const MAX_PARTS: usize = 2_000_000;
+
 /// What was parsed of every file, in the order of their paths.
 pub(super) struct ParsedNotes<'a> {
     notes: Vec<(DocId, &'a Document, Note)>,
 }
 
 impl<'a> ParsedNotes<'a> {
-    pub(super) fn of(files: &'a Files) -> Self {
+    /// Fails if the notes have so many links that they would not fit into memory together.
+    pub(super) fn of(files: &'a Files) -> Result<Self, Error> {
         let documents = files.by_path().filter_map(|(_, id)| Some((id, files.doc(id)?)));
-        Self { notes: documents.filter_map(|(id, document)| Some((id, document, files.note(document)?))).collect() }
+        let mut notes = Vec::new();
+        let mut parts = 0_usize;
+        for (id, document) in documents {
+            let Some(note) = files.note(document) else { continue };
+            parts += note.links.len() + note.headings.len() + note.tags.len();
+            if parts > MAX_PARTS {
+                let message = format!(
+                    "the notes have more than {MAX_PARTS} links, headings and tags together, up to {}",
+                    document.path
+                );
+                let help = "leave generated files out of the notebook with `exclude` in `.zk/config.toml`, or move notes \
+                            to a notebook of their own";
+                return Err(Error::new(ErrorCode::TooLarge, message, help));
+            }
+            notes.push((id, document, note));
+        }
+        Ok(Self { notes })
     }
 
     /// With titles and bodies as zk reads them.
-    pub(super) fn of_zk(files: &'a Files) -> Self {
-        let notes = Self::of(files).notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
-        Self { notes: notes.collect() }
+    pub(super) fn of_zk(files: &'a Files) -> Result<Self, Error> {
+        let notes = Self::of(files)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
+        Ok(Self { notes: notes.collect() })
     }
 }
 

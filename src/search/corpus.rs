@@ -23,6 +23,10 @@ use crate::trust::Standing;
 /// How many files are read together.
 const READ_BATCH: usize = 256;
 
+/// How many bytes are read together, but for one larger file. What is read together is in memory at once, and parsed
+/// within the time of one call.
+const READ_BYTES: u64 = 8 << 20;
+
 /// How many entries a folder may have. A host could otherwise keep a command busy for ever.
 const MAX_FOLDER_ENTRIES: usize = 1 << 20;
 
@@ -88,7 +92,7 @@ pub(crate) struct Corpus {
     tags: TagSyntax,
     /// By the path that a note says it supersedes, the notes that say so.
     supersedes: SortedMap<String, Vec<DocId>>,
-    /// The notes whose frontmatter cannot be read.
+    /// The notes of which not everything is known, and why.
     problems: SortedMap<RelPath, FrontmatterProblem>,
     /// How many files were read since the index file was read or written.
     unsaved: usize,
@@ -350,8 +354,8 @@ impl Corpus {
             };
             self.ranked.insert(id, &fields);
             note_superseded(&mut self.supersedes, id, &note);
-            match &note.frontmatter.problem {
-                Some(problem) => self.problems.insert(doc.path.clone(), problem.clone()),
+            match note.problem(text) {
+                Some(problem) => self.problems.insert(doc.path.clone(), problem),
                 None => drop(self.problems.remove(&doc.path)),
             }
             let encoded = postcard::to_allocvec(&note).unwrap_or_default();
@@ -450,7 +454,7 @@ impl Corpus {
         !self.supersedes.is_empty()
     }
 
-    /// The notes whose frontmatter cannot be read.
+    /// The notes of which not everything is known, and why.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&RelPath, &FrontmatterProblem)> {
         self.problems.iter()
     }
@@ -552,7 +556,14 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
     }
     let mut regular = regular.into_iter().peekable();
     while regular.peek().is_some() {
-        let batch: Vec<Entry> = regular.by_ref().take(READ_BATCH).collect();
+        let mut batch: Vec<Entry> = Vec::new();
+        let mut bytes = 0_u64;
+        while let Some(entry) = regular.next_if(|entry| {
+            batch.is_empty() || batch.len() < READ_BATCH && bytes.saturating_add(entry.size) <= READ_BYTES
+        }) {
+            bytes = bytes.saturating_add(entry.size);
+            batch.push(entry);
+        }
         let (small, large): (Vec<Entry>, Vec<Entry>) =
             batch.into_iter().partition(|entry| entry.size <= u64::from(limits.max_file_bytes));
         let paths: Vec<(&RelPath, Option<Version>)> = small.iter().map(|entry| (&entry.path, None)).collect();

@@ -24,7 +24,7 @@ use crate::store::RelPath;
 
 /// What a part begins with. Another format has another number, and so have other rules of which files are
 /// notes under the same configuration.
-const MAGIC: [u8; 8] = *b"sbindex\x03";
+const MAGIC: [u8; 8] = *b"sbindex\x04";
 /// How long the head of a part is: the mark, the writing, the number of parts, this part's number.
 const HEAD_BYTES: usize = 24;
 /// The most bytes of a part, its head included. Each is copied several times on its way, which costs less
