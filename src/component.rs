@@ -172,6 +172,7 @@ impl notebook::Guest for Component {
 impl trust::Guest for Component {
     fn for_model(text: String) -> trust::SafeText {
         let (text, flags) = crate::trust::for_model(&text);
+        let text = text.into_string();
         trust::SafeText { text, flags: given(flags) }
     }
 }

@@ -17,7 +17,7 @@ use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
 use crate::store::{Layout, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{self, Families, ToolAnswer, ToolCall};
-use crate::trust::TrustConfig;
+use crate::trust::{ForModel, Screen, SecretPolicy, TrustConfig, secrets_in};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -50,7 +50,8 @@ pub enum ConfigError {
     /// The project is not a slug: ASCII letters, digits, `-` and `_`, at most 255 bytes.
     #[error("`{0}` is not a project slug (ascii letters, digits, `-` and `_`, at most 255 bytes)")]
     InvalidProject(String),
-    /// The agent, the workspace or a peer has no name of 1 to 255 bytes; the text is the name.
+    /// The agent, the workspace or a peer has no name of 1 to 255 bytes, or one with a secret in it. The text is the
+    /// name, or the rule that knows the secret.
     #[error("`{0}` is no name of an agent or a workspace (1 to {MAX_SCOPE_NAME_BYTES} bytes)")]
     InvalidScope(String),
     /// The path prefix is too long or has control characters.
@@ -174,6 +175,9 @@ impl Memory {
         if let Some(name) = entries.as_ref().and_then(refused_name) {
             return Err(ConfigError::InvalidScope(name.into()));
         }
+        if let Some(rule) = entries.as_ref().and_then(|entries| secret_in_name(entries, trust.secrets)) {
+            return Err(ConfigError::InvalidScope(alloc::format!("[secret: {rule}]")));
+        }
         let agent = entries.as_ref().map(|entries| entries.agent.clone()).unwrap_or_default();
         let entries = Entries::new(entries).map_err(|_| ConfigError::InvalidScope(agent))?;
         let refused = |_| ConfigError::InvalidProject(slug.as_ref().map(ToString::to_string).unwrap_or_default());
@@ -202,7 +206,9 @@ impl Memory {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
         let scope = self.scope.clone();
         let (corpus, notebook, entries) = (self.corpus.clone(), self.notebook.clone(), self.entries.clone());
-        self.engine.start(id, command.name(), |fs| run(Call { fs, scope, now }, corpus, notebook, entries, command))
+        let screen = Screen::of_scope(scope.trust, scope.layout.clone());
+        let name = command.name();
+        self.engine.start(id, name, |fs| run(Call { fs, scope, now, screen }, corpus, notebook, entries, command))
     }
 
     /// Takes the result of a request.
@@ -300,7 +306,22 @@ impl From<PreambleRequest> for Command {
     }
 }
 
+/// Runs a command. A model may read its error: stored names and the host's words in it are made harmless here.
 async fn run(
+    call: Call,
+    corpus: Rc<RefCell<Corpus>>,
+    notebook: Rc<Notebook>,
+    entries: Rc<Entries>,
+    command: Command,
+) -> Result<Reply, Error> {
+    answer(call, corpus, notebook, entries, command).await.map_err(|error| Error {
+        message: ForModel::escaped(&error.message).into_string(),
+        help: ForModel::escaped(&error.help).into_string(),
+        ..error
+    })
+}
+
+async fn answer(
     call: Call,
     corpus: Rc<RefCell<Corpus>>,
     notebook: Rc<Notebook>,
@@ -338,6 +359,13 @@ async fn run(
 fn refused_name(entries: &EntriesConfig) -> Option<&str> {
     let names = core::iter::once(&entries.agent).chain(&entries.workspace).chain(&entries.peers);
     names.map(String::as_str).find(|name| name.is_empty() || name.len() > MAX_SCOPE_NAME_BYTES)
+}
+
+/// The rule that knows a secret in the name of a scope. The name is in the path of every entry.
+fn secret_in_name(entries: &EntriesConfig, policy: SecretPolicy) -> Option<&'static str> {
+    let mut names = core::iter::once(&entries.agent).chain(&entries.workspace);
+    let mut found = names.find_map(|name| secrets_in(name).pop());
+    found.take().filter(|_| policy != SecretPolicy::Allow).map(|secret| secret.rule)
 }
 
 fn check(limits: &Limits) -> Result<(), ConfigError> {

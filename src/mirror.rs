@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::protocol::{CommandId, ContextKey, Version};
 use crate::store::{PathError, RelPath};
+use crate::trust::ForModel;
 
 /// A conversion across the contract. It fails only for a path that is none.
 pub trait Mirror<T> {
@@ -72,6 +73,7 @@ macro_rules! text {
 text! {
     RelPath: RelPath::parse, |path: RelPath| path.into_string();
     Version: |text| Ok(Version(text)), |version: Version| version.0;
+    ForModel: |text| Ok(ForModel::from_contract(text)), |text: ForModel| text.into_string();
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
 }
 
@@ -208,12 +210,13 @@ macro_rules! mirror_contract {
             context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
 
             agents_md::AgentsMdRequest => own_agents_md::AgentsMdRequest {
-                name, content, tags, keys, max_bytes, prefer, dry_run
+                name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run
             }
             agents_md::AgentsMdReply => own_agents_md::AgentsMdReply {
-                content, changes, listed, left_out, problems, message
+                content, unconfirmed, changes, listed, left_out, problems, message
             }
-            agents_md::FactChange => own_agents_md::FactChange { key, line, kind }
+            agents_md::FactChange => own_agents_md::FactChange { key, line, kind, entry, section }
+            agents_md::Unconfirmed => own_agents_md::Unconfirmed { digest, reason }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
                 title, content, template, group, tags, links, supersede, provenance
@@ -245,7 +248,8 @@ macro_rules! mirror_contract {
             notebook::TodayReply => own_notebook::TodayReply { path, text, created, warnings }
             notebook::ListNotesReply => own_notebook::ListNotesReply { notes, warnings, skipped }
             notebook::NoteInfo => own_notebook::NoteInfo {
-                path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified
+                path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified,
+                unapproved
             }
             notebook::GraphReply => own_notebook::GraphReply { notes, links }
             notebook::GraphLink => own_notebook::GraphLink {
@@ -313,11 +317,13 @@ macro_rules! mirror_contract {
             engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
             trust::TrustConfig => own_trust::TrustConfig { provenance, secrets }
             trust::Flag => own_trust::Flag { kind, what, count }
-            trust::ApproveRequest => own_approval::ApproveRequest { names, from, base, dry_run }
+            trust::PendingRequest => own_approval::PendingRequest { limit, cursor, name, from }
+            trust::ApproveRequest => own_approval::ApproveRequest { items, dry_run }
+            trust::ApproveItem => own_approval::ApproveItem { name, base }
             trust::PendingItem => own_approval::PendingItem {
-                name, path, is_entry, provenance, source, version, size, preview, flags
+                name, path, is_entry, provenance, source, version, size, preview, text, flags
             }
-            trust::PendingReply => own_approval::PendingReply { items, next, total }
+            trust::PendingReply => own_approval::PendingReply { items, next, total, digest }
             trust::ApproveReply => own_approval::ApproveReply { approved, skipped, message }
             trust::SkippedItem => own_approval::SkippedItem { name, reason }
 
@@ -329,9 +335,9 @@ macro_rules! mirror_contract {
             exchange::ImportFromReply => own_exchange::ImportFromReply { entries, rejected }
             exchange::ExchangedEntry => own_entries::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::RejectedPart => own_exchange::RejectedPart { path, line, reason }
-            exchange::ExportToRequest => own_exchange::ExportToRequest { format, forgotten, cursor }
+            exchange::ExportToRequest => own_exchange::ExportToRequest { format, forgotten, unapproved, cursor }
             exchange::ExportToReply => own_exchange::ExportToReply {
-                parts, next, files, bytes, entries, losses, problems
+                parts, next, files, bytes, entries, unapproved, losses, problems
             }
             exchange::FilePart => own_exchange::FilePart { path, offset, content }
             exchange::Loss => own_exchange::Loss { key, field, reason }
@@ -497,10 +503,10 @@ macro_rules! mirror_contract {
             trust::Provenance => own_trust::Provenance { User, Agent, Tool, Import }
             trust::SecretPolicy => own_trust::SecretPolicy { Refuse, Redact, Allow }
             trust::FlagKind => own_trust::FlagKind {
-                Invisible, Bidirectional, UnicodeTag, VariationSelector, Control, Markup,
+                Invisible, Bidirectional, UnicodeTag, VariationSelector, Control, Markup, Link, Image, HtmlComment,
             }
             trust::Command => own_approval::TrustCommand {
-                Pending { limit, cursor } = trust::PendingArgs,
+                Pending(request),
                 Approve(request),
             }
             trust::Reply => own_approval::TrustReply { Pending(reply), Approved(reply) }

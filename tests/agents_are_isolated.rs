@@ -2,7 +2,7 @@
 //! agents and two workspaces, in both engines.
 
 use saddlebag::agents_md::{AgentsMdRequest, Side};
-use saddlebag::approval::{ApproveRequest, TrustCommand};
+use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
@@ -190,11 +190,14 @@ fn every_other_command(name: &str) -> Vec<Command> {
     ];
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
-    let from = Some("import".to_string());
+    let listing = PendingRequest { limit: 50, ..PendingRequest::default() };
+    let items = vec![ApproveItem { name: name(), base: "0".repeat(64) }];
     commands.extend([
-        TrustCommand::Pending { limit: 50, cursor: None }.into(),
-        TrustCommand::Pending { limit: 50, cursor: Some(name()) }.into(),
-        TrustCommand::Approve(ApproveRequest { names: vec![name()], from, ..ApproveRequest::default() }).into(),
+        TrustCommand::Pending(listing.clone()).into(),
+        TrustCommand::Pending(PendingRequest { cursor: Some(name()), ..listing.clone() }).into(),
+        TrustCommand::Pending(PendingRequest { name: Some(name()), ..listing.clone() }).into(),
+        TrustCommand::Pending(PendingRequest { from: Some("import".into()), ..listing }).into(),
+        TrustCommand::Approve(ApproveRequest { items, dry_run: false }).into(),
     ]);
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
@@ -341,7 +344,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
 }
 
 fn exchange(name: &str) -> [Command; 2] {
-    let export = ExportToRequest { format: Format::JsonLines, forgotten: true, cursor: None };
+    let export = ExportToRequest { format: Format::JsonLines, forgotten: true, unapproved: false, cursor: None };
     let content = Ok(format!("- **{name}**: mine\n").into_bytes());
     let import = ImportFromRequest {
         format: Format::OpenClaw,

@@ -74,13 +74,13 @@ fn sdk(host: &mut SimulatedHost, input: Value) -> ToolAnswer {
 fn done(host: &mut SimulatedHost, input: Value) -> String {
     let answer = sdk(host, input.clone());
     assert!(!answer.is_error, "{input}: {}", answer.text);
-    answer.text
+    answer.text.into_string()
 }
 
 fn refused(host: &mut SimulatedHost, input: Value) -> String {
     let answer = sdk(host, input.clone());
     assert!(answer.is_error, "{input}: {}", answer.text);
-    answer.text
+    answer.text.into_string()
 }
 
 fn file(host: &SimulatedHost, path: &str) -> Option<String> {
@@ -98,7 +98,7 @@ fn check_case(kind: Kind, case: &Case) -> Result<(), String> {
             (None, None, Some(_)) if answer.is_error => continue,
             _ => return Err(format!("{}: {answer:?}", step.input)),
         };
-        if (&answer.text, answer.is_error) != wanted {
+        if (answer.text.as_str(), answer.is_error) != (wanted.0.as_str(), wanted.1) {
             return Err(format!("{}: {answer:?} instead of {wanted:?}", step.input));
         }
     }

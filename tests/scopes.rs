@@ -99,7 +99,7 @@ fn every_reader() -> Vec<Command> {
 
 fn block(drive: &mut Drive<Simulator>) -> String {
     match drive.run(ContextRequest::default()) {
-        Ok(Reply::Context(reply)) => reply.block.unwrap_or_default(),
+        Ok(Reply::Context(reply)) => reply.block.unwrap_or_default().into_string(),
         other => panic!("expected a block, got {other:?}"),
     }
 }
@@ -192,7 +192,7 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read() {
             let mut drive = agent_of(kind, "a", simulator(&files));
             let (message, is_refused) = match drive.run(way.clone()) {
                 Err(error) => (error.message, error.code == ErrorCode::NotPermitted),
-                Ok(Reply::Tool(answer)) => (answer.text, answer.is_error),
+                Ok(Reply::Tool(answer)) => (answer.text.into_string(), answer.is_error),
                 Ok(other) => panic!("{way:?} gave {other:?}"),
             };
             assert!(is_refused, "{way:?}: {message}");

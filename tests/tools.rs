@@ -29,14 +29,14 @@ fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolA
 fn done(host: &mut SimulatedHost, name: &str, arguments: Value) -> (String, Value) {
     let answer = tell(host, name, &arguments);
     assert!(!answer.is_error, "{name} {arguments}: {}", answer.text);
-    (answer.text, serde_json::from_str(&answer.structured.expect("structured")).unwrap())
+    (answer.text.to_string(), serde_json::from_str(&answer.structured.expect("structured")).unwrap())
 }
 
 fn refused(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> String {
     let arguments = arguments.to_string();
     let answer = tell(host, name, &arguments);
     assert!(answer.is_error && answer.structured.is_none(), "{name} {arguments}: {}", answer.text);
-    answer.text
+    answer.text.into_string()
 }
 
 /// As much of JSON Schema as the tools use.

@@ -319,7 +319,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 Ok(JournalCommand::Write { target, mode, content: content.into(), truncate: true })
             });
             message(command, &mut run, |reply| match reply {
-                JournalReply::Written(written) => Some(written.message),
+                JournalReply::Written(written) => Some(written.message.into_string()),
                 _ => None,
             })?
         }
@@ -332,7 +332,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             let command =
                 Target::parse(target, name, TargetRole::Target).map(|target| JournalCommand::Edit { target, change });
             message(command, &mut run, |reply| match reply {
-                JournalReply::Edited(edited) => Some(edited.message),
+                JournalReply::Edited(edited) => Some(edited.message.into_string()),
                 _ => None,
             })?
         }

@@ -396,10 +396,10 @@ pub(crate) struct AgentsMdArgs {
     /// The file in that folder, made if it is missing and there is something to say
     #[arg(long, value_name = "NAME", default_value = "AGENTS.md")]
     pub(crate) file: String,
-    /// Facts with this tag, in place of the core entries
+    /// List the facts with this tag; without --tag and --key the section goes on with the facts that it lists
     #[arg(long, short, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
-    /// The fact of this key, likewise
+    /// List the fact of this key, likewise
     #[arg(long, short, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) key: Vec<String>,
     /// How large the section may be
@@ -408,6 +408,9 @@ pub(crate) struct AgentsMdArgs {
     /// What counts where both have changed: section or store
     #[arg(long, value_name = "SIDE", value_parser = Side::parse_word)]
     pub(crate) prefer: Option<Side>,
+    /// Confirm without asking what the file changes in prompts, and a section that this store has not written
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Change nothing, and say what would come of it
     #[arg(long)]
     pub(crate) dry_run: bool,

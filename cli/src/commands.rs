@@ -9,6 +9,7 @@ use saddlebag::journal::{
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::search::{SearchHit, SearchResults, Skipped};
 use saddlebag::store::NOTE_SUFFIX;
+use saddlebag::trust::ForModel;
 use saddlebag::{Command, Reply};
 use serde_json::json;
 
@@ -99,9 +100,9 @@ pub(crate) fn run_in(store: &mut Store, command: impl Into<Command>, output: &mu
 fn change(command: JournalCommand, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let reply = execute(command, global, output)?;
     let message = match &reply {
-        Reply::Journal(JournalReply::Written(reply)) => &reply.message,
-        Reply::Journal(JournalReply::Edited(reply)) => &reply.message,
-        Reply::Journal(JournalReply::Restored(reply)) => &reply.message,
+        Reply::Journal(JournalReply::Written(reply)) => reply.message.as_str(),
+        Reply::Journal(JournalReply::Edited(reply)) => reply.message.as_str(),
+        Reply::Journal(JournalReply::Restored(reply)) => reply.message.as_str(),
         Reply::Journal(JournalReply::Status(reply)) => &reply.text,
         Reply::Journal(JournalReply::Text(text)) => text,
         _ => return Err(wrong_reply()),
@@ -285,7 +286,7 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
     let Reply::Context(context) = &reply else { return Err(wrong_reply()) };
     let text = match &preamble {
         Some(preamble) => Some(append_memory_block(preamble, context.block.as_deref())),
-        None => context.block.clone(),
+        None => context.block.clone().map(ForModel::into_string),
     };
     // An empty text without a block says nothing either.
     let text = text.filter(|text| !text.is_empty());
@@ -352,7 +353,7 @@ fn developer_message(text: &str) -> serde_json::Value {
 }
 
 fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
-    let bytes = context.block.as_ref().map_or(0, String::len);
+    let bytes = context.block.as_ref().map_or(0, |block| block.len());
     output.line(&format!("block: {bytes} bytes, about {} tokens", context.tokens))?;
     let left_out = left_out(&context.left_out);
     if left_out.is_empty() {

@@ -1,10 +1,11 @@
 //! Text from the arguments, from a file or from standard input.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::output::Output;
 
 /// More than any text that memory takes: what is over the cap is still counted for the message.
 const MAX_INPUT_BYTES: u64 = 64 << 20;
@@ -22,6 +23,23 @@ pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     let name = format!("`{}`", path.display());
     let opened = File::open(path).map_err(|error| unreadable(&name, &error))?;
     whole(opened, &name)
+}
+
+/// Whether a person is there who can be asked.
+pub(crate) fn can_ask(output: &Output) -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal() && !output.is_json()
+}
+
+/// Asks a person whether to go on. Only a yes is one.
+pub(crate) fn confirms(question: &str, output: &mut Output) -> Result<bool, Failure> {
+    output.flush()?;
+    // Where standard error is closed, nobody can answer, and that is a no.
+    if write!(anstream::stderr(), "{question} [y/N] ").is_err() {
+        return Ok(false);
+    }
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 fn standard_input() -> Result<String, Failure> {

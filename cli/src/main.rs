@@ -60,7 +60,7 @@ fn refused_arguments(error: &clap::Error) -> ExitCode {
         let message = message.strip_prefix("error: ").unwrap_or(&message);
         let (message, help) = message.split_once("\n\n").unwrap_or((message, ""));
         Output::new(true).failure(&Failure::usage(message.trim(), help.trim()));
-    } else if error.print().is_err() {
+    } else if output::print_usage(error).is_err() {
         // Nobody is reading.
         return Exit::Failed.into();
     }
@@ -74,7 +74,7 @@ fn start_logging() {
     let filter = if filter.contains("rmcp") { filter } else { format!("{filter},rmcp=off") };
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
-        .with_writer(std::io::stderr)
+        .with_writer(output::log)
         .init();
 }
 

@@ -1,11 +1,20 @@
 //! What people and programs are shown.
+//!
+//! Everything that the program prints goes through this file; `clippy.toml` refuses standard output and standard error
+//! elsewhere. Notes may have escape sequences that command a terminal, and characters that nobody sees. So text is
+//! [`Plain`] before it is written: a terminal is shown such characters as `[U+001B]`. Objects are [`JsonLine`]s, which
+//! escape them wherever they go. A pipe gets text byte for byte, as the program behind it may need it so.
+
+#![allow(clippy::disallowed_methods, reason = "this is where standard output and standard error are")]
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::fmt;
+use std::io::{self, BufRead, BufWriter, IsTerminal, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use saddlebag::trust::{for_terminal, is_hidden};
 use saddlebag_host::Recovered;
 use serde_json::{Value, json};
 
@@ -43,8 +52,156 @@ pub(crate) fn recovered(found: &Recovered) {
         "a program was stopped while it wrote `{path}`; a text that it had not written itself is kept in `{kept}`: \
          compare the two, and delete what you do not need"
     );
+    warn(&text);
+}
+
+/// Text that is ready for the place it is printed to. Made here alone.
+struct Plain<'a>(Cow<'a, str>);
+
+impl<'a> Plain<'a> {
+    /// For a terminal.
+    fn shown(text: &'a str) -> Self {
+        let is_harmless = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+        if text.bytes().all(is_harmless) || !text.contains(is_hidden) {
+            return Self(Cow::Borrowed(text));
+        }
+        Self(Cow::Owned(for_terminal(text)))
+    }
+
+    /// For a terminal, or byte for byte for what is not one.
+    fn for_place(text: &'a str, is_terminal: bool) -> Self {
+        if is_terminal { Self::shown(text) } else { Self(Cow::Borrowed(text)) }
+    }
+}
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A JSON value on one line. Characters that a terminal obeys or nobody sees are escaped: the value is the same.
+pub(crate) struct JsonLine(String);
+
+impl JsonLine {
+    pub(crate) fn new(value: &Value) -> Self {
+        Self(escaped(&value.to_string()))
+    }
+}
+
+impl fmt::Display for JsonLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// JSON with its hidden characters escaped. Outside of strings JSON has none but line ends and tabs.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        // A line end between values stays; those in strings are escaped already.
+        if is_hidden(c) && c != '\r' { push_escape(&mut out, c) } else { out.push(c) }
+    }
+    out
+}
+
+/// Appends a character as JSON spells it: of one above U+FFFF both surrogates.
+pub(crate) fn push_escape(out: &mut String, c: char) {
+    use fmt::Write;
+
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
+}
+
+/// Warns on standard error, in runs that print objects as well.
+pub(crate) fn warn(text: &str) {
     // Where standard error is closed, nobody is left to tell.
-    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", visible(&text));
+    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", Plain::shown(text));
+}
+
+/// Where the log goes. Its writer escapes what a terminal obeys.
+pub(crate) fn log() -> io::Stderr {
+    io::stderr()
+}
+
+/// Says something on standard error, on lines of its own.
+pub(crate) fn tell(text: &str) {
+    tell_part(&format!("{text}\n"));
+}
+
+/// Says something on standard error, with no line end but its own.
+pub(crate) fn tell_part(text: &str) {
+    // Where standard error is closed, nobody is left to tell.
+    let _ = anstream::stderr().write_all(Plain::shown(text).0.as_bytes());
+}
+
+/// Returns true if a person sees standard error.
+pub(crate) fn is_seen() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Returns true if there is a person to ask.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && is_seen()
+}
+
+/// Asks on the terminal. Everything but a yes is a no.
+pub(crate) fn asks(question: &str) -> io::Result<bool> {
+    tell_part(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// What the command line's parser says. It has colours of its own, and words of the arguments.
+pub(crate) fn print_usage(error: &clap::Error) -> io::Result<()> {
+    let plain = error.render().to_string();
+    match Plain::shown(&plain).0 {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(shown) if error.use_stderr() => io::stderr().write_all(shown.as_bytes()),
+        Cow::Owned(shown) => io::stdout().write_all(shown.as_bytes()),
+    }
+}
+
+/// Returns true if standard output is a terminal, which cannot show bytes.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Prints text of a command that has no other output, as zk's have none.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(Plain::for_place(text, is_terminal()).0.as_bytes())?;
+    out.flush()
+}
+
+/// Standard output for bytes that are not text. The caller has made sure that it is not a terminal.
+pub(crate) fn bytes() -> impl Write {
+    debug_assert!(!is_terminal(), "a terminal cannot show bytes");
+    BufWriter::new(io::stdout().lock())
+}
+
+/// Prints a file that is exported: byte for byte, except that a terminal is shown no hidden characters; of JSON,
+/// and of JSON on lines, the escapes of them.
+pub(crate) fn print_file(content: &[u8], is_json: bool) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match is_terminal() {
+        false => out.write_all(content)?,
+        true if is_json => out.write_all(escaped(&String::from_utf8_lossy(content)).as_bytes())?,
+        true => out.write_all(Plain::shown(&String::from_utf8_lossy(content)).0.as_bytes())?,
+    }
+    out.flush()
+}
+
+/// Makes what was written to standard output survive a power cut, if it is a file.
+#[cfg(unix)]
+pub(crate) fn sync() -> io::Result<()> {
+    use std::os::fd::AsFd;
+
+    let out = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    if out.metadata()?.is_file() { out.sync_all() } else { Ok(()) }
 }
 
 /// Standard output and standard error.
@@ -69,17 +226,13 @@ impl Output {
 
     /// Text byte for byte, except that a terminal sees no control characters and a whole last line.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        if !self.is_terminal {
-            return self.out.write_all(text.as_bytes());
-        }
-        self.out.write_all(visible(text).as_bytes())?;
-        if text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.out.write_all(b"\n") }
+        write!(self.out, "{}", Plain::for_place(text, self.is_terminal))?;
+        if !self.is_terminal || text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.out.write_all(b"\n") }
     }
 
     /// A line.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
-        let text = if self.is_terminal { visible(text) } else { Cow::Borrowed(text) };
-        writeln!(self.out, "{text}")
+        writeln!(self.out, "{}", Plain::for_place(text, self.is_terminal))
     }
 
     /// A line in a style.
@@ -87,12 +240,12 @@ impl Output {
         if !self.has_colour {
             return self.line(text);
         }
-        writeln!(self.out, "{style}{}{style:#}", visible(text))
+        writeln!(self.out, "{style}{}{style:#}", Plain::shown(text))
     }
 
     /// The one object of a run.
     pub(crate) fn object(&mut self, object: &Value) -> io::Result<()> {
-        writeln!(self.out, "{object}")
+        writeln!(self.out, "{}", JsonLine::new(object))
     }
 
     /// The object where one is wanted, else the text as a line.
@@ -117,7 +270,7 @@ impl Output {
     fn say(&mut self, style: Style, label: &str, text: &str) {
         if !self.json {
             // Where standard error is closed, nobody is left to tell.
-            let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", visible(text));
+            let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", Plain::shown(text));
         }
     }
 
@@ -132,33 +285,39 @@ impl Output {
         let mut err = anstream::stderr();
         if self.json {
             let object = json!({ "error": { "code": code, "message": message, "help": help } });
-            let _ = writeln!(err, "{object}");
+            let _ = writeln!(err, "{}", JsonLine::new(&object));
             return;
         }
-        let _ = writeln!(err, "{ERROR}error:{ERROR:#} {}", visible(message));
+        let _ = writeln!(err, "{ERROR}error:{ERROR:#} {}", Plain::shown(message));
         if !help.is_empty() {
-            let _ = writeln!(err, "  {HELP}help:{HELP:#} {}", visible(help));
+            let _ = writeln!(err, "  {HELP}help:{HELP:#} {}", Plain::shown(help));
         }
     }
-}
-
-/// Text without the control characters by which a file could command a terminal.
-fn visible(text: &str) -> Cow<'_, str> {
-    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    // The carriage returns of a file with Windows line ends move to a line that ends anyway.
-    if !text.contains(is_command) {
-        return Cow::Borrowed(text);
-    }
-    let text = text.replace("\r\n", "\n");
-    Cow::Owned(text.chars().map(|c| if is_command(c) { '\u{fffd}' } else { c }).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use super::*;
 
     #[test]
     fn a_file_cannot_command_a_terminal() {
-        assert_eq!(visible("a\x1b[31mb\u{9b}c\r\n\td"), "a\u{fffd}[31mb\u{fffd}c\n\td");
+        let text = "a\x1b[31mb\u{9b}c\r\n\td\u{202e}";
+        assert_eq!(Plain::shown(text).0, "a[U+001B][31mb[U+009B]c\n\td[U+202E]");
+        assert_eq!(Plain::for_place(text, false).0, text);
+    }
+
+    #[test]
+    fn an_object_escapes_what_a_terminal_obeys_and_says_the_same() {
+        let hidden: String = (0..0x110000).filter_map(char::from_u32).filter(|&c| is_hidden(c)).collect();
+        let value = json!({ hidden.as_str(): [format!("é {hidden} 漢")], "plain": "\n\t\r" });
+        let line = JsonLine::new(&value).to_string();
+        assert_eq!(line.chars().find(|&c| is_hidden(c)), None);
+        assert!(
+            line.contains("é ")
+                && line.contains("\\u009b")
+                && line.contains("\\u202e")
+                && line.contains("\\udb40\\udc41")
+        );
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
     }
 }

@@ -10,7 +10,7 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Reply};
 #[cfg(feature = "component")]
-use saddlebag_host::{CodeCache, ComponentOptions, EngineError};
+use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
     Durability, EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
 };
@@ -101,6 +101,9 @@ impl Store {
     /// Opens the store for a project.
     pub(crate) fn of_project(project: Project, global: &Global) -> Result<Self, Failure> {
         let root = Root::of(global)?;
+        if matches!(project, Project::Notebook) {
+            warn_of_home(root.path());
+        }
         let options = Options { create: root.is_made(), project, ..options(global)? };
         Self::at(&root, options, global)
     }
@@ -197,41 +200,64 @@ fn changes(reply: &Reply) -> bool {
     }
 }
 
-/// Names a component to run in place of the one that this program was built with.
-#[cfg(feature = "component")]
-const COMPONENT_OVERRIDE: &str = "SADDLEBAG_COMPONENT";
+/// Warns of a notebook that is the home folder, or a folder above it: then every Markdown file of the person is memory,
+/// and a model is shown it. Said once by a process, which may open the store again.
+fn warn_of_home(root: &Path) {
+    static SAID: std::sync::Once = std::sync::Once::new();
+
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    let (Some(home), Ok(root)) = (home, root.canonicalize()) else { return };
+    if !home.starts_with(&root) {
+        return;
+    }
+    let what = if home == root { "is your home folder" } else { "has your home folder in it" };
+    SAID.call_once(|| {
+        output::warn(&format!(
+            "the notebook {what}: every Markdown file below it is memory that a model may read and change; name a folder \
+             of notes with --root, or leave --notebook out"
+        ));
+    });
+}
+
 /// Names the folder for compiled code, in place of the one in the user's cache.
 #[cfg(feature = "component")]
 const CODE_CACHE: &str = "SADDLEBAG_CODE_CACHE";
+/// Names the file with the key that compiled code is checked with, in place of the user's.
+#[cfg(feature = "component")]
+const CODE_KEY: &str = "SADDLEBAG_CODE_KEY";
 
 #[cfg(feature = "component")]
-fn component() -> Result<EngineKind, Failure> {
-    let mut options = match std::env::var_os(COMPONENT_OVERRIDE).map(PathBuf::from) {
-        None => {
-            let mut options = ComponentOptions::new(saddlebag_component::COMPONENT);
-            options.sha256 = Some(saddlebag_component::SHA256);
-            options
-        }
-        Some(path) => ComponentOptions::new(
-            std::fs::read(&path)
-                .map_err(|error| HostError::from(EngineError::Component(format!("{}: {error}", path.display()))))?,
-        ),
-    };
-    if let Some(folder) = std::env::var_os(CODE_CACHE).filter(|folder| !folder.is_empty()) {
-        options.cache = CodeCache::Folder(folder.into());
+fn component() -> EngineKind {
+    let named = |variable| std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let mut options = ComponentOptions::new(saddlebag_component::COMPONENT);
+    options.sha256 = Some(saddlebag_component::SHA256);
+    if let Some(code) = named(CODE_CACHE) {
+        options.cache = CodeCache::Folder { code, key: named(CODE_KEY) };
     }
     options.before_compiling = Some(say_that_it_compiles);
-    Ok(EngineKind::Component(options))
+    options.on_cache_refused = Some(say_that_code_is_not_kept);
+    EngineKind::Component(options)
+}
+
+/// Otherwise every call would take seconds and nobody would know why. Said once by a process, which may open the
+/// engine again.
+#[cfg(feature = "component")]
+fn say_that_code_is_not_kept(error: &PrivateError) {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    SAID.call_once(|| {
+        output::warn(&format!(
+            "compiled code is neither used nor kept, as somebody else could put code of theirs there: {error}; every \
+             run compiles the component, which takes seconds; let only you write that place and the folders above it \
+             (`chmod go-w`), name a folder that is yours in {CODE_CACHE}, or use `--engine native`"
+        ));
+    });
 }
 
 /// The first start takes seconds, in which a person would see nothing.
 #[cfg(feature = "component")]
 fn say_that_it_compiles() {
-    use std::io::{IsTerminal, Write, stderr};
-
-    if stderr().is_terminal() {
-        // Nobody is reading if it fails.
-        let _ = writeln!(stderr(), "compiling the memory component for this machine, once for each version …");
+    if output::is_seen() {
+        output::tell("compiling the memory component for this machine, once for each version …");
     }
 }
 
@@ -239,7 +265,7 @@ fn say_that_it_compiles() {
 pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
     let engine = match global.engine {
         #[cfg(feature = "component")]
-        args::Engine::Component => component()?,
+        args::Engine::Component => component(),
         args::Engine::Native => EngineKind::Native,
     };
     Ok(Options {

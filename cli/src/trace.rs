@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::json;
+use crate::output::JsonLine;
 
 /// The file that a trace goes to.
 pub(crate) struct Trace {
@@ -62,8 +63,7 @@ struct Tracer {
 impl Tracer {
     fn put(&self, event: &str, mut object: Map<String, Value>) {
         object.insert("event".to_string(), event.into());
-        let mut line = Value::Object(object).to_string();
-        line.push('\n');
+        let line = format!("{}\n", JsonLine::new(&Value::Object(object)));
         let mut sink = self.sink.borrow_mut();
         if sink.failure.is_none()
             && let Err(error) = sink.file.write_all(line.as_bytes())

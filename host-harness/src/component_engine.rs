@@ -12,8 +12,9 @@ use saddlebag::{Command, Config, Finished, Step};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
 
-use crate::code_cache::CodeCache;
+use crate::code_cache::{self, CodeCache};
 use crate::engine::{Engine, EngineError};
+use crate::private::PrivateError;
 
 use bindings::exports::saddlebag::memory::{
     agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
@@ -39,12 +40,15 @@ pub struct ComponentOptions {
     /// The bytes of the component, for example those of the crate `saddlebag-component`.
     pub component: Cow<'static, [u8]>,
     /// SHA-256 of [`component`](Self::component) in hexadecimal, if it is known: hashing the bytes takes longer
-    /// than loading compiled code. Compiled code is kept under this name, so a wrong value loads wrong code.
+    /// than loading compiled code. Compiled code is kept under this name, so a wrong value loads the code of another
+    /// component that this user has compiled.
     pub sha256: Option<&'static str>,
     /// Where compiled code is kept, so that only the first run compiles.
     pub cache: CodeCache,
     /// Called before the component is compiled, which takes seconds. Not called if compiled code is loaded.
     pub before_compiling: Option<fn()>,
+    /// Called if others can change the cache or a folder above it, so that it is not used and every run compiles.
+    pub on_cache_refused: Option<fn(&PrivateError)>,
     /// How much memory an instance may have, in bytes.
     pub max_memory_bytes: usize,
     /// How long one call may take.
@@ -61,6 +65,7 @@ impl ComponentOptions {
             sha256: None,
             cache: CodeCache::User,
             before_compiling: None,
+            on_cache_refused: None,
             max_memory_bytes: 1 << 30,
             deadline: Duration::from_secs(30),
             max_hostcall_bytes: 256 << 20,
@@ -88,15 +93,21 @@ impl ComponentRuntime {
         config.epoch_interruption(true);
         // Nothing reads them: a trap is one line of text, and is not debugged.
         config.generate_address_map(false).wasm_backtrace_max_frames(None).native_unwind_info(false);
+        code_cache::configure(&mut config);
         let engine = wasmtime::Engine::new(&config).map_err(|error| failed("wasmtime cannot run here", error))?;
         let before_compiling = || {
             if let Some(call) = options.before_compiling {
                 call();
             }
         };
+        let on_refused = |error: &PrivateError| {
+            if let Some(call) = options.on_cache_refused {
+                call(error);
+            }
+        };
         let component = options
             .cache
-            .compile(&engine, &options.component, options.sha256, before_compiling)
+            .compile(&engine, &options.component, options.sha256, before_compiling, on_refused)
             .map_err(|error| failed("not a component", error))?;
         // Nothing is in the linker: a component that imports anything is refused here.
         let pre = Linker::new(&engine)

@@ -12,6 +12,8 @@
 //!
 //! [`Host::sync_agents_md`] keeps a section of a file outside of the store.
 //!
+//! [`PrivateFolder`] opens files that nobody else can have changed.
+//!
 //! [`project_root`] says whose memory a path is of, [`now`] what time it is.
 //!
 //! This crate has no component of its own: [`ComponentOptions`] takes the bytes of one, for example those of
@@ -29,6 +31,7 @@ mod executor;
 mod host;
 mod local_dir;
 mod memory;
+mod private;
 mod project;
 mod simulator;
 
@@ -42,5 +45,6 @@ pub use executor::{Durability, Executor};
 pub use host::{Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
 pub use memory::{Options, Project, Saddlebag, default_root};
+pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Simulator};

@@ -4,12 +4,11 @@
 //! The others mark every line of the text, and no line of the block's own begins with that mark.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{BLOCK_END, BLOCK_START};
 use crate::protocol::Error;
-use crate::trust::{Flag, for_model, is_line_break, list_item, unforged};
+use crate::trust::{Flag, ForModel, for_model, is_line_break, list_item};
 
 /// For whom a block is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,11 +60,15 @@ impl BlockForm {
     }
 
     /// What begins a section.
-    pub(super) fn header(self, title: &str) -> String {
-        match self {
-            Self::Claude | Self::Openai => format!("\n\n## {title}\n"),
-            Self::Plain => format!("\n\n{title}:\n"),
-        }
+    pub(super) fn header(self, title: &str) -> ForModel {
+        let (before, behind) = match self {
+            Self::Claude | Self::Openai => ("\n\n## ", "\n"),
+            Self::Plain => ("\n\n", ":\n"),
+        };
+        let mut header = ForModel::ours(before);
+        header.push_escaped(title);
+        header.push_ours(behind);
+        header
     }
 
     /// What stands before every line of stored text.
@@ -78,47 +81,34 @@ impl BlockForm {
     }
 
     /// Stored text, harmless, and what was found in it.
-    pub(super) fn text(self, stored: &str) -> (String, Vec<Flag>) {
+    pub(super) fn text(self, stored: &str) -> (ForModel, Vec<Flag>) {
         let (text, flags) = for_model(stored);
-        (self.marked(text), flags)
+        (text.marked(self.mark(), is_line_break), flags)
     }
 
     /// An item of a list, harmless, without a line ending behind it, and what was found in it.
-    pub(super) fn item(self, heading: &str, text: &str) -> (String, Vec<Flag>) {
+    pub(super) fn item(self, heading: &str, text: &str) -> (ForModel, Vec<Flag>) {
         let mut flags = Vec::new();
-        let item = list_item(heading, text, &mut flags);
-        (self.marked(item.trim_end().into()), flags)
-    }
-
-    fn marked(self, escaped: String) -> String {
-        if self.mark().is_empty() || escaped.is_empty() {
-            return escaped;
-        }
-        let mut marked = String::with_capacity(escaped.len() + escaped.len() / 8);
-        for line in escaped.replace("\r\n", "\n").split(is_line_break) {
-            if !marked.is_empty() {
-                marked.push('\n');
-            }
-            let mark = if line.is_empty() { self.mark().trim_end() } else { self.mark() };
-            marked.push_str(mark);
-            marked.push_str(line);
-        }
-        marked
+        let item = list_item(heading, text, &mut flags).trimmed_end();
+        (item.marked(self.mark(), is_line_break), flags)
     }
 
     /// The end of `text`, of at most `room` bytes, as `cut` takes it. A line that loses its beginning keeps what makes
     /// it harmless.
-    pub(super) fn tail(self, text: &str, room: usize, cut: impl Fn(&str, usize) -> &str) -> String {
-        let tail = cut(text, room);
+    pub(super) fn tail(self, text: &ForModel, room: usize, cut: impl Fn(&str, usize) -> &str) -> ForModel {
+        let end = |room: usize| text.part(text.len() - cut(text, room).len()..text.len());
+        let tail = end(room);
         let mark = self.mark();
-        if mark.is_empty() {
-            return unforged(tail).into();
+        if mark.is_empty() || begins_line(text, &tail) {
+            return tail;
         }
-        if begins_line(text, tail) {
-            return tail.into();
+        let tail = end(room.saturating_sub(mark.len()));
+        if begins_line(text, &tail) || tail.is_empty() {
+            return tail;
         }
-        let tail = cut(text, room.saturating_sub(mark.len()));
-        if begins_line(text, tail) || tail.is_empty() { tail.into() } else { format!("{mark}{tail}") }
+        let mut marked = ForModel::ours(mark);
+        marked.push(&tail);
+        marked
     }
 }
 
@@ -141,11 +131,12 @@ mod tests {
     #[test]
     fn a_cut_keeps_the_mark() {
         let cut = crate::document::tail;
-        assert_eq!(BlockForm::Openai.tail("> abc\n> END", 5, cut), "> END");
-        assert_eq!(BlockForm::Openai.tail("> abcdef", 5, cut), "> def");
-        assert_eq!(BlockForm::Plain.tail("    END", 5, cut), "    D");
-        assert_eq!(BlockForm::Plain.tail("    END", 3, cut), "");
-        assert_eq!(BlockForm::Claude.tail("x\n## Daily log 1", 14, cut), "Daily log 1");
+        let tail = |form: BlockForm, text: &'static str, room| form.tail(&ForModel::ours(text), room, cut);
+        assert_eq!(tail(BlockForm::Openai, "> abc\n> END", 5), "> END");
+        assert_eq!(tail(BlockForm::Openai, "> abcdef", 5), "> def");
+        assert_eq!(tail(BlockForm::Plain, "    END", 5), "    D");
+        assert_eq!(tail(BlockForm::Plain, "    END", 3), "");
+        assert_eq!(tail(BlockForm::Claude, "x\n## Daily log 1", 14), "Daily log 1");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{
     block_in,
 };
 use crate::engine::{Call, Loaded, load_all};
-use crate::entries::{self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, HydrateReply};
+use crate::entries::{self, Entries, EntryInfo, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
@@ -20,6 +20,9 @@ use crate::trust::{Flag, Standing};
 
 /// Above this size zerostack leaves long-term memory out.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
+
+/// How much of the start of a large file is read for its frontmatter, in bytes.
+const HEAD_BYTES: u32 = 65_536;
 
 /// How many logs the block has.
 const LOGS: usize = 2;
@@ -127,10 +130,9 @@ pub(super) async fn gather(
 /// block is still worth having.
 async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Result<(Section, Vec<LeftOut>), Error> {
     let ContextEntries { request, run } = request;
-    let command = EntriesCommand { run, ..EntriesCommand::new(EntriesVerb::Hydrate(request)) };
     let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
-    match entries::run(call, entries, command).await {
-        Ok(EntriesReply::Hydrated(HydrateReply { entries, left_out, problems, .. })) => {
+    match entries::hydrate_as_stored(call, entries, request, run.as_deref()).await {
+        Ok(HydrateReply { entries, left_out, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));
             let left_out = left_out
@@ -139,7 +141,6 @@ async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Re
             let left_out = left_out.chain(unread).collect();
             Ok((section(SectionContent::Items(entries.into_iter().map(item).collect())), left_out))
         }
-        Ok(_) => Ok((section(SectionContent::Items(Vec::new())), Vec::new())),
         Err(error) if error.code == ErrorCode::MemoryUnavailable => {
             Ok((section(unusable(LeftOutReason::NotHydrated(error.message), 0)), Vec::new()))
         }
@@ -193,7 +194,6 @@ fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionConten
         return unusable(LeftOutReason::TooLarge, size);
     }
     match String::from_utf8(bytes) {
-        // A file that a person did not write may say so, whatever its name.
         Ok(text) if Standing::of_text(&text).unapproved().is_some() => unusable(LeftOutReason::Unapproved, size),
         Ok(text) => SectionContent::Text { text, unread_bytes: 0 },
         Err(_) => unusable(LeftOutReason::NotText, size),
@@ -220,7 +220,20 @@ async fn large(
         _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
         _ => (0, limit),
     };
+    // Frontmatter that says where the text is from is at the start.
+    if offset > 0 {
+        match call.fs.read(path, 0, HEAD_BYTES.min(limit)).await {
+            Ok(ReadOutcome::Content(head)) if !may_be_shown(&head.bytes) => {
+                return unusable(LeftOutReason::Unapproved, size);
+            }
+            Ok(_) => {}
+            Err(error) => return unusable(LeftOutReason::Unreadable(error), size),
+        }
+    }
     match call.fs.read(path, offset, length).await {
+        Ok(ReadOutcome::Content(content)) if offset == 0 && !may_be_shown(&content.bytes) => {
+            unusable(LeftOutReason::Unapproved, size)
+        }
         Ok(ReadOutcome::Content(content)) => {
             let is_end = offset + content.bytes.len() as u64 >= content.size;
             match whole_characters(&content.bytes, is_end) {
@@ -235,6 +248,16 @@ async fn large(
         }
         Err(error) => unusable(LeftOutReason::Unreadable(error), size),
     }
+}
+
+/// Whether the start of a file says that its text may go into a prompt.
+fn may_be_shown(start: &[u8]) -> bool {
+    let end = match core::str::from_utf8(start) {
+        Ok(_) => start.len(),
+        Err(error) => error.valid_up_to(),
+    };
+    let text = core::str::from_utf8(start.get(..end).unwrap_or_default()).unwrap_or_default();
+    Standing::of_start(text).unapproved().is_none()
 }
 
 fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {

@@ -15,7 +15,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::entries::HydrateRequest;
-use crate::trust::Flag;
+use crate::trust::{Flag, ForModel};
 pub use form::BlockForm;
 pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block, block_in};
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, PreambleFile, PreamblePart, PreambleReply, PreambleRequest, PreambleRole};
@@ -109,7 +109,7 @@ impl Default for ContextRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContextReply {
     /// The block; `None` where there is nothing to say.
-    pub block: Option<String>,
+    pub block: Option<ForModel>,
     /// About how many tokens the block is; 0 without one.
     pub tokens: u64,
     /// What was left out, in the order of the sections.

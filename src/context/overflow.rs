@@ -7,11 +7,11 @@ use core::ops::Range;
 
 use super::form::BlockForm;
 use super::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, estimate_tokens};
-use crate::document::{head, is_open_item, tail, truncate};
+use crate::document::{head, is_open_item, tail};
 use crate::order;
 use crate::search::TRUNCATED;
 use crate::store::Date;
-use crate::trust::{Flag, for_model, is_line_break, titles};
+use crate::trust::{Flag, ForModel, is_line_break, titles};
 
 /// The least text that is worth a section of its own, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
@@ -107,9 +107,9 @@ impl SectionKind {
 struct Body<'a> {
     section: &'a Section,
     form: BlockForm,
-    header: String,
+    header: ForModel,
     title: String,
-    text: String,
+    text: ForModel,
     unread_bytes: u64,
     /// Where in the text each item is; without any, the text is in one piece.
     items: Vec<(&'a SectionItem, Range<usize>)>,
@@ -140,8 +140,8 @@ impl Body<'_> {
     }
 
     /// The items that fit into `room`, and what is left out.
-    fn fitting(&self, room: usize) -> (String, Vec<LeftOut>) {
-        let mut kept = String::new();
+    fn fitting(&self, room: usize) -> (ForModel, Vec<LeftOut>) {
+        let mut kept = ForModel::default();
         let mut cut = Vec::new();
         for (item, range) in &self.items {
             let separator = if kept.is_empty() { "" } else { "\n" };
@@ -149,8 +149,8 @@ impl Body<'_> {
                 cut.push(self.part(&item.path, Some(&item.key), 0, range.len() as u64));
                 continue;
             }
-            kept.push_str(separator);
-            kept.push_str(self.text.get(range.clone()).unwrap_or_default());
+            kept.push_ours(separator);
+            kept.push(&self.text.part(range.clone()));
         }
         (kept, cut)
     }
@@ -190,8 +190,7 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
         let title = section.kind.title();
         match &section.content {
             SectionContent::Unusable { reason, size } => {
-                let why = for_model(&format!("{title}: {reason}")).0.replace(is_line_break, " ");
-                unusable.push(omission(&why));
+                unusable.push(omission(&format!("{title}: {reason}")));
                 left_out.push(LeftOut {
                     path: section.path.clone(),
                     key: None,
@@ -226,7 +225,12 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
         Overflow::Balanced => balanced(form, &bodies, &unusable, max_bytes),
     };
     left_out.extend(cut);
-    let block = (!content.is_empty()).then(|| format!("{}{content}{}", form.start(), form.end()));
+    let block = (!content.is_empty()).then(|| {
+        let mut block = ForModel::ours(form.start());
+        block.push(&content);
+        block.push_ours(form.end());
+        block
+    });
     ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out, flags }
 }
 
@@ -241,16 +245,16 @@ fn joined<'a>(
     items: &'a [SectionItem],
     section: &str,
     flags: &mut Vec<Flagged>,
-) -> (String, Vec<(&'a SectionItem, Range<usize>)>) {
-    let mut text = String::new();
+) -> (ForModel, Vec<(&'a SectionItem, Range<usize>)>) {
+    let mut text = ForModel::default();
     let mut places = Vec::with_capacity(items.len());
     for item in items {
         if !text.is_empty() {
-            text.push('\n');
+            text.push_ours("\n");
         }
         let start = text.len();
         let (item_text, found) = form.item(&item.heading, &item.text);
-        text.push_str(&item_text);
+        text.push(&item_text);
         flags.extend(flagged(&item.path, Some(&item.key), section, found));
         places.push((item, start..text.len()));
     }
@@ -285,66 +289,74 @@ fn open_items(text: &str) -> String {
     items.join("\n")
 }
 
-fn omission(title: &str) -> String {
-    format!("\n\n…[section omitted: {title}]")
+fn omission(title: &str) -> ForModel {
+    note("\n\n…[section omitted: ", title, "]")
+}
+
+/// A line about a section, between texts of our own.
+fn note(before: &'static str, text: &str, behind: &'static str) -> ForModel {
+    let mut note = ForModel::ours(before);
+    note.push(&ForModel::escaped(text).on_one_line(is_line_break));
+    note.push_ours(behind);
+    note
 }
 
 /// Everything in one piece, cut at its end.
-fn documented(bodies: &[Body<'_>], max_bytes: usize) -> (String, Vec<LeftOut>) {
-    let mut content = String::new();
+fn documented(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>) {
+    let mut content = ForModel::default();
     let mut cut = Vec::new();
     for body in bodies {
         let room = max_bytes.saturating_sub(content.len() + body.header.len());
         if room < body.text.len() {
             cut.extend(body.left_out(head(&body.text, room).len()));
         }
-        content.push_str(&body.header);
-        content.push_str(&body.text);
+        content.push(&body.header);
+        content.push(&body.text);
     }
-    (truncate(content, max_bytes, TRUNCATED), cut)
+    (content.truncated(max_bytes, &ForModel::ours(TRUNCATED)), cut)
 }
 
 /// Whole sections while they fit; the first that does not is cut, those behind it are named only.
-fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (String, Vec<LeftOut>) {
-    let mut content = String::new();
+fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>) {
+    let mut content = ForModel::default();
     let mut cut = Vec::new();
     let mut remaining = max_bytes;
     let mut rest = bodies.iter();
     for body in rest.by_ref() {
         if body.whole() <= remaining {
             remaining -= body.whole();
-            content.push_str(&body.header);
-            content.push_str(&body.text);
+            content.push(&body.header);
+            content.push(&body.text);
             continue;
         }
-        let marker = format!("\n…[section truncated: {}]", body.title);
-        let later: Vec<String> = rest.clone().map(|later| omission(&later.title)).collect();
-        let later_bytes: usize = later.iter().map(String::len).sum();
+        let marker = note("\n…[section truncated: ", &body.title, "]");
+        let later: Vec<ForModel> = rest.clone().map(|later| omission(&later.title)).collect();
+        let later_bytes: usize = later.iter().map(|note| note.len()).sum();
         let room = remaining.saturating_sub(body.header.len() + marker.len() + later_bytes);
         let kept = head(&body.text, room).len();
-        content.push_str(&body.header);
-        content.push_str(&truncate(body.text.clone(), room, &marker));
-        content.push_str(&later.concat());
+        content.push(&body.header);
+        content.push(&body.text.clone().truncated(room, &marker));
+        later.iter().for_each(|note| content.push(note));
         cut.extend(body.left_out(kept));
         break;
     }
     cut.extend(rest.flat_map(|later| later.left_out(0)));
-    (truncate(content, max_bytes, TRUNCATED), cut)
+    (content.truncated(max_bytes, &ForModel::ours(TRUNCATED)), cut)
 }
 
 /// Every section a share; see [`Overflow::Balanced`].
-fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[String], max_bytes: usize) -> (String, Vec<LeftOut>) {
+fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_bytes: usize) -> (ForModel, Vec<LeftOut>) {
     let Some(room) = max_bytes.checked_sub(form.start().len() + form.end().len()) else {
-        return (String::new(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
+        return (ForModel::default(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
     };
     let mut included: Vec<bool> = bodies.iter().map(|_| true).collect();
     loop {
-        let mut notes: Vec<String> = unusable.to_vec();
+        let mut notes: Vec<ForModel> = unusable.to_vec();
         notes.extend(
             bodies.iter().zip(&included).filter(|(_, included)| !**included).map(|(body, _)| omission(&body.title)),
         );
         // A note that does not fit beside the text is dropped: the report still has it.
-        let mut note_bytes: usize = notes.iter().map(String::len).sum();
+        let mut note_bytes: usize = notes.iter().map(|note| note.len()).sum();
         while note_bytes > room / 2 {
             note_bytes -= notes.pop().map_or(note_bytes, |note| note.len());
         }
@@ -400,16 +412,18 @@ fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
 }
 
 /// The line that stands for what is cut from a section.
-fn cut_marker(body: &Body<'_>, cut: usize) -> String {
+fn cut_marker(body: &Body<'_>, cut: usize) -> ForModel {
     let bytes = body.unread_bytes + cut as u64;
     match body.section.kind {
-        _ if body.keeps_start() => format!("\n…[section truncated: {}, {bytes} bytes left out]", body.title),
-        _ => format!("…[section truncated: {}, the oldest {bytes} bytes left out]\n", body.title),
+        _ if body.keeps_start() => {
+            note("\n…[section truncated: ", &format!("{}, {bytes}", body.title), " bytes left out]")
+        }
+        _ => note("…[section truncated: ", &format!("{}, the oldest {bytes}", body.title), " bytes left out]\n"),
     }
 }
 
-fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String, Vec<LeftOut>) {
-    let mut content = String::new();
+fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[ForModel]) -> (ForModel, Vec<LeftOut>) {
+    let mut content = ForModel::default();
     let mut cut = Vec::new();
     for (i, body) in bodies.iter().enumerate() {
         let share = shares.get(i).copied().unwrap_or(0);
@@ -417,36 +431,36 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[String]) -> (String,
             cut.extend(body.left_out(0));
             continue;
         }
-        content.push_str(&body.header);
+        content.push(&body.header);
         if body.unread_bytes == 0 && share >= body.whole() {
-            content.push_str(&body.text);
+            content.push(&body.text);
             continue;
         }
         let room = share.saturating_sub(body.header.len() + cut_marker(body, body.text.len()).len());
         if !body.items.is_empty() {
             let (kept, left_out) = body.fitting(room);
-            content.push_str(&kept);
-            content.push_str(&cut_marker(body, body.text.len() - kept.len()));
+            content.push(&kept);
+            content.push(&cut_marker(body, body.text.len() - kept.len()));
             cut.extend(left_out);
             continue;
         }
         let keeps_start = body.keeps_start();
         let kept = if keeps_start {
-            first_lines(&body.text, room).to_string()
+            body.text.part(0..first_lines(&body.text, room).len())
         } else {
             body.form.tail(&body.text, room, last_lines)
         };
         let marker = cut_marker(body, body.text.len() - kept.len());
         if keeps_start {
-            content.push_str(&kept);
-            content.push_str(&marker);
+            content.push(&kept);
+            content.push(&marker);
         } else {
-            content.push_str(&marker);
-            content.push_str(&kept);
+            content.push(&marker);
+            content.push(&kept);
         }
         cut.extend(body.left_out(kept.len()));
     }
-    notes.iter().for_each(|note| content.push_str(note));
+    notes.iter().for_each(|note| content.push(note));
     (content, cut)
 }
 

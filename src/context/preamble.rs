@@ -19,6 +19,7 @@ use crate::journal::{MEMORY_PROMPT, whole_characters};
 use crate::order;
 use crate::protocol::{Error, ErrorCode, FsError};
 use crate::search::TRUNCATED;
+use crate::trust::ForModel;
 
 /// How large a preamble may be unless told otherwise, in bytes.
 pub const DEFAULT_PREAMBLE_BYTES: u32 = 131_072;
@@ -67,7 +68,7 @@ pub enum PreambleRole {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreambleReply {
     /// The text; empty where there is nothing to say.
-    pub text: String,
+    pub text: ForModel,
     /// About how many tokens it is; 0 if it is empty.
     pub tokens: u64,
     /// What is in it, in its order.
@@ -87,7 +88,7 @@ pub struct PreamblePart {
 
 /// A part that takes what room there is.
 enum Flexible<'a> {
-    File { file: &'a PreambleFile, text: &'a str },
+    File { file: &'a PreambleFile, text: ForModel },
     Memory { whole: ContextReply },
 }
 
@@ -126,7 +127,8 @@ pub(crate) async fn preamble(
     for file in files {
         match readable(file) {
             Ok(text) if text.trim().is_empty() => left_out.extend(unread(file)),
-            Ok(text) => flexible.push(Flexible::File { file, text: text.trim() }),
+            // A checkout has these files from others.
+            Ok(text) => flexible.push(Flexible::File { file, text: ForModel::escaped(text.trim()) }),
             Err(reason) => left_out.push(part_left_out(file, reason, 0, file.size)),
         }
     }
@@ -142,7 +144,8 @@ pub(crate) async fn preamble(
 
     let shares = shares(&flexible, room);
     let mut memory_left_out = if has_memory { Vec::new() } else { whole_left_out };
-    let mut texts: Vec<(String, String)> = fixed.into_iter().map(|(name, text)| (name.to_string(), text)).collect();
+    let base = |(name, text): (&str, String)| (name.to_string(), ForModel::of_host(text));
+    let mut texts: Vec<(String, ForModel)> = fixed.into_iter().map(base).collect();
     for (part, share) in flexible.iter().zip(shares) {
         let room = share.saturating_sub(RULE.len());
         match part {
@@ -151,6 +154,8 @@ pub(crate) async fn preamble(
                 if kept < file.size {
                     left_out.extend(cut_report(file, text.len(), kept));
                 }
+                let text = ForModel::escaped(&text);
+                let text = text.part(0..text.floor_char_boundary(room));
                 texts.extend(Some((file.path.clone(), text)).filter(|(_, text)| !text.is_empty()));
             }
             Flexible::Memory { whole } => {
@@ -161,12 +166,17 @@ pub(crate) async fn preamble(
             }
         }
     }
-    texts.extend(prompt.map(|prompt| ("memory prompt".to_string(), prompt.to_string())));
+    texts.extend(prompt.map(|prompt| ("memory prompt".to_string(), ForModel::ours(prompt))));
     left_out.extend(memory_left_out);
     let parts =
         texts.iter().map(|(name, text)| PreamblePart { name: name.clone(), bytes: text.len() as u64 }).collect();
-    let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    let text = texts.join(RULE);
+    let mut text = ForModel::default();
+    for (number, (_, part)) in texts.iter().enumerate() {
+        if number > 0 {
+            text.push_ours(RULE);
+        }
+        text.push(part);
+    }
     let tokens = if text.is_empty() { 0 } else { estimate_tokens(&text) };
     Ok(PreambleReply { text, tokens, parts, left_out })
 }
@@ -220,7 +230,7 @@ fn memory(gathered: &Gathered, form: BlockForm, overflow: Overflow, room: usize)
 fn shares(parts: &[Flexible<'_>], room: usize) -> Vec<usize> {
     let needed = |part: &Flexible<'_>| match part {
         Flexible::File { file, text } => closed(text).len() + unread_marker(file, text).len() + RULE.len(),
-        Flexible::Memory { whole } => whole.block.as_ref().map_or(0, String::len) + RULE.len(),
+        Flexible::Memory { whole } => whole.block.as_ref().map_or(0, |block| block.len()) + RULE.len(),
     };
     let least = |part: &Flexible<'_>| match part {
         Flexible::File { file, .. } => marker(file, u64::MAX).len() + MIN_PART_BYTES + RULE.len(),

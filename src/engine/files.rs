@@ -10,9 +10,11 @@ use alloc::vec::Vec;
 use super::Fs;
 use super::mailbox::join;
 use crate::protocol::{
-    AppendOutcome, Error, ErrorCode, FileContent, FsError, Precondition, ReadOutcome, Version, WriteOutcome,
+    AppendOutcome, Error, ErrorCode, FileContent, FsError, Precondition, ReadOutcome, RenameOutcome, Version,
+    WriteOutcome,
 };
 use crate::store::{Layout, RelPath};
+use crate::trust::{Removal, Screened};
 
 /// How often a change is tried against what is there now.
 const MAX_ATTEMPTS: u32 = 1024;
@@ -103,9 +105,9 @@ pub(crate) enum Backup {
 /// What a computed change is.
 pub(crate) enum Change<T> {
     /// The file gets these bytes.
-    Write(Vec<u8>, T),
+    Write(Screened, T),
     /// The file is removed.
-    Remove(T),
+    Remove(Removal, T),
     /// The file stays as it is.
     Keep(T),
 }
@@ -132,10 +134,12 @@ pub(crate) async fn update<T>(
         let change = change(current.require(path, limit)?)?;
         let (content, done) = match change {
             Change::Write(content, done) => (Some(content), done),
-            Change::Remove(done) => (None, done),
+            Change::Remove(_, done) => (None, done),
             Change::Keep(done) => return Ok((done, Backup::None)),
         };
-        if let Some(size) = content.as_ref().map(Vec::len).filter(|size| *size > limit as usize) {
+        if let Some(size) =
+            content.as_ref().map(|content| content.as_bytes().len()).filter(|size| *size > limit as usize)
+        {
             return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
         }
         if let (Some(backup), None, Loaded::Whole { .. }) = (&backup, &staged, &current) {
@@ -143,7 +147,7 @@ pub(crate) async fn update<T>(
         }
         staged = stage(fs, path, &current, backups).await?;
         let applied = match content {
-            Some(content) => write(fs, path, content, current.precondition()).await,
+            Some(content) => write(fs, path, &content, current.precondition()).await,
             None => fs.remove(path, current.precondition()).await.map_err(|error| Error::storage(Some(path), &error)),
         };
         match (applied, staged.take()) {
@@ -235,7 +239,8 @@ async fn put(fs: &Fs, path: &RelPath, bytes: &[u8]) -> Result<Option<Version>, E
 }
 
 /// Makes a file. `false`: there is one of this name, and nothing was written.
-pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &[u8]) -> Result<bool, Error> {
+pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &Screened) -> Result<bool, Error> {
+    let content = content.as_bytes();
     for _ in 0..MAX_ATTEMPTS {
         let outcome = fs.write(path, content.to_vec(), Precondition::Absent).await;
         match outcome.map_err(|error| Error::storage(Some(path), &error))? {
@@ -253,30 +258,45 @@ pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &[u8]) -> Result<bo
 }
 
 /// Removes a file if it still has the version. `false`: it has another, and stays.
-pub(crate) async fn remove_version(fs: &Fs, path: &RelPath, version: Version) -> Result<bool, Error> {
+pub(crate) async fn remove_version(fs: &Fs, path: &RelPath, version: Version, _: Removal) -> Result<bool, Error> {
     let removed = fs.remove(path, Precondition::Matches(version)).await;
     removed.map_err(|error| Error::storage(Some(path), &error))
 }
 
 /// Replaces a file if it still has the version. `false`: it has another, and stays.
-pub(crate) async fn write_version(fs: &Fs, path: &RelPath, content: Vec<u8>, version: Version) -> Result<bool, Error> {
+pub(crate) async fn write_version(
+    fs: &Fs,
+    path: &RelPath,
+    content: &Screened,
+    version: Version,
+) -> Result<bool, Error> {
     write(fs, path, content, Precondition::Matches(version)).await
 }
 
-/// Replaces a file whatever it holds; with backups on, what it held is kept first.
-pub(crate) async fn replace(
-    fs: &Fs,
-    path: &RelPath,
-    content: &[u8],
-    limit: u32,
-    backups: Backups<'_>,
-) -> Result<Backup, Error> {
-    let change = |_: Option<&[u8]>| Ok(Change::Write(content.to_vec(), ()));
-    update(fs, path, limit, backups, change).await.map(|((), backup)| backup)
+/// Replaces a file whatever it holds.
+pub(crate) async fn replace(fs: &Fs, path: &RelPath, content: &Screened, limit: u32) -> Result<(), Error> {
+    let change = |_: Option<&[u8]>| Ok(Change::Write(content.clone(), ()));
+    update(fs, path, limit, Backups::Off, change).await.map(|_| ())
+}
+
+/// Writes a file that can be made again from others. `false`: the host did not write it.
+pub(crate) async fn write_cache(fs: &Fs, path: &RelPath, content: Vec<u8>) -> bool {
+    fs.write(path, content, Precondition::Any).await.is_ok()
+}
+
+/// Gives a file another name. `Absent`: it has gone; `Exists`: the name is taken.
+pub(crate) async fn rename(fs: &Fs, from: &RelPath, to: &RelPath, _: Removal) -> Result<RenameOutcome, Error> {
+    fs.rename(from, to).await.map_err(|error| Error::storage(Some(to), &error))
 }
 
 /// Adds to a file, on a line of its own. `false`: the precondition does not hold, nothing was added.
-pub(crate) async fn append(fs: &Fs, path: &RelPath, content: &[u8], precondition: Precondition) -> Result<bool, Error> {
+pub(crate) async fn append(
+    fs: &Fs,
+    path: &RelPath,
+    content: &Screened,
+    precondition: Precondition,
+) -> Result<bool, Error> {
+    let content = content.as_bytes();
     for _ in 0..MAX_ATTEMPTS {
         let outcome = fs.append(path, content.to_vec(), precondition.clone()).await;
         match outcome.map_err(|error| Error::storage(Some(path), &error))? {
@@ -299,11 +319,11 @@ pub(crate) async fn append_computed<T>(
     fs: &Fs,
     path: &RelPath,
     limit: u32,
-    mut addition: impl FnMut(&[u8]) -> (Option<Vec<u8>>, T),
+    mut addition: impl FnMut(&[u8]) -> Result<(Option<Screened>, T), Error>,
 ) -> Result<T, Error> {
     for _ in 0..MAX_ATTEMPTS {
         let current = load(fs, path, limit).await?;
-        let (content, done) = addition(current.require(path, limit)?.unwrap_or_default());
+        let (content, done) = addition(current.require(path, limit)?.unwrap_or_default())?;
         let Some(content) = content else { return Ok(done) };
         if append(fs, path, &content, current.precondition()).await? {
             return Ok(done);
@@ -313,17 +333,18 @@ pub(crate) async fn append_computed<T>(
 }
 
 /// Removes a file, whatever it holds.
-pub(crate) async fn remove(fs: &Fs, path: &RelPath) -> Result<(), Error> {
+pub(crate) async fn remove(fs: &Fs, path: &RelPath, _: Removal) -> Result<(), Error> {
     let removed = fs.remove(path, Precondition::Any).await;
     removed.map(|_| ()).map_err(|error| Error::storage(Some(path), &error))
 }
 
-async fn write(fs: &Fs, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Result<bool, Error> {
-    let outcome = fs.write(path, content.clone(), precondition).await;
+async fn write(fs: &Fs, path: &RelPath, content: &Screened, precondition: Precondition) -> Result<bool, Error> {
+    let content = content.as_bytes();
+    let outcome = fs.write(path, content.to_vec(), precondition).await;
     match outcome.map_err(|error| Error::storage(Some(path), &error))? {
         WriteOutcome::Written(_) => Ok(true),
         WriteOutcome::Stale(_) => Ok(false),
-        WriteOutcome::Unknown => holds(fs, path, &content).await,
+        WriteOutcome::Unknown => holds(fs, path, content).await,
     }
 }
 

@@ -78,7 +78,7 @@ impl Fs {
     }
 
     /// Replaces the file.
-    pub(crate) fn write(
+    pub(super) fn write(
         &self,
         path: &RelPath,
         content: Vec<u8>,
@@ -91,7 +91,7 @@ impl Fs {
     }
 
     /// Adds to the file, on a line of its own.
-    pub(crate) fn append(
+    pub(super) fn append(
         &self,
         path: &RelPath,
         content: Vec<u8>,
@@ -120,7 +120,7 @@ impl Fs {
     }
 
     /// Removes the file.
-    pub(crate) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
+    pub(super) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
         self.submit(FsOp::Remove { path: path.clone(), precondition }, |outcome| match outcome {
             FsOutcome::Remove(removed) => Some(removed == crate::protocol::RemoveOutcome::Done),
             _ => None,
@@ -128,7 +128,7 @@ impl Fs {
     }
 
     /// Moves the file to a free name.
-    pub(crate) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
+    pub(super) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
         let op = FsOp::Rename { from: from.clone(), to: to.clone(), precondition: Precondition::Any };
         self.submit(op, |outcome| match outcome {
             FsOutcome::Rename(renamed) => Some(renamed),

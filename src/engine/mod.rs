@@ -32,7 +32,7 @@ use mailbox::{Mailbox, Slot};
 
 pub(crate) use files::{
     Backup, Backups, Change, Loaded, append, append_computed, create, finish_backup, load, load_all, remove,
-    remove_version, replace, update, write_version,
+    remove_version, rename, replace, update, write_cache, write_version,
 };
 pub(crate) use mailbox::Fs;
 pub(crate) use scope::{Call, Scope};

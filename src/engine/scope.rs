@@ -1,13 +1,11 @@
 //! What the commands of one scope share, and what one command is given.
 
-use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::{Fs, Limits};
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, LocalTime, RelPath};
-use crate::trust::{Provenance, TrustConfig};
+use crate::trust::{Screen, TrustConfig};
 
 /// The scope that an engine was opened for.
 #[derive(Debug)]
@@ -58,21 +56,6 @@ impl Scope {
         files.find(|path| path.as_str() == bare)
     }
 
-    /// Refuses to change a file that other projects read, in a memory that writes for its project alone. A person
-    /// may, who has named the file.
-    pub(crate) fn check_change(&self, path: &RelPath) -> Result<(), Error> {
-        if self.trust.provenance == Provenance::User || !self.layout.is_shared_with_other_projects(path) {
-            return Ok(());
-        }
-        let message = format!("`{path}` is shared by every project, and this memory writes for its project alone");
-        let help = format!(
-            "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
-             `--scope all`; nothing was changed",
-            self.shown(self.layout.long_term())
-        );
-        Err(Error::new(ErrorCode::NotPermitted, message, help))
-    }
-
     fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
         name.strip_prefix(self.path_prefix.as_str()).unwrap_or(name)
     }
@@ -84,4 +67,6 @@ pub(crate) struct Call {
     pub(crate) fs: Fs,
     pub(crate) scope: Rc<Scope>,
     pub(crate) now: LocalTime,
+    /// Every text that the command stores passes it.
+    pub(crate) screen: Screen,
 }

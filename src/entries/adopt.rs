@@ -25,7 +25,7 @@ use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
-use crate::trust::{Provenance, Standing};
+use crate::trust::{Provenance, Removal, Standing};
 
 /// What daily entries that are too old to be kept as such come in as: a category of its own, which does not expire.
 pub const DAILY_LOG: &str = "daily-log";
@@ -483,7 +483,7 @@ impl<'a> Work<'a> {
         self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path), &backup).await?;
         if let Some(stored) = stored.filter(|stored| stored.path != *path) {
             // One that changed meanwhile stays, and is named as a second file of this key.
-            remove_version(&self.call.fs, &stored.path, stored.version.clone()).await?;
+            remove_version(&self.call.fs, &stored.path, stored.version.clone(), Removal::OF_COPY).await?;
         }
         Ok(state)
     }
@@ -550,13 +550,13 @@ impl<'a> Work<'a> {
             };
             match (bytes, known) {
                 (Some(bytes), _) if bytes == text.as_bytes() => Ok(Change::Keep(())),
-                (None, None) => Ok(Change::Write(text.as_bytes().to_vec(), ())),
+                (None, None) => Ok(Change::Write(self.call.screen.file(path, None, text.clone().into_bytes())?, ())),
                 (Some(bytes), Some(known)) => {
                     let (_, before) = read_entry(self.call, pool, path, bytes, key)?;
                     if before.version != known.entry.version {
                         return Err(meanwhile());
                     }
-                    Ok(Change::Write(text.as_bytes().to_vec(), ()))
+                    Ok(Change::Write(self.call.screen.file(path, Some(bytes), text.clone().into_bytes())?, ()))
                 }
                 _ => Err(meanwhile()),
             }

@@ -136,6 +136,7 @@ pub(crate) async fn rename_file(
 ) -> Result<bool, Error> {
     let scope = entries.scope()?;
     let (category, key, _) = place(folder, name)?;
+    call.screen.name("key", &key)?;
     let pool = scope.pool(&super::Category::parse(&category)?)?;
     let view = look(call, entries, scope).await?;
     let stored = at(call, &view, from)?.ok_or_else(|| lost(from))?.clone();
@@ -202,7 +203,7 @@ fn as_new(fields: &Fields) -> NewEntry {
 /// An entry that was read of a text, held against the policy of the memory.
 fn screened(call: &Call, entry: &Entry) -> Result<Fields, Error> {
     let said = entry.fields.standing.provenance.max(call.scope.trust.provenance);
-    screen::screened(call, &as_new(&entry.fields), Some(said)).map(|(fields, _)| fields)
+    screen::screened(call, &as_new(&entry.fields), Some(said))
 }
 
 fn lost(path: &RelPath) -> Error {

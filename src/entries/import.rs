@@ -23,7 +23,7 @@ use crate::engine::{Backups, Call, Change, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{RelPath, utc_text};
-use crate::trust::{Provenance, Standing, approve, mark};
+use crate::trust::{ForModel, Provenance, Removal, Standing, approve, mark};
 
 /// How many files one command imports at most.
 pub const MAX_IMPORT_FILES: usize = 1_024;
@@ -111,8 +111,8 @@ pub struct RetainReply {
     pub deleted: Vec<DeletedEntry>,
     /// What could not be forgotten, files that are no entries among it, by key or else by path.
     pub skipped: Vec<SkippedEntry>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// An entry that is in none of the files.
@@ -182,7 +182,7 @@ pub(super) async fn retain(
         }
     }
     let done = if dry_run { "Would forget" } else { "Forgot" };
-    reply.message = format!("{done} {}", counted(reply.deleted.len()));
+    reply.message = ForModel::escaped(&format!("{done} {}", counted(reply.deleted.len())));
     Ok(reply)
 }
 
@@ -431,7 +431,7 @@ impl<'a> Import<'a> {
         let state = self.write(given, first, known, done).await?;
         if let Some(known) = known.filter(|known| known.entry.fields.category != fields.category) {
             // What the entry said is kept beside its new file; the copy here says nothing of any entry.
-            let _ = remove(&self.call.fs, &backup_of(pool, &known.entry.fields)?).await;
+            let _ = remove(&self.call.fs, &backup_of(pool, &known.entry.fields)?, Removal::OF_COPY).await;
         }
         let Some(known) = known.filter(|known| known.path != given.target) else { return Ok(state) };
         match in_place {
@@ -442,7 +442,7 @@ impl<'a> Import<'a> {
             }
             Some(_) => {}
             None => {
-                remove_version(&self.call.fs, &known.path, known.version.clone()).await?;
+                remove_version(&self.call.fs, &known.path, known.version.clone(), Removal::OF_COPY).await?;
             }
         }
         Ok(state)
@@ -531,7 +531,8 @@ impl<'a> Import<'a> {
                     self.check_newer(&before, &given.entry)?;
                 }
             }
-            Ok(Change::Write(given.text.as_bytes().to_vec(), done.clone()))
+            let text = self.call.screen.file(path, bytes, given.text.as_bytes().to_vec())?;
+            Ok(Change::Write(text, done.clone()))
         };
         let limit = self.call.scope.limits.max_file_bytes;
         let backup = backup_of(given.pool, &given.entry.fields)?;
@@ -561,7 +562,7 @@ impl<'a> Import<'a> {
     async fn remove_copy(&self, given: &Given<'_>, path: &RelPath) -> Result<(), Error> {
         let change = |bytes: Option<&[u8]>| {
             let is_copy = bytes == Some(given.text.as_bytes());
-            Ok(if is_copy { Change::Remove(()) } else { Change::Keep(()) })
+            Ok(if is_copy { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })
         };
         let limit = self.call.scope.limits.max_file_bytes;
         update(&self.call.fs, path, limit, Backups::Off, change).await.map(|((), _)| ())

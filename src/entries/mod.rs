@@ -58,7 +58,7 @@ pub(crate) use select::cursor_of;
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
-use crate::store::{EntryFolder, PathError};
+use crate::store::{EntryFolder, PathError, RelPath};
 use crate::trust::{Provenance, Waiting};
 use document::Fields;
 use runs::{Dropped, Run};
@@ -260,6 +260,17 @@ impl Entries {
         })
     }
 
+    /// A file of the agent that is no entry, by the names of its folder and itself.
+    pub(crate) fn file_beside(&self, folder: &str, name: &str) -> Result<RelPath, Error> {
+        self.scope()?.beside.join(folder).and_then(|folder| folder.join(name)).map_err(write::internal)
+    }
+
+    /// How many more entries the agent may have than these, which are all that are shown, before the oldest go.
+    pub(crate) fn room(&self, shown: &[EntryInfo]) -> Result<usize, Error> {
+        let is_own = |entry: &&EntryInfo| entry.category != Category::Workspace.as_str();
+        Ok((self.scope()?.own.cap as usize).saturating_sub(shown.iter().filter(is_own).count()))
+    }
+
     /// The agent whose entries they are.
     pub(crate) fn agent(&self) -> Result<String, Error> {
         Ok(self.scope()?.own.owner.clone())
@@ -336,7 +347,18 @@ pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<Entry
     read::current(call, entries, scope).await.map_err(unavailable)
 }
 
-fn unavailable(error: Error) -> Error {
+/// Hydrates entries as they are stored, for the block, which makes them harmless itself and reports what it found.
+pub(crate) async fn hydrate_as_stored(
+    call: &Call,
+    entries: &Entries,
+    request: HydrateRequest,
+    run: Option<&str>,
+) -> Result<HydrateReply, Error> {
+    read::hydrate(call, entries, entries.scope()?, request, run).await.map_err(unavailable)
+}
+
+/// An error of the storage as one of the entries.
+pub(crate) fn unavailable(error: Error) -> Error {
     match error.code {
         ErrorCode::Storage => {
             Error { code: ErrorCode::MemoryUnavailable, message: format!("UZ-MEM-003: {}", error.message), ..error }
@@ -355,9 +377,9 @@ async fn answer(
     let run = run.as_deref();
     Ok(match verb {
         EntriesVerb::Store { entry, base } => {
-            let (fields, screen) = screen::screened(call, &entry, provenance)?;
+            let fields = screen::screened(call, &entry, provenance)?;
             let mut reply = store(call, entries, scope, &fields, Base::of(base), run).await?;
-            screen.tell(&mut reply.message);
+            call.screen.tell(&mut reply.message);
             EntriesReply::Stored(reply)
         }
         EntriesVerb::Get { key } => EntriesReply::Entry(read::get(call, entries, scope, &key, run).await?),
@@ -383,7 +405,9 @@ async fn answer(
             EntriesReply::Retained(import::retain(call, entries, scope, &imported, dry_run).await?)
         }
         EntriesVerb::Hydrate(request) => {
-            EntriesReply::Hydrated(read::hydrate(call, entries, scope, request, run).await?)
+            let mut reply = read::hydrate(call, entries, scope, request, run).await?;
+            reply.entries.iter_mut().for_each(EntryInfo::make_harmless);
+            EntriesReply::Hydrated(reply)
         }
         EntriesVerb::Explain { request, key } => {
             EntriesReply::Explained(read::explain(call, entries, scope, request, key.as_deref(), run).await?)

@@ -23,7 +23,7 @@ use crate::search::ranked::{Joining, Passages, Query};
 use crate::search::{DocId, MAX_QUESTION_BYTES};
 use crate::sorted::SortedMap;
 use crate::store::RelPath;
-use crate::trust::{Provenance, Standing};
+use crate::trust::{ForModel, Provenance, Standing};
 
 /// How much of an entry a hit shows, in bytes.
 const PASSAGE_BYTES: usize = 800;
@@ -64,6 +64,13 @@ impl EntryInfo {
     #[must_use]
     pub fn standing(&self) -> Standing {
         Standing { provenance: self.provenance, approved: self.approved }
+    }
+
+    /// Makes its texts fit to be read by a model.
+    pub(super) fn make_harmless(&mut self) {
+        let texts = [&mut self.key, &mut self.category, &mut self.content, &mut self.path];
+        let texts = texts.into_iter().chain(&mut self.tags).chain(&mut self.source).chain(&mut self.supersedes);
+        texts.for_each(|text| *text = ForModel::escaped(text).into_string());
     }
 }
 
@@ -113,7 +120,8 @@ pub struct HydrateRequest {
     pub policy: Policy,
 }
 
-/// The entries for a prompt.
+/// The entries for a prompt. Their texts are made harmless, as [`for_model`](crate::trust::for_model) does it; budgets
+/// count them as they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HydrateReply {
     /// What is taken, in the order in which it is shown.

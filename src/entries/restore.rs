@@ -19,6 +19,7 @@ use super::write::{
 use crate::engine::{Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
+use crate::trust::{ForModel, Removal, Screened};
 
 /// Puts an entry back: one that is forgotten is shown again, any other says what it said before.
 pub(super) async fn restore(
@@ -47,7 +48,8 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
         }
         let entry = Entry { forgotten: None, updated: now, ..before.clone() };
         let text = entry.rewrite(text, &before);
-        Ok(Change::Write(text.clone().into_bytes(), version_of(&text)))
+        let version = version_of(&text);
+        Ok(Change::Write(call.screen.restored(&stored.path, bytes, text.into_bytes())?, version))
     };
     let limit = call.scope.limits.max_file_bytes;
     let (version, _) = update(&call.fs, &stored.path, limit, Backups::Off, change).await?;
@@ -83,21 +85,22 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let mut replaced: Vec<u8> = Vec::new();
     let change = |bytes: Option<&[u8]>| {
-        let bytes = bytes.ok_or_else(|| absent(view, key))?;
-        let (_, before) = read_entry(call, pool, &stored.path, bytes, key)?;
+        let stands = bytes.ok_or_else(|| absent(view, key))?;
+        let (_, before) = read_entry(call, pool, &stored.path, stands, key)?;
         if before.version != stored.entry.version {
             return Err(meanwhile(key));
         }
-        replaced = bytes.to_vec();
+        replaced = stands.to_vec();
         // The category of the entry stays: its file is in the folder of that.
         let mut entry = Entry { forgotten: None, updated: now.max(before.updated.saturating_add(1)), ..older.clone() };
         entry.fields.category = before.fields.category.clone();
         let text = entry.rewrite(kept_text, &older);
-        Ok(Change::Write(text.clone().into_bytes(), version_of(&text)))
+        let version = version_of(&text);
+        Ok(Change::Write(call.screen.restored(&stored.path, bytes, text.into_bytes())?, version))
     };
     let (version, _) = update(&call.fs, &stored.path, limit, Backups::KeepIn(&waiting), change).await?;
-    replace(&call.fs, &backup, &replaced, limit, Backups::Off).await?;
-    remove(&call.fs, &waiting).await?;
+    replace(&call.fs, &backup, &Screened::unchanged(&replaced), limit).await?;
+    remove(&call.fs, &waiting, Removal::OF_COPY).await?;
     Ok(restored(call, stored, &older, StoreState::Updated, version, "overwritten"))
 }
 
@@ -140,11 +143,11 @@ async fn is_finished(
     let is_done = now_says.content == older.fields.content && now_says.tags == older.fields.tags;
     if replaced == kept {
         // Only the third file was left.
-        remove(&call.fs, waiting).await?;
+        remove(&call.fs, waiting, Removal::OF_COPY).await?;
         return Ok(true);
     }
     if is_untouched {
-        remove(&call.fs, waiting).await?;
+        remove(&call.fs, waiting, Removal::OF_COPY).await?;
         return Ok(false);
     }
     if !is_done {
@@ -153,8 +156,8 @@ async fn is_finished(
         let help = "move one of them away, so that neither text is lost, and restore again";
         return Err(Error::new(ErrorCode::Contention, message, help));
     }
-    replace(&call.fs, backup, replaced, call.scope.limits.max_file_bytes, Backups::Off).await?;
-    remove(&call.fs, waiting).await?;
+    replace(&call.fs, backup, &Screened::unchanged(replaced), call.scope.limits.max_file_bytes).await?;
+    remove(&call.fs, waiting, Removal::OF_COPY).await?;
     Ok(true)
 }
 
@@ -169,7 +172,7 @@ fn restored(
     let fields = Fields { category: stored.entry.fields.category.clone(), ..entry.fields.clone() };
     let (path, removed) = (stored.path.clone(), Removed::default());
     let mut reply = reply(call, &fields, Applied { state, path, version, removed, warning: None });
-    reply.message = format!("Restored {}, which was {before}", fields.key);
+    reply.message = ForModel::escaped(&format!("Restored {}, which was {before}", fields.key));
     reply
 }
 

@@ -35,12 +35,12 @@ pub fn is_expired(category: &Category, updated: u64, now: u64) -> bool {
 
 /// The places of the entries that are over the cap: those last changed longest ago, pinned ones last of all.
 #[must_use]
-pub fn over_cap(entries: &[Kept<'_>], cap: u32) -> Vec<usize> {
+pub fn over_cap(entries: &[Kept<'_>], cap: usize) -> Vec<usize> {
     let mut places: Vec<(Kept<'_>, usize)> = entries.iter().copied().zip(0..).collect();
     order::sort_slice(&mut places, |(a, _), (b, _)| {
         (a.tier, core::cmp::Reverse(a.updated), a.key).cmp(&(b.tier, core::cmp::Reverse(b.updated), b.key))
     });
-    places.into_iter().skip(cap as usize).map(|(_, place)| place).collect()
+    places.into_iter().skip(cap).map(|(_, place)| place).collect()
 }
 
 /// When a change was made, as it is written down: later than all others, so that a clock that stands still or

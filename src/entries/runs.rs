@@ -5,7 +5,7 @@
 //! changed or forgotten meanwhile stays as it is.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Entries;
@@ -18,6 +18,7 @@ use super::view::look;
 use super::write::{Applied, Base, Removed, StoreState, approves, check_standing, store};
 use crate::engine::{Backups, Call, Change, Loaded, load, update};
 use crate::protocol::{Error, ErrorCode};
+use crate::trust::{ForModel, Screened};
 
 /// How many bytes of keys, contents and categories one checkpoint stores.
 pub const MAX_CHECKPOINT_BYTES: u64 = 262_144;
@@ -38,8 +39,8 @@ pub struct RunReply {
     pub run: String,
     /// Its number.
     pub fence: u64,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What became of the entries of a run.
@@ -57,8 +58,8 @@ pub struct CheckpointReply {
     pub swept: Vec<String>,
     /// The keys that went as there are too many.
     pub evicted: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// An entry that was not stored.
@@ -115,7 +116,7 @@ pub(super) async fn open(
         check_fence(name, fence, newest)?;
         Ok(match newest {
             Some(newest) if newest == fence => Change::Keep(()),
-            _ => Change::Write(format!("{fence}\n").into_bytes(), ()),
+            _ => Change::Write(Screened::ours(format!("{fence}\n").into_bytes()), ()),
         })
     };
     update(&call.fs, &scope.fence, call.scope.limits.max_file_bytes, Backups::Off, change).await?;
@@ -125,7 +126,7 @@ pub(super) async fn open(
         None => runs.push(Run { name: name.into(), fence, held: Vec::new() }),
     }
     let message = format!("Opened run {name} with fence {fence}");
-    Ok(RunReply { run: name.into(), fence, message })
+    Ok(RunReply { run: name.into(), fence, message: ForModel::escaped(&message) })
 }
 
 /// Holds an entry for a run. Those of its conversation cause no operation.
@@ -291,8 +292,8 @@ pub(super) async fn checkpoint(
     ];
     let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(what, n)| format!("{n} {what}")).collect();
     reply.message = match counts.as_slice() {
-        [] => "Nothing to store".to_string(),
-        counts => counts.join(", "),
+        [] => ForModel::ours("Nothing to store"),
+        counts => ForModel::escaped(&counts.join(", ")),
     };
     Ok(reply)
 }
@@ -319,7 +320,8 @@ pub(super) async fn close(
             break;
         }
     }
-    whole.message = format!("Closed run {run}: {} stored, {} skipped", whole.stored.len(), whole.skipped.len());
+    let message = format!("Closed run {run}: {} stored, {} skipped", whole.stored.len(), whole.skipped.len());
+    whole.message = ForModel::escaped(&message);
     entries.runs.borrow_mut().retain(|open| open.name != run);
     Ok(whole)
 }

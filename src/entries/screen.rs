@@ -9,18 +9,14 @@ use crate::protocol::Error;
 use crate::trust::{Provenance, Screen, Standing};
 
 /// An entry as it may be stored.
-pub(super) fn screened(
-    call: &Call,
-    entry: &NewEntry,
-    provenance: Option<Provenance>,
-) -> Result<(Fields, Screen), Error> {
+pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provenance>) -> Result<Fields, Error> {
     let provenance = call.scope.trust.provenance_of(provenance)?;
-    let mut screen = Screen::new(call.scope.trust);
+    let screen = &call.screen;
     let mut fields = entry.checked()?;
-    names(&screen, &fields)?;
+    names(screen, &fields)?;
     fields.content = screen.text("content", fields.content)?;
     fields.standing = Standing::new(provenance);
-    Ok((fields, screen))
+    Ok(fields)
 }
 
 /// What imported files are marked as; `None` where they are believed.
@@ -41,16 +37,16 @@ pub(super) fn of_files(call: &Call, asked: Option<Provenance>) -> Result<Option<
 
 /// A file as it may be imported.
 pub(super) fn imported(call: &Call, fields: &Fields, text: String) -> Result<String, Error> {
-    let mut screen = Screen::new(call.scope.trust);
-    names(&screen, fields)?;
+    let screen = &call.screen;
+    names(screen, fields)?;
     screen.without_secrets("content", text)
 }
 
 /// An entry of another format as it may be taken in.
 pub(super) fn adopted(call: &Call, entry: &NewEntry) -> Result<Fields, Error> {
-    let mut screen = Screen::new(call.scope.trust);
+    let screen = &call.screen;
     let mut fields = entry.checked()?;
-    names(&screen, &fields)?;
+    names(screen, &fields)?;
     fields.content = screen.without_secrets("content", fields.content)?;
     Ok(fields)
 }

@@ -17,7 +17,7 @@ use super::view::{Stored, View, has_rival, look, look_for};
 use crate::engine::{Backup, Backups, Call, Change, Loaded, create, load, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, utc_text};
-use crate::trust::Provenance;
+use crate::trust::{ForModel, Provenance, Removal, Screened};
 
 /// What storing came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub struct StoreReply {
     pub swept: Vec<String>,
     /// The keys that went as there are too many.
     pub evicted: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What came of forgetting an entry.
@@ -71,8 +71,8 @@ pub struct ForgetEntryReply {
     pub version: String,
     /// Whether it was forgotten before.
     pub already_forgotten: bool,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What came of removing forgotten entries for good.
@@ -80,8 +80,8 @@ pub struct ForgetEntryReply {
 pub struct PurgeReply {
     /// The keys that are gone.
     pub purged: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What an entry must be for a change of it to be made.
@@ -172,7 +172,7 @@ async fn try_store(
     let mut is_settled = true;
     if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
         // The copy of what it said is beside the new file. One that is left here says nothing of any entry.
-        let _ = remove(&call.fs, &backup_of(pool, &known.entry.fields)?).await;
+        let _ = remove(&call.fs, &backup_of(pool, &known.entry.fields)?, Removal::OF_COPY).await;
         path = moved_to(call, pool, path, &target, &version, &fields.key).await?;
         is_settled = false;
     }
@@ -225,7 +225,8 @@ async fn put(
             }
             let text = new_entry(pool, fields, now).render();
             let version = version_of(&text);
-            return Ok(Change::Write(text.into_bytes(), Some((StoreState::Stored, version, true))));
+            let text = call.screen.file(path, None, text.into_bytes())?;
+            return Ok(Change::Write(text, Some((StoreState::Stored, version, true))));
         };
         let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
         if !is_gone(call, &before) {
@@ -237,7 +238,9 @@ async fn put(
         let text = changed(call, &before, fields, now).rewrite(text, &before);
         let state = changed_state(call, &before, fields);
         let version = version_of(&text);
-        Ok(Change::Write(text.into_bytes(), Some((state, version, false))))
+        // Nobody is shown what is gone, so that it is no more trusted than a new file.
+        let replaced = Some(bytes).filter(|_| !is_gone(call, &before));
+        Ok(Change::Write(call.screen.file(path, replaced, text.into_bytes())?, Some((state, version, false))))
     };
     let backup = Layout::backup_of(target);
     let limit = call.scope.limits.max_file_bytes;
@@ -330,7 +333,8 @@ async fn settles(
             return Ok(!replaces_all || *base != Base::Any);
         }
         if yields {
-            if remove_version(&call.fs, path, own.version.clone()).await? {
+            // It was made by this command.
+            if remove_version(&call.fs, path, own.version.clone(), Removal::OF_COPY).await? {
                 return Ok(false);
             }
             continue;
@@ -350,7 +354,7 @@ async fn retire(call: &Call, stored: &Stored, later: &RelPath) -> Result<(), Err
     let change = |bytes: Option<&[u8]>| {
         let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok());
         let is_same = text.is_some_and(|text| version_of(text) == stored.entry.version);
-        Ok(if is_same { Change::Remove(()) } else { Change::Keep(()) })
+        Ok(if is_same { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })
     };
     let backup = Layout::backup_of(later);
     let limit = call.scope.limits.max_file_bytes;
@@ -379,16 +383,16 @@ async fn moved_to(
         return Ok(from);
     }
     // Where something stands in the way, the entry stays: its category is what it says.
-    if !create(&call.fs, target, &bytes).await? {
+    if !create(&call.fs, target, &Screened::unchanged(&bytes)).await? {
         return Ok(from);
     }
-    if remove_version(&call.fs, &from, old).await? {
+    if remove_version(&call.fs, &from, old, Removal::OF_COPY).await? {
         return Ok(target.clone());
     }
     // Somebody has changed it meanwhile, so the copy is the outdated one.
     let is_copy = |found: Option<&[u8]>| {
         let is_copy = found == Some(bytes.as_slice());
-        Ok(if is_copy { Change::Remove(()) } else { Change::Keep(()) })
+        Ok(if is_copy { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })
     };
     update(&call.fs, target, limit, Backups::Off, is_copy).await?;
     Ok(from)
@@ -424,13 +428,14 @@ async fn share(
     now_says.owner = Some(pool.owner.clone());
     let text = now_says.render();
     let version = version_of(&text);
-    if !create(&call.fs, target, text.as_bytes()).await? {
+    let replaced = Some(bytes.as_slice()).filter(|_| !is_gone(call, &before));
+    if !create(&call.fs, target, &call.screen.file(&stored.path, replaced, text.into_bytes())?).await? {
         // Another agent shares this key since.
         return Ok(None);
     }
     // A file that changed meanwhile stays: it is the agent's own again.
-    if remove_version(&call.fs, &stored.path, old_version).await? {
-        let _ = remove(&call.fs, &backup_of(&scope.own, &before.fields)?).await;
+    if remove_version(&call.fs, &stored.path, old_version, Removal::OF_COPY).await? {
+        let _ = remove(&call.fs, &backup_of(&scope.own, &before.fields)?, Removal::OF_COPY).await;
     }
     let state = changed_state(call, &before, fields);
     Ok(Some(Put { state, path: target.clone(), version, is_new: false, warning: None }))
@@ -542,6 +547,20 @@ fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Result<
     let now = call.now.epoch_nanoseconds();
     let is_pinned = |stored: &&Stored| stored.entry.fields.category.tier() == Tier::Pinned;
     let pinned = others(view, pool, fields).filter(|stored| stored.is_live(now)).filter(is_pinned).count();
+    let live = || others(view, pool, fields).filter(|stored| stored.is_live(now));
+    let is_full = live().count() >= pool.cap as usize;
+    if is_full && fields.standing.unapproved().is_some() && !live().any(|stored| may_evict(fields, stored)) {
+        let (key, cap, provenance) = (&fields.key, pool.cap, fields.standing.provenance);
+        let message = format!(
+            "no place for `{key}`: {cap} entries hold all {cap} places, and text of `{provenance}` \
+             takes the place of none that goes into prompts"
+        );
+        return Err(Error::new(
+            ErrorCode::TooLarge,
+            message,
+            "forget entries that are no longer true; nothing was changed",
+        ));
+    }
     let has_room = match fields.category.tier() {
         Tier::Pinned => pool.cap > 0,
         Tier::Windowed => pinned < pool.cap as usize,
@@ -556,17 +575,26 @@ fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Result<
     Err(Error::new(ErrorCode::TooLarge, message, help))
 }
 
+/// Unapproved text may only evict unapproved text.
+fn may_evict(fields: &Fields, stored: &Stored) -> bool {
+    fields.standing.unapproved().is_none() || stored.entry.fields.standing.unapproved().is_some()
+}
+
 /// Removes what is too old, and then what an entry that was stored has pushed out. One that cannot be removed
 /// stays until the next time: the entry itself is safe.
 async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Removed {
     let now = call.now.epoch_nanoseconds();
     let mut removed = Removed::default();
     for stored in others(view, pool, fields).filter(|stored| stored.is_expired(now)) {
-        if discard(call, pool, stored).await == Ok(true) && stored.entry.forgotten.is_none() {
+        if discard(call, pool, stored, Removal::OF_EXPIRED).await == Ok(true) && stored.entry.forgotten.is_none() {
             removed.swept.push(stored.entry.fields.key.clone());
         }
     }
-    let kept: Vec<&Stored> = others(view, pool, fields).filter(|stored| stored.is_live(now)).collect();
+    let live = || others(view, pool, fields).filter(|stored| stored.is_live(now));
+    // What nobody has approved takes the place of nothing that goes into prompts.
+    let may_go = |stored: &&Stored| may_evict(fields, stored);
+    let cap = (pool.cap as usize).saturating_sub(live().filter(|stored| !may_go(stored)).count());
+    let kept: Vec<&Stored> = live().filter(may_go).collect();
     let new = Kept { tier: fields.category.tier(), updated: u64::MAX, key: &fields.key };
     let ranks = kept.iter().map(|stored| Kept {
         tier: stored.entry.fields.category.tier(),
@@ -574,8 +602,9 @@ async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Removed
         key: &stored.entry.fields.key,
     });
     let ranks: Vec<Kept<'_>> = ranks.chain([new]).collect();
-    for stored in over_cap(&ranks, pool.cap).into_iter().filter_map(|place| kept.get(place)) {
-        if discard(call, pool, stored).await == Ok(true) {
+    for stored in over_cap(&ranks, cap).into_iter().filter_map(|place| kept.get(place)) {
+        let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else { continue };
+        if discard(call, pool, stored, removal).await == Ok(true) {
             removed.evicted.push(stored.entry.fields.key.clone());
         }
     }
@@ -605,7 +634,7 @@ pub(super) async fn forget(
         };
         let path = call.scope.shown(&stored.path);
         let message = format!("Forgot {key}; `purge` removes it for good");
-        return Ok(ForgetEntryReply { key, path, version, already_forgotten, message });
+        return Ok(ForgetEntryReply { key, path, version, already_forgotten, message: ForModel::escaped(&message) });
     }
 }
 
@@ -632,7 +661,7 @@ pub(super) async fn bury(
         let forgotten = Entry { forgotten: Some(now), ..before.clone() };
         let text = forgotten.rewrite(text, &before);
         let version = version_of(&text);
-        Ok(Change::Write(text.into_bytes(), (version, false)))
+        Ok(Change::Write(call.screen.file(&stored.path, Some(bytes), text.into_bytes())?, (version, false)))
     };
     let limit = call.scope.limits.max_file_bytes;
     let (done, _) = update(&call.fs, &stored.path, limit, Backups::Off, change).await?;
@@ -656,11 +685,18 @@ pub(super) async fn purge(
             let message = format!("`{key}` is not forgotten");
             return Err(Error::invalid_argument(message, "forget it first; nothing was changed"));
         }
+        call.screen.removed_of(&stored.path, stored.entry.fields.standing)?;
     }
+    // What this memory may not remove stays, and is counted.
+    let mut kept = 0;
     // First the older files of a key: one of them would count again without the one that says it is forgotten.
     let mut copied: Vec<&str> = Vec::new();
     for stored in copies {
-        if remove_version(&call.fs, &stored.path, stored.version.clone()).await? {
+        let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else {
+            kept += 1;
+            continue;
+        };
+        if remove_version(&call.fs, &stored.path, stored.version.clone(), removal).await? {
             copied.push(&stored.entry.fields.key);
         }
     }
@@ -668,8 +704,12 @@ pub(super) async fn purge(
     for pool in scope.pools() {
         let forgotten = view.of_pool(pool).filter(is_meant).filter(|stored| stored.entry.forgotten.is_some());
         for stored in forgotten {
+            let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else {
+                kept += 1;
+                continue;
+            };
             // What was stored again meanwhile stays.
-            if discard(call, pool, stored).await? {
+            if discard(call, pool, stored, removal).await? {
                 purged.push(stored.entry.fields.key.clone());
             }
         }
@@ -691,15 +731,18 @@ pub(super) async fn purge(
         copied.dedup();
         message.push_str(&format!("{begin} {files} of {}", copied.join(", ")));
     }
-    Ok(PurgeReply { purged, message })
+    if kept > 0 {
+        message.push_str(&format!("; kept {kept} whose text is trusted, which this memory may not remove"));
+    }
+    Ok(PurgeReply { purged, message: ForModel::escaped(&message) })
 }
 
 /// Removes an entry for good, with its backup. `false`: it has changed, and stays.
-async fn discard(call: &Call, pool: &Pool, stored: &Stored) -> Result<bool, Error> {
-    if !remove_version(&call.fs, &stored.path, stored.version.clone()).await? {
+async fn discard(call: &Call, pool: &Pool, stored: &Stored, removal: Removal) -> Result<bool, Error> {
+    if !remove_version(&call.fs, &stored.path, stored.version.clone(), removal).await? {
         return Ok(false);
     }
-    remove(&call.fs, &backup_of(pool, &stored.entry.fields)?).await?;
+    remove(&call.fs, &backup_of(pool, &stored.entry.fields)?, removal).await?;
     Ok(true)
 }
 
@@ -748,7 +791,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Unchanged => format!("{key} says this already; nothing was written"),
         StoreState::Forgotten => format!("{key} was forgotten; nothing was written"),
         StoreState::Conflict => format!("{key} is no longer what `base` says; nothing was written"),
-        StoreState::Held => held(fields).message,
+        StoreState::Held => held(fields).message.into_string(),
     };
     for (what, keys) in [("swept", &removed.swept), ("evicted", &removed.evicted)] {
         if !keys.is_empty() {
@@ -760,7 +803,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
     }
     let Removed { swept, evicted } = removed;
     let (key, category, path) = (key.clone(), fields.category.as_str().into(), call.scope.shown(&path));
-    StoreReply { key, category, state, version, path, swept, evicted, message }
+    StoreReply { key, category, state, version, path, swept, evicted, message: ForModel::escaped(&message) }
 }
 
 /// The reply for what a run holds.
@@ -773,14 +816,20 @@ pub(super) fn held(fields: &Fields) -> StoreReply {
         path: String::new(),
         swept: Vec::new(),
         evicted: Vec::new(),
-        message: format!("Held {} for the run", fields.key),
+        message: ForModel::escaped(&format!("Held {} for the run", fields.key)),
     }
 }
 
 /// The reply for what a run alone had.
 pub(super) fn let_go(key: &str) -> ForgetEntryReply {
     let message = format!("Forgot {key}, which the run alone had");
-    ForgetEntryReply { key: key.into(), path: String::new(), version: String::new(), already_forgotten: false, message }
+    ForgetEntryReply {
+        key: key.into(),
+        path: String::new(),
+        version: String::new(),
+        already_forgotten: false,
+        message: ForModel::escaped(&message),
+    }
 }
 
 /// A path that our own names cannot make.

@@ -8,6 +8,7 @@ use super::{RestoreReply, Target};
 use crate::engine::{Backup, Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
+use crate::trust::{ForModel, Removal, Screened};
 
 /// What became of the backup of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +67,7 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreRe
     let mut replaced = None;
     let change = |current: Option<&[u8]>| {
         replaced = current.map(<[u8]>::to_vec);
-        Ok(Change::Write(kept.clone(), ()))
+        Ok(Change::Write(call.screen.restored(&path, current, kept.clone())?, ()))
     };
     // Both texts are in some file at every moment, should this stop halfway: what is replaced waits
     // beside the backup until the file has the backup's text.
@@ -105,11 +106,11 @@ async fn stopped_halfway(
 async fn make_backup(call: &Call, backup: &RelPath, text: &[u8], waiting: &RelPath) -> Result<Backup, Error> {
     if text.is_empty() {
         // An editor that truncates before it writes leaves such a file: the backup is worth more.
-        remove(&call.fs, waiting).await?;
+        remove(&call.fs, waiting, Removal::OF_COPY).await?;
         return Ok(Backup::None);
     }
-    replace(&call.fs, backup, text, call.scope.limits.max_file_bytes, Backups::Off).await?;
-    remove(&call.fs, waiting).await?;
+    replace(&call.fs, backup, &Screened::unchanged(text), call.scope.limits.max_file_bytes).await?;
+    remove(&call.fs, waiting, Removal::OF_COPY).await?;
     Ok(Backup::Kept(backup.clone()))
 }
 
@@ -117,5 +118,5 @@ fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replace
     let bytes = bytes as u64;
     let (path, source) = (call.scope.shown(path), call.scope.shown(backup));
     let message = format!("Restored {path} from {source} ({bytes} bytes)");
-    RestoreReply { path, bytes, backup: reply(call, replaced), message }
+    RestoreReply { path, bytes, backup: reply(call, replaced), message: ForModel::escaped(&message) }
 }

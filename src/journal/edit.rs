@@ -8,7 +8,7 @@ use super::{EditChange, EditReply, MAX_WRITE_BYTES, Target};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
-use crate::trust::Screen;
+use crate::trust::ForModel;
 
 /// Applies a change to a target.
 ///
@@ -21,7 +21,7 @@ pub(super) async fn edit(
     backups: Backups<'_>,
 ) -> Result<EditReply, Error> {
     let path = target.existing_path(call)?;
-    call.scope.check_change(&path)?;
+    call.screen.check_place(&path)?;
     let layout = &call.scope.layout;
     let is_kept = layout.is_long_term(&path) || path == *layout.scratchpad() || matches!(target, Target::Page(_));
     let (verb, backup) = match change {
@@ -33,7 +33,8 @@ pub(super) async fn edit(
     };
     let path = call.scope.shown(&path);
     let backup = backup::reply(call, backup);
-    Ok(EditReply { message: format!("{verb} {path}{}", backup.warning()), path, backup })
+    let message = ForModel::escaped(&format!("{verb} {path}{}", backup.warning()));
+    Ok(EditReply { message, path, backup })
 }
 
 async fn replace_once(
@@ -53,8 +54,7 @@ async fn replace_once(
         match occurrences(text, old) {
             1 => {
                 let edited = text.replacen(old, new, 1);
-                Screen::new(call.scope.trust).edit(text, &edited)?;
-                Ok(Change::Write(edited.into_bytes(), ()))
+                Ok(Change::Write(call.screen.edited(path, text, edited)?, ()))
             }
             count => {
                 let shown = call.scope.shown(path);
@@ -84,7 +84,8 @@ async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> 
         return Err(Error::invalid_argument(message, "to empty the file, overwrite it with nothing"));
     }
     let deleted = update(&call.fs, path, call.scope.limits.max_file_bytes, Backups::Keep, |bytes| {
-        bytes.map(|_| Change::Remove(())).ok_or_else(|| Error::not_found(path))
+        let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
+        Ok(Change::Remove(call.screen.removed(path, bytes)?, ()))
     });
     deleted.await.map(|((), backup)| backup)
 }

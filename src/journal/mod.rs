@@ -34,6 +34,7 @@ pub(crate) use read::{read_file, whole_characters};
 use crate::engine::{Backups, Call};
 use crate::protocol::Error;
 use crate::search::{Corpus, SearchResults, Skipped};
+use crate::trust::ForModel;
 
 /// How many bytes one write, or the new text of one edit, may have.
 pub const MAX_WRITE_BYTES: usize = 65_536;
@@ -204,8 +205,8 @@ pub struct WriteReply {
     pub truncated_from: Option<u64>,
     /// What became of the text that was replaced.
     pub backup: BackupReply,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// A part of a file.
@@ -265,8 +266,8 @@ pub struct EditReply {
     pub path: String,
     /// What became of the text that was replaced.
     pub backup: BackupReply,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What a restore did.
@@ -278,8 +279,8 @@ pub struct RestoreReply {
     pub bytes: u64,
     /// Where the text that the restore replaced is.
     pub backup: BackupReply,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// The sizes of what is always at hand.
@@ -322,7 +323,7 @@ pub(crate) async fn run(
     corpus: &Rc<RefCell<Corpus>>,
     command: JournalCommand,
 ) -> Result<JournalReply, Error> {
-    let (command, mut screen) = screen::screened(call, command)?;
+    let command = screen::screened(call, command)?;
     let mut reply = match command {
         JournalCommand::Write { target, mode, content, truncate } => {
             let over_limit = if truncate { write::OverLimit::Cut } else { write::OverLimit::Refuse };
@@ -345,11 +346,10 @@ pub(crate) async fn run(
             JournalReply::Written(compaction::flush_summary(call, &summary, messages).await?)
         }
         JournalCommand::Slash { line } => {
-            let (command, of_line) = screen::screened_line(call, SlashCommand::parse(&line)?)?;
-            screen = of_line;
+            let command = screen::screened_line(call, SlashCommand::parse(&line)?)?;
             JournalReply::Text(slash::run(call, corpus, command).await?)
         }
     };
-    screen::tell(&screen, &mut reply);
+    screen::tell(&call.screen, &mut reply);
     Ok(reply)
 }

@@ -11,47 +11,43 @@ use crate::protocol::Error;
 use crate::trust::Screen;
 
 /// The command as it may be run.
-pub(super) fn screened(call: &Call, command: JournalCommand) -> Result<(JournalCommand, Screen), Error> {
-    let mut screen = Screen::new(call.scope.trust);
-    let command = match command {
+pub(super) fn screened(call: &Call, command: JournalCommand) -> Result<JournalCommand, Error> {
+    let screen = &call.screen;
+    Ok(match command {
         JournalCommand::Write { target, mode, content, truncate } => {
-            JournalCommand::Write { target, mode, content: text(&mut screen, "content", content)?, truncate }
+            JournalCommand::Write { target, mode, content: text(screen, "content", content)?, truncate }
         }
         JournalCommand::AppendDaily { heading, body } => {
             screen.name("heading", &heading)?;
-            JournalCommand::AppendDaily { heading, body: text(&mut screen, "body", body)? }
+            JournalCommand::AppendDaily { heading, body: text(screen, "body", body)? }
         }
-        JournalCommand::Edit { target, change } => {
-            JournalCommand::Edit { target, change: changed(&mut screen, change)? }
-        }
+        JournalCommand::Edit { target, change } => JournalCommand::Edit { target, change: changed(screen, change)? },
         JournalCommand::FlushSummary { summary, messages } => {
             screen.needs_trust(JOURNAL)?;
             JournalCommand::FlushSummary { summary: screen.summary("summary", summary)?, messages }
         }
         other => other,
-    };
-    Ok((command, screen))
+    })
 }
 
 /// The command of a line, as it may be run.
-pub(super) fn screened_line(call: &Call, command: SlashCommand) -> Result<(SlashCommand, Screen), Error> {
-    let mut screen = Screen::new(call.scope.trust);
-    let command = match command {
-        SlashCommand::Write(target, content) => SlashCommand::Write(target, text(&mut screen, "text", content)?),
-        SlashCommand::Edit(target, change) => SlashCommand::Edit(target, changed(&mut screen, change)?),
+pub(super) fn screened_line(call: &Call, command: SlashCommand) -> Result<SlashCommand, Error> {
+    let screen = &call.screen;
+    Ok(match command {
+        SlashCommand::Write(target, content) => SlashCommand::Write(target, text(screen, "text", content)?),
+        SlashCommand::Edit(target, change) => SlashCommand::Edit(target, changed(screen, change)?),
         other => other,
-    };
-    Ok((command, screen))
+    })
 }
 
 const JOURNAL: &str = "a file of the journal";
 
-fn text(screen: &mut Screen, what: &str, text: String) -> Result<String, Error> {
+fn text(screen: &Screen, what: &str, text: String) -> Result<String, Error> {
     screen.needs_trust(JOURNAL)?;
     screen.text(what, text)
 }
 
-fn changed(screen: &mut Screen, change: EditChange) -> Result<EditChange, Error> {
+fn changed(screen: &Screen, change: EditChange) -> Result<EditChange, Error> {
     Ok(match change {
         EditChange::Replace { old, new } if !new.is_empty() => {
             EditChange::Replace { old, new: text(screen, "new text", new)? }
@@ -65,7 +61,7 @@ pub(super) fn tell(screen: &Screen, reply: &mut JournalReply) {
     match reply {
         JournalReply::Written(reply) => screen.tell(&mut reply.message),
         JournalReply::Edited(reply) => screen.tell(&mut reply.message),
-        JournalReply::Text(text) => screen.tell(text),
+        JournalReply::Text(text) => text.push_str(&screen.told()),
         _ => {}
     }
 }

@@ -109,7 +109,7 @@ pub(super) async fn run(call: &Call, corpus: &Rc<RefCell<Corpus>>, command: Slas
             if results.total_files == 0 {
                 return Ok(format!("No matches for '{}'.", request.query));
             }
-            Ok(results.rendered)
+            Ok(results.rendered.into_string())
         }
         SlashCommand::Read(target) => show(call, &target).await,
         SlashCommand::List => {
@@ -120,18 +120,21 @@ pub(super) async fn run(call: &Call, corpus: &Rc<RefCell<Corpus>>, command: Slas
         SlashCommand::Write(target, text) => {
             Ok(write::write(call, &target, WriteMode::Append, &text, write::OverLimit::Refuse, Backups::Off)
                 .await?
-                .message)
+                .message
+                .into_string())
         }
-        SlashCommand::Edit(target, change) => Ok(edit::edit(call, &target, &change, Backups::Keep).await?.message),
+        SlashCommand::Edit(target, change) => {
+            Ok(edit::edit(call, &target, &change, Backups::Keep).await?.message.into_string())
+        }
         SlashCommand::Editor => {
             let path = call.scope.shown(call.scope.layout.long_term());
             Ok(format!("open {path} in your editor; it is read anew at each command"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {
-            Ok(edit::edit(call, &target, &EditChange::Delete, Backups::Keep).await?.message)
+            Ok(edit::edit(call, &target, &EditChange::Delete, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Clear(target) => clear(call, &target).await,
-        SlashCommand::Restore(target) => Ok(backup::restore(call, &target).await?.message),
+        SlashCommand::Restore(target) => Ok(backup::restore(call, &target).await?.message.into_string()),
     }
 }
 

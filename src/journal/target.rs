@@ -103,7 +103,7 @@ impl Target {
     /// As [`path`](Self::path), and for a file that this memory may not change.
     pub(crate) fn changed_path(&self, call: &Call) -> Result<RelPath, Error> {
         let path = self.path(call)?;
-        call.scope.check_change(&path)?;
+        call.screen.check_place(&path)?;
         Ok(path)
     }
 

@@ -9,9 +9,10 @@ use super::dedup::{Novelty, novelty};
 use super::read::size;
 use super::{MAX_WRITE_BYTES, Target, WriteMode, WriteReply};
 use crate::document::head;
-use crate::engine::{Backups, Call, append, append_computed, replace};
+use crate::engine::{Backups, Call, Change, append, append_computed, update};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::RelPath;
+use crate::trust::ForModel;
 
 /// The treatment of a text over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,10 @@ pub(super) async fn write(
     match mode {
         WriteMode::Overwrite => {
             let limit = call.scope.limits.max_file_bytes;
-            let backup = replace(&call.fs, &path, text.as_bytes(), limit, backups).await?;
+            let (_, backup) = update(&call.fs, &path, limit, backups, |before| {
+                Ok(Change::Write(call.screen.file(&path, before, text.into())?, ()))
+            })
+            .await?;
             written.backup = backup::reply(call, backup);
         }
         WriteMode::Append if call.scope.layout.is_long_term(&path) => {
@@ -102,7 +106,7 @@ impl Written {
             skipped_lines: skipped,
             truncated_from,
             backup: self.backup,
-            message,
+            message: ForModel::escaped(&message),
         }
     }
 }
@@ -117,7 +121,8 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
     } else if !text.ends_with('\n') {
         line.push('\n');
     }
-    append(&call.fs, path, line.as_bytes(), Precondition::Any).await.map(|_| ())
+    let line = call.screen.added(path, line.into_bytes())?;
+    append(&call.fs, path, &line, Precondition::Any).await.map(|_| ())
 }
 
 /// Appends to long-term memory what it does not say yet.
@@ -134,7 +139,8 @@ async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Wri
             nothing_new: content.is_none(),
             backup: BackupReply::default(),
         };
-        (content.map(|content| ended_line(content, bytes)), written)
+        let content = content.map(|content| call.screen.added(path, ended_line(content, bytes))).transpose()?;
+        Ok((content, written))
     })
     .await
 }

@@ -223,7 +223,7 @@ pub(super) async fn restore(call: &Call, note: &str) -> Result<RestoreReply, Err
     };
     match files.into_iter().find(is_note) {
         Some(path) => {
-            call.scope.check_change(&path)?;
+            call.screen.check_place(&path)?;
             restore_file(call, path).await
         }
         None => {

@@ -16,6 +16,7 @@ use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
+use crate::trust::ForModel;
 
 /// How long a title may be, in bytes.
 pub const MAX_TITLE_BYTES: usize = 1_000;
@@ -37,8 +38,8 @@ pub struct RememberReply {
     pub title: String,
     /// What was done.
     pub state: RememberState,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
     /// What is odd about the configuration or the template.
     pub warnings: Vec<Warning>,
 }
@@ -114,7 +115,7 @@ pub(crate) async fn remember(
                 path,
                 title: title.into(),
                 state: RememberState::AlreadyThere,
-                message,
+                message: ForModel::escaped(&message),
                 warnings,
             });
         }
@@ -128,7 +129,7 @@ pub(crate) async fn remember(
             None => text,
         };
         // A lost race is met as a taken name in the next round.
-        if create_note(call, &path, &text).await? {
+        if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
             let path = call.scope.shown(&path);
             let (state, message) = match old.map(|old| call.scope.shown(&old.path)) {
                 Some(old) => {
@@ -137,7 +138,13 @@ pub(crate) async fn remember(
                 }
                 None => (RememberState::Created, format!("Remembered in {path}")),
             };
-            return Ok(RememberReply { path, title: title.into(), state, message, warnings });
+            return Ok(RememberReply {
+                path,
+                title: title.into(),
+                state,
+                message: ForModel::escaped(&message),
+                warnings,
+            });
         }
     }
     let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };

@@ -13,6 +13,7 @@ use crate::engine::{Call, append, create};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode, Precondition, ReadOutcome};
 use crate::store::RelPath;
+use crate::trust::{ForModel, Screened};
 
 /// The template of a day, where the notebook has none.
 pub(super) const DAILY_TEMPLATE: &str = "# {{format-date now '%Y-%m-%d'}}\n\n";
@@ -29,8 +30,8 @@ pub struct JournalEntryReply {
     pub entry: String,
     /// Whether the note was made for it.
     pub created: bool,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
     /// What is odd about the configuration or the template.
     pub warnings: Vec<Warning>,
 }
@@ -60,10 +61,11 @@ pub(crate) async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -
     if !exists(call, &path).await? {
         created = make(call, config, &path, &mut warnings).await?;
     }
-    append(&call.fs, &path, format!("{text}\n").as_bytes(), Precondition::Any).await?;
+    let line = call.screen.added(&path, format!("{text}\n").into_bytes())?;
+    append(&call.fs, &path, &line, Precondition::Any).await?;
     let path = call.scope.shown(&path);
     let message = format!("Added to {path}: {}", text.lines().next().unwrap_or_default());
-    Ok(JournalEntryReply { path, entry: text, created, message, warnings })
+    Ok(JournalEntryReply { path, entry: text, created, message: ForModel::escaped(&message), warnings })
 }
 
 /// Today's note, made from its template first if it is missing: once, however many ask for it.
@@ -109,7 +111,7 @@ async fn make(
     if !text.ends_with('\n') && !text.is_empty() {
         text.push('\n');
     }
-    create(&call.fs, path, text.as_bytes()).await
+    create(&call.fs, path, &Screened::ours(text.into_bytes())).await
 }
 
 fn variables(call: &Call, config: &NotebookConfig, path: &str) -> Variables {

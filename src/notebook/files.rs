@@ -10,6 +10,7 @@ use super::template::{MAX_TEMPLATE_BYTES, Template};
 use crate::engine::{Call, Loaded, create, load, load_all};
 use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
+use crate::trust::Screened;
 
 /// A file or folder of the notebook, by its path below the notebook's root.
 pub(super) fn notebook_file(call: &Call, path: &str) -> Result<RelPath, Error> {
@@ -55,13 +56,14 @@ pub(super) fn check_new_note(call: &Call, path: &RelPath) -> Result<(), Error> {
 }
 
 /// Makes a note. `false`: there is one of this name. One that is too large to be read again is refused.
-pub(super) async fn create_note(call: &Call, path: &RelPath, text: &str) -> Result<bool, Error> {
+pub(super) async fn create_note(call: &Call, path: &RelPath, text: Screened) -> Result<bool, Error> {
     check_new_note(call, path)?;
     let limit = call.scope.limits.max_file_bytes;
-    if text.len() > limit as usize {
-        return Err(Error::file_too_large(path, text.len() as u64, u64::from(limit)));
+    let size = text.as_bytes().len();
+    if size > limit as usize {
+        return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
     }
-    create(&call.fs, path, text.as_bytes()).await
+    create(&call.fs, path, &text).await
 }
 
 /// The note that a command is about does not exist.

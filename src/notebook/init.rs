@@ -11,6 +11,7 @@ use super::files::{folders_above, list_folder, notebook_file, template_folders};
 use crate::engine::{Call, create};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
+use crate::trust::{ForModel, Screened};
 
 /// What `init` did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,8 +20,8 @@ pub struct InitReply {
     pub made: Vec<String>,
     /// Those that were there, and were left as they are.
     pub kept: Vec<String>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// Makes what is missing, and overwrites nothing.
@@ -60,16 +61,17 @@ pub(crate) async fn init(call: &Call) -> Result<InitReply, Error> {
         make(call, &file, text, &mut reply).await?;
     }
     let place = root.map_or("the root of the store".to_string(), |root| call.scope.shown(root));
-    reply.message = if reply.made.is_empty() {
+    let message = if reply.made.is_empty() {
         format!("The notebook in {place} is complete; nothing was made")
     } else {
         format!("Made the notebook in {place}: {}", reply.made.join(", "))
     };
+    reply.message = ForModel::escaped(&message);
     Ok(reply)
 }
 
 async fn make(call: &Call, file: &RelPath, text: &str, reply: &mut InitReply) -> Result<(), Error> {
-    let is_new = create(&call.fs, file, text.as_bytes()).await?;
+    let is_new = create(&call.fs, file, &Screened::ours(text.into())).await?;
     let list = if is_new { &mut reply.made } else { &mut reply.kept };
     list.push(call.scope.shown(file));
     Ok(())

@@ -21,6 +21,7 @@ use super::files::{below_notebook, notebook_file};
 use crate::engine::{Call, Loaded, create, load, remove_version, write_version};
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::{Layout, RelPath};
+use crate::trust::{Removal, Screened};
 
 /// Where the intent is, below the root of the notebook.
 const FILE: &str = ".saddlebag/rename.json";
@@ -63,7 +64,7 @@ struct Written {
 impl Intent {
     /// Writes the intent down. `false`: another rename is under way.
     pub(crate) async fn begin(&self, call: &Call) -> Result<bool, Error> {
-        create(&call.fs, &file(call)?, &self.encode(call)?).await
+        create(&call.fs, &file(call)?, &Screened::ours(self.encode(call)?)).await
     }
 
     /// Whether a rename is under way.
@@ -104,7 +105,7 @@ impl Intent {
                 return Ok(current.removes);
             }
             let next = Self { removes: Some(digest(text)), ..current };
-            if write_version(&call.fs, &file(call)?, next.encode(call)?, version).await? {
+            if write_version(&call.fs, &file(call)?, &Screened::ours(next.encode(call)?), version).await? {
                 return Ok(next.removes);
             }
         }
@@ -115,7 +116,7 @@ impl Intent {
     pub(crate) async fn close(&self, call: &Call, config: &NotebookConfig) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let Some((_, version)) = self.current(call, config).await? else { return Ok(()) };
-            if remove_version(&call.fs, &file(call)?, version).await? {
+            if remove_version(&call.fs, &file(call)?, version, Removal::OF_COPY).await? {
                 return Ok(());
             }
         }

@@ -19,7 +19,7 @@ use crate::document::{Note, Value, head, set_field, yaml_string};
 use crate::engine::{Backups, Call, Change, create, update};
 use crate::protocol::Error;
 use crate::store::{FACTS_FOLDER, LocalTime};
-use crate::trust::{Flag, add_flags, list_item};
+use crate::trust::{Flag, ForModel, add_flags, list_item};
 
 /// How many of the newest facts a session begins with.
 pub const INITIAL_MEMORIES: u32 = 10;
@@ -59,7 +59,7 @@ pub struct RecalledMemory {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryContext {
     /// A section of Markdown; empty where there is nothing to say.
-    pub text: String,
+    pub text: ForModel,
     /// How many notes are in it.
     pub included: u32,
     /// The notes that the budget had no room for.
@@ -80,13 +80,13 @@ const TITLE: &str = "## Relevant Memories\n";
 /// section of the prompt, or close the block around it.
 #[must_use]
 pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContext {
-    let entries: Vec<(String, Vec<Flag>)> = memories.iter().map(entry).collect();
+    let entries: Vec<(ForModel, Vec<Flag>)> = memories.iter().map(entry).collect();
     let all = TITLE.len() + entries.iter().map(|(entry, _)| entry.len()).sum::<usize>();
     let reserved = if all <= max_bytes { 0 } else { left_out_line(memories.len(), max_bytes).len() };
-    let mut context = MemoryContext { text: TITLE.to_string(), ..MemoryContext::default() };
+    let mut context = MemoryContext { text: ForModel::ours(TITLE), ..MemoryContext::default() };
     for (memory, (entry, flags)) in memories.iter().zip(entries) {
         if context.text.len() + entry.len() + reserved <= max_bytes {
-            context.text.push_str(&entry);
+            context.text.push(&entry);
             add_flags(&mut context.flags, flags);
             context.included += 1;
         } else {
@@ -94,18 +94,18 @@ pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> M
         }
     }
     if context.included == 0 {
-        context.text.clear();
+        context.text = ForModel::default();
     } else if !context.left_out.is_empty() {
-        context.text.push_str(&left_out_line(context.left_out.len(), max_bytes));
+        context.text.push(&left_out_line(context.left_out.len(), max_bytes));
     }
     context
 }
 
-fn left_out_line(count: usize, max_bytes: usize) -> String {
-    format!("\n({count} more left out: over the budget of {max_bytes} bytes)\n")
+fn left_out_line(count: usize, max_bytes: usize) -> ForModel {
+    ForModel::escaped(&format!("\n({count} more left out: over the budget of {max_bytes} bytes)\n"))
 }
 
-fn entry(memory: &RecalledMemory) -> (String, Vec<Flag>) {
+fn entry(memory: &RecalledMemory) -> (ForModel, Vec<Flag>) {
     let title = one_line(&memory.title);
     let title = head(&title, MAX_ERROR_TITLE_BYTES);
     let path = one_line(&memory.path);
@@ -113,9 +113,10 @@ fn entry(memory: &RecalledMemory) -> (String, Vec<Flag>) {
     let text = memory.text.trim();
     let shown = head(text, MAX_MEMORY_BYTES);
     let mut flags = Vec::new();
-    let mut out = format!("\n{}", list_item(&heading, shown, &mut flags));
+    let mut out = ForModel::ours("\n");
+    out.push(&list_item(&heading, shown, &mut flags));
     if shown.len() < text.len() {
-        out.push_str("  (cut; the whole note is in its file)\n");
+        out.push_ours("  (cut; the whole note is in its file)\n");
     }
     (out, flags)
 }
@@ -243,8 +244,8 @@ pub struct ErrorReply {
     pub count: u32,
     /// What was done.
     pub state: ErrorState,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What was done about an error.
@@ -277,7 +278,7 @@ pub(crate) async fn remember_error(
             let Some(_) = bytes else { return Ok(Change::Keep(0)) };
             let text = text_of(&file, bytes)?;
             let (new, count) = counted(text, config, call.now);
-            Ok(Change::Write(new.into_bytes(), count))
+            Ok(Change::Write(call.screen.moved(&file, bytes, new.into_bytes())?, count))
         })
     };
     let mut count = count_it().await?.0;
@@ -295,10 +296,11 @@ pub(crate) async fn remember_error(
                 title: note.title,
                 count: 0,
                 state: ErrorState::Full,
-                message,
+                message: ForModel::escaped(&message),
             });
         }
-        if create(&call.fs, &file, error_text(call, &note, tool).as_bytes()).await? {
+        let text = call.screen.file(&file, None, error_text(call, &note, tool).into_bytes())?;
+        if create(&call.fs, &file, &text).await? {
             (count, state) = (1, ErrorState::Created);
         } else {
             count = count_it().await?.0;
@@ -308,7 +310,7 @@ pub(crate) async fn remember_error(
         ErrorState::Created => format!("Kept the error in {path}"),
         _ => format!("Known error in {path}, met {count} times"),
     };
-    Ok(ErrorReply { path, title: note.title, count, state, message })
+    Ok(ErrorReply { path, title: note.title, count, state, message: ForModel::escaped(&message) })
 }
 
 fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> String {
@@ -378,13 +380,13 @@ mod tests {
         assert_eq!((context.included, context.left_out.len()), (2, 0));
         assert_eq!(
             format_memory_context(&[], 1_000),
-            MemoryContext { text: TITLE.into(), ..MemoryContext::default() }.emptied()
+            MemoryContext { text: ForModel::ours(TITLE), ..MemoryContext::default() }.emptied()
         );
     }
 
     impl MemoryContext {
         fn emptied(mut self) -> Self {
-            self.text.clear();
+            self.text = ForModel::default();
             self
         }
     }

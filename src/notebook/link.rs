@@ -11,6 +11,7 @@ use crate::document::{Link, Note, append_block};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
+use crate::trust::ForModel;
 
 /// How long the text of a link may be, in bytes.
 pub const MAX_LINK_TEXT_BYTES: usize = 1_000;
@@ -26,8 +27,8 @@ pub struct LinkReply {
     pub link: String,
     /// Whether the note linked there before, and nothing was written.
     pub already_linked: bool,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// Writes a link to `to` at the end of `from`, on a line of its own, unless `from` links there.
@@ -60,7 +61,7 @@ pub(crate) async fn link(
         if Note::parse(old, config.tags).links.iter().any(&leads_to) {
             return Ok(Change::Keep(true));
         }
-        Ok(Change::Write(append_block(old, &link).into_bytes(), false))
+        Ok(Change::Write(call.screen.edited(from, old, append_block(old, &link))?, false))
     })
     .await?;
     let (from, to) = (call.scope.shown(from), call.scope.shown(to));
@@ -70,7 +71,7 @@ pub(crate) async fn link(
         let message = format!("Linked {from} to {to}: {link}");
         (link, message)
     };
-    Ok(LinkReply { from, to, link, already_linked, message })
+    Ok(LinkReply { from, to, link, already_linked, message: ForModel::escaped(&message) })
 }
 
 fn checked_text(text: &str) -> Result<&str, Error> {

@@ -15,7 +15,7 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, Document, load_texts};
-use crate::trust::{Provenance, Standing};
+use crate::trust::{ForModel, Provenance, Standing};
 
 /// How long a query may be, in bytes.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
@@ -64,9 +64,14 @@ async fn recall_of(
         catch_up(call, notebook).await?;
     }
     let mut attempt = 0;
+    // What the index takes for approved, and the file does not.
+    let mut refused: Vec<DocId> = Vec::new();
     loop {
         attempt += 1;
-        let accepted = accepted(call, notebook, &request.filter, only_approved).await?;
+        let mut accepted = accepted(call, notebook, &request.filter, only_approved).await?;
+        if let Some(accepted) = &mut accepted {
+            accepted.retain(|id| !refused.contains(id));
+        }
         let mut ranking = rank(call, notebook, &query, request, accepted.as_deref());
         if !request.sort.is_empty() {
             ranking.hits = sorted(&notebook.corpus.borrow(), ranking.hits, &request.sort);
@@ -78,8 +83,16 @@ async fn recall_of(
             let has_no_text = |id: &DocId| corpus.files.doc(*id).is_some_and(|doc| doc.text.is_none());
             page.iter().map(|hit| hit.doc).filter(has_no_text).collect()
         };
-        if missing.is_empty() || attempt == MAX_ATTEMPTS {
-            return Ok(reply(call, notebook, &query, request, &page, ranking.total));
+        if missing.is_empty() || attempt >= MAX_ATTEMPTS {
+            let (page, others): (Vec<Ranked>, Vec<Ranked>) = {
+                let corpus = notebook.corpus.borrow();
+                page.into_iter().partition(|hit| !only_approved || is_approved(&corpus, hit.doc))
+            };
+            if others.is_empty() || attempt >= MAX_ATTEMPTS {
+                return Ok(reply(call, notebook, &query, request, &page, ranking.total));
+            }
+            refused.extend(others.iter().map(|hit| hit.doc));
+            continue;
         }
         load_texts(call, &notebook.corpus, &missing).await;
         notebook.corpus.borrow_mut().index_notes();
@@ -118,7 +131,14 @@ fn approved(corpus: &Corpus) -> Vec<DocId> {
     ids
 }
 
-/// Where the text of a note comes from, if that keeps it out of prompts.
+/// Whether the file of a note says that it may go into a prompt.
+fn is_approved(corpus: &Corpus, id: DocId) -> bool {
+    let text = corpus.files.doc(id).and_then(|document| document.text.as_deref());
+    text.is_some_and(|text| Standing::of_text(text).unapproved().is_none())
+}
+
+/// Where the text of a note comes from by the index, if that keeps it out of prompts. It is good enough to rank by; what
+/// goes into a prompt is decided by its file.
 fn unapproved(corpus: &Corpus, document: &Document) -> Option<Provenance> {
     Standing::of(&corpus.files.note(document)?.frontmatter).unapproved()
 }
@@ -217,7 +237,8 @@ fn hit(
     document: &Document,
     explain: bool,
 ) -> RecallHit {
-    let note = corpus.files.note(document);
+    // The index is a cache that others may have written: what is shown is read from the file.
+    let note = corpus.note_of_text(document);
     let path = document.path.as_str();
     let passage = match (document.text.as_deref(), &note) {
         (Some(text), Some(note)) => passages.best(text, note, PASSAGE_BYTES),
@@ -234,7 +255,7 @@ fn hit(
         passage: text.unwrap_or_default().to_string(),
         superseded_by: superseded_by(call, corpus, document).map(|newer| call.scope.shown(&newer.path)),
         parts: if explain { parts(ranked) } else { Vec::new() },
-        unapproved: note.as_ref().and_then(|note| Standing::of(&note.frontmatter).unapproved()),
+        unapproved: document.text.as_deref().and_then(|text| Standing::of_text(text).unapproved()),
     }
 }
 
@@ -256,7 +277,7 @@ fn parts(ranked: &Ranked) -> Vec<ScorePart> {
 }
 
 /// The hits as text for a model: each with its source, its lines and its passage.
-fn render(hits: &[RecallHit]) -> String {
+fn render(hits: &[RecallHit]) -> ForModel {
     let blocks = hits.iter().map(|hit| {
         let lines = match hit.lines.as_slice() {
             [first, last] if first != last => format!(":{first}-{last}"),
@@ -265,7 +286,15 @@ fn render(hits: &[RecallHit]) -> String {
         };
         let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
         let mark = hit.unapproved.map(|from| format!(" (unapproved: {from})")).unwrap_or_default();
-        format!("{}{lines}  {}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end())
+        let block = format!("{}{lines}  {}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
+        ForModel::escaped(&block)
     });
-    blocks.collect::<Vec<_>>().join("\n\n")
+    let mut rendered = ForModel::default();
+    for block in blocks {
+        if !rendered.is_empty() {
+            rendered.push_ours("\n\n");
+        }
+        rendered.push(&block);
+    }
+    rendered
 }

@@ -18,6 +18,7 @@ use crate::engine::{Backup, Backups, Call, Change, remove_version, update, write
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
+use crate::trust::{ForModel, Removal};
 
 /// How many notes may want one name.
 const MAX_NAMES: u32 = 10_000;
@@ -40,8 +41,8 @@ pub struct RenameReply {
     pub files: u32,
     /// The notes that may still link to the old name, and why each was not rewritten.
     pub not_rewritten: Vec<Warning>,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What came of forgetting.
@@ -51,8 +52,8 @@ pub struct ForgetReply {
     pub path: String,
     /// Where its text is kept.
     pub backup: String,
-    /// All of this for a person or a model.
-    pub message: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
 }
 
 /// What the index knows about the note that is renamed.
@@ -90,12 +91,14 @@ pub(crate) async fn rename(
 ) -> Result<Attempt, Error> {
     let config = config.for_writing()?;
     let title = checked_title(title)?;
+    call.screen.check_place(old_path)?;
     let text = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?.0;
     let old = Note::parse_file(&text, config.tags, old_path.file_stem());
     let stem = new_stem(old_path, &old.title, title, sources.verbatim_names)?;
     let mut taken: Vec<RelPath> = Vec::new();
     while taken.len() < MAX_NAMES as usize {
         let to = free_name(call, config, old_path, &stem, &taken).await?;
+        call.screen.check_place(&to)?;
         let mut task = Task {
             call,
             config,
@@ -152,7 +155,7 @@ pub(crate) async fn finish(
 pub(crate) async fn forget(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
     let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
-        bytes.map(|_| Change::Remove(())).ok_or_else(|| no_note(path))
+        Ok(Change::Remove(call.screen.removed(path, bytes.ok_or_else(|| no_note(path))?)?, ()))
     });
     let backup = match forgotten.await?.1 {
         Backup::Kept(file) | Backup::Elsewhere(file, _) => call.scope.shown(&file),
@@ -165,7 +168,7 @@ pub(crate) async fn forget(call: &Call, path: &RelPath, backlinks: u32) -> Resul
         1 => message.push_str("; 1 note still links to it"),
         many => message.push_str(&format!("; {many} notes still link to it")),
     }
-    Ok(ForgetReply { path, backup, message })
+    Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
 }
 
 /// Whether a note says that it supersedes the one at a path below the root of the notebook.
@@ -360,7 +363,8 @@ impl Task<'_> {
                         return Err(self.gone());
                     }
                     let text = self.renamed_text(&old).text;
-                    if create_note(self.call, to, &text).await? {
+                    let renamed = self.call.screen.moved(to, None, text.clone().into_bytes())?;
+                    if create_note(self.call, to, renamed).await? {
                         made = Some(text);
                     }
                 }
@@ -378,7 +382,8 @@ impl Task<'_> {
                         return Err(self.both_changed());
                     }
                     // Somebody saved the old file in between: the new one takes that over.
-                    if write_version(&self.call.fs, to, wanted.clone().into_bytes(), version).await? {
+                    let renamed = self.call.screen.moved(to, Some(new.as_bytes()), wanted.clone().into_bytes())?;
+                    if write_version(&self.call.fs, to, &renamed, version).await? {
                         made = Some(wanted);
                     }
                 }
@@ -400,7 +405,7 @@ impl Task<'_> {
                 self.intent.close(self.call, self.config).await?;
                 return Err(self.both_changed());
             }
-            if remove_version(&self.call.fs, from, version).await? {
+            if remove_version(&self.call.fs, from, version, Removal::OF_COPY).await? {
                 return Ok(());
             }
         }
@@ -453,7 +458,8 @@ impl Task<'_> {
             if self.intent.current(self.call, self.config).await?.is_none() {
                 return Ok(None);
             }
-            if write_version(&self.call.fs, path, new.text.clone().into_bytes(), version).await? {
+            let rewritten = self.call.screen.moved(path, Some(text.as_bytes()), new.text.clone().into_bytes())?;
+            if write_version(&self.call.fs, path, &rewritten, version).await? {
                 return Ok(Some(new));
             }
         }
@@ -572,7 +578,7 @@ impl Task<'_> {
             links: 0,
             files: 0,
             not_rewritten: Vec::new(),
-            message: String::new(),
+            message: ForModel::default(),
         }
     }
 
@@ -583,12 +589,13 @@ impl Task<'_> {
             (links, 1) => format!("{links} links rewritten in 1 note"),
             (links, files) => format!("{links} links rewritten in {files} notes"),
         };
-        reply.message = format!("Renamed {} to {}; {links}", reply.old_path, reply.path);
+        let mut message = format!("Renamed {} to {}; {links}", reply.old_path, reply.path);
         if !reply.not_rewritten.is_empty() {
             let named = reply.not_rewritten.iter().map(|Warning { path, message }| format!("\n- {path}: {message}"));
             let named: String = named.collect();
-            reply.message.push_str(&format!("\nNot rewritten, and perhaps still linked to the old name:{named}"));
+            message.push_str(&format!("\nNot rewritten, and perhaps still linked to the old name:{named}"));
         }
+        reply.message = ForModel::escaped(&message);
     }
 }
 

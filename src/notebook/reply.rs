@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Warning;
 use crate::search::Skipped;
-use crate::trust::Provenance;
+use crate::trust::{ForModel, Provenance};
 
 /// What a recall found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,8 +14,8 @@ pub struct RecallReply {
     pub hits: Vec<RecallHit>,
     /// How many notes match; `hits` is a page of them.
     pub total: u32,
-    /// The hits as text for a person or a model.
-    pub rendered: String,
+    /// The hits as text for a person or a model, made harmless.
+    pub rendered: ForModel,
     /// What was not as it should be, and is no reason to stop: a configuration that cannot be read,
     /// frontmatter that is no YAML.
     pub warnings: Vec<Warning>,
@@ -99,6 +99,8 @@ pub struct NoteInfo {
     pub created: u64,
     /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
     pub modified: u64,
+    /// Where its text comes from, if that keeps it out of prompts until a person approves it.
+    pub unapproved: Option<Provenance>,
 }
 
 /// Notes and the links between them.

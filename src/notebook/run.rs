@@ -14,8 +14,8 @@ use super::session::Session;
 use super::snapshot::{ParsedNotes, Snapshot};
 use super::{NoteView, NotebookCommand, NotebookReply, change, queries, screen};
 use crate::context::TurnMemories;
-use crate::document::Value;
-use crate::engine::{Call, Scope};
+use crate::document::{Note, TagSyntax, Value};
+use crate::engine::{Call, Loaded, Scope, load};
 use crate::protocol::{Error, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
@@ -62,9 +62,9 @@ pub(crate) async fn run(
     notebook: &Rc<Notebook>,
     command: NotebookCommand,
 ) -> Result<NotebookReply, Error> {
-    let (command, screen) = screen::screened(call, command.below_notebook(&call.scope))?;
+    let command = screen::screened(call, command.below_notebook(&call.scope))?;
     let mut reply = run_screened(call, notebook, command).await?;
-    screen::tell(&screen, &mut reply);
+    screen::tell(&call.screen, &mut reply);
     Ok(reply)
 }
 
@@ -170,9 +170,10 @@ pub(crate) async fn waiting(call: &Call, notebook: &Rc<Notebook>) -> Result<Vec<
         Ok(views.filter(|(view, _)| standing(view).is_some()).map(|(_, id)| *id).collect())
     };
     read_texts(call, notebook, ids).await?;
-    look(notebook, call, |snapshot| {
+    let mut found: Vec<Waiting> = look(notebook, call, |snapshot| {
         let views = snapshot.views.iter().enumerate();
-        let waiting = views.filter_map(|(place, view)| Some((place, view, standing(view)?)));
+        let of_file = |view: &NoteView<'_>| Standing::of_text(view.text).unapproved();
+        let waiting = views.filter_map(|(place, view)| Some((place, view, of_file(view)?)));
         let waiting = waiting.map(|(place, view, provenance)| {
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
@@ -189,8 +190,33 @@ pub(crate) async fn waiting(call: &Call, notebook: &Rc<Notebook>) -> Result<Vec<
                 path,
             })
         });
-        waiting.collect()
-    })
+        waiting.collect::<Result<Vec<Waiting>, Error>>()
+    })?;
+    found.extend(waiting_in_shared(call).await?);
+    Ok(found)
+}
+
+/// The shared long-term memory, if it waits. It is outside of the notebook of a project, and in its block.
+async fn waiting_in_shared(call: &Call) -> Result<Option<Waiting>, Error> {
+    let path = call.scope.layout.shared_long_term();
+    if call.scope.layout.below_notebook(path).is_some() {
+        return Ok(None);
+    }
+    let limit = call.scope.limits.max_file_bytes;
+    let Loaded::Whole { bytes, .. } = load(&call.fs, path, limit).await? else { return Ok(None) };
+    let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(None) };
+    let Some(provenance) = Standing::of_text(text).unapproved() else { return Ok(None) };
+    let note = Note::parse(text, TagSyntax::default());
+    Ok(Some(Waiting {
+        names: alloc::vec![call.scope.shown(path), path.to_string()],
+        is_entry: false,
+        provenance,
+        source: note.frontmatter.value("source").and_then(Value::text),
+        version: version_of(text),
+        size: text.len() as u64,
+        text: text.get(note.body).unwrap_or_default().to_string(),
+        path: path.clone(),
+    }))
 }
 
 /// Brings the index up to date, under the configuration as it is now.

@@ -6,10 +6,10 @@ use crate::protocol::{Error, ErrorCode};
 use crate::trust::{Provenance, Screen};
 
 /// The command as it may be run.
-pub(super) fn screened(call: &Call, command: NotebookCommand) -> Result<(NotebookCommand, Screen), Error> {
+pub(super) fn screened(call: &Call, command: NotebookCommand) -> Result<NotebookCommand, Error> {
     let config = call.scope.trust;
-    let mut screen = Screen::new(config);
-    let command = match command {
+    let screen = &call.screen;
+    Ok(match command {
         NotebookCommand::Remember(mut request) => {
             let provenance = config.provenance_of(request.provenance)?;
             if request.supersede && !provenance.is_trusted() {
@@ -33,6 +33,7 @@ pub(super) fn screened(call: &Call, command: NotebookCommand) -> Result<(Noteboo
             NotebookCommand::Link { from, to, text }
         }
         NotebookCommand::Rename { note, title } => {
+            screen.needs_trust("the name of a note")?;
             screen.name("title", &title)?;
             NotebookCommand::Rename { note, title }
         }
@@ -45,8 +46,7 @@ pub(super) fn screened(call: &Call, command: NotebookCommand) -> Result<(Noteboo
             NotebookCommand::RememberSummary { tool, summary: screen.summary("summary", summary)? }
         }
         other => other,
-    };
-    Ok((command, screen))
+    })
 }
 
 /// Where the text of a tool comes from: at best from the tool.

@@ -49,24 +49,21 @@ impl Session {
 pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Result<u32, Error> {
     catch_up(call, notebook).await?;
     let limit = limit as usize;
-    let newest = |snapshot: &Snapshot<'_>| {
-        let places = newest_facts(snapshot, limit).0.into_iter();
-        Ok(places.filter_map(|place| snapshot.ids.get(place).copied()).collect())
+    let mut looked_at = limit;
+    let (memories, unapproved) = loop {
+        let newest = |snapshot: &Snapshot<'_>| {
+            let places = newest_facts(snapshot, looked_at).into_iter();
+            Ok(places.filter_map(|place| snapshot.ids.get(place).copied()).collect())
+        };
+        read_texts(call, notebook, newest).await?;
+        let (found, memories, unapproved) =
+            look(notebook, call, |snapshot| Ok(approved_facts(call, notebook, snapshot, looked_at, limit)))?;
+        // What nobody has approved takes the place of nothing.
+        if memories.len() >= limit || found < looked_at {
+            break (memories, unapproved);
+        }
+        looked_at = looked_at.saturating_mul(2);
     };
-    read_texts(call, notebook, newest).await?;
-    let (memories, unapproved) = look(notebook, call, |snapshot: &Snapshot<'_>| {
-        let (facts, unapproved) = newest_facts(snapshot, limit);
-        let memories = facts.into_iter().filter_map(|place| {
-            let view = snapshot.views.get(place)?;
-            Some(RecalledMemory {
-                path: snapshot.shown(place, &call.scope),
-                title: title_or_stem(&view.note.title, view.path),
-                text: view.text.get(view.note.body.clone())?.to_string(),
-            })
-        });
-        let unapproved = unapproved.into_iter().map(|place| snapshot.shown(place, &call.scope));
-        Ok((memories.collect::<Vec<_>>(), unapproved.collect::<Vec<_>>()))
-    })?;
     let count = u32::try_from(memories.len()).unwrap_or(u32::MAX);
     let mut session = notebook.session.borrow_mut();
     session.first = memories;
@@ -74,25 +71,48 @@ pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Re
     Ok(count)
 }
 
-/// The places of the facts that were changed last, the newest first; and of those that are as new and that
-/// nobody has approved.
-fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> (Vec<usize>, Vec<usize>) {
+/// Of the facts that were changed last, how many there are, those that may go into a prompt, at most `limit`, and the
+/// paths of the others that are as new. Their files decide, not the index.
+fn approved_facts(
+    call: &Call,
+    notebook: &Notebook,
+    snapshot: &Snapshot<'_>,
+    looked_at: usize,
+    limit: usize,
+) -> (usize, Vec<RecalledMemory>, Vec<String>) {
+    let places = newest_facts(snapshot, looked_at);
+    let corpus = notebook.corpus.borrow();
+    let (mut memories, mut unapproved) = (Vec::new(), Vec::new());
+    for &place in &places {
+        if memories.len() == limit {
+            break;
+        }
+        let document = snapshot.ids.get(place).and_then(|id| corpus.files.doc(*id));
+        // A file that cannot be read now says nothing.
+        let Some((document, text)) = document.and_then(|document| Some((document, document.text.as_deref()?))) else {
+            continue;
+        };
+        let path = snapshot.shown(place, &call.scope);
+        if Standing::of_text(text).unapproved().is_some() {
+            unapproved.push(path);
+            continue;
+        }
+        let note = corpus.note_of_text(document).unwrap_or_default();
+        let title = title_or_stem(&note.title, document.path.as_str());
+        memories.push(RecalledMemory { path, title, text: text.get(note.body).unwrap_or_default().to_string() });
+    }
+    unapproved.truncate(limit);
+    (places.len(), memories, unapproved)
+}
+
+/// The places of the facts that were changed last, the newest first.
+fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
     let facts = snapshot.views.iter().enumerate();
     let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
     let facts = facts.filter(|(_, view)| is_fact(view.path));
     let mut facts: Vec<(Reverse<u64>, usize)> = facts.map(|(place, view)| (Reverse(view.modified), place)).collect();
     facts.sort_unstable();
-    let (mut approved, mut unapproved) = (Vec::new(), Vec::new());
-    for (_, place) in facts {
-        let standing = snapshot.views.get(place).map(|view| Standing::of(&view.note.frontmatter)).unwrap_or_default();
-        if approved.len() == limit {
-            break;
-        }
-        let places = if standing.unapproved().is_some() { &mut unapproved } else { &mut approved };
-        places.push(place);
-    }
-    unapproved.truncate(limit);
-    (approved, unapproved)
+    facts.into_iter().take(limit).map(|(_, place)| place).collect()
 }
 
 /// Recalls for a turn. What is found after a later turn has asked, or the same turn again, is dropped.

@@ -14,7 +14,7 @@ use crate::protocol::{
     Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
 };
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
-use crate::trust::TrustConfig;
+use crate::trust::{Screen, TrustConfig};
 
 /// 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {
@@ -40,6 +40,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
             trust: TrustConfig::default(),
         }),
         now,
+        screen: Screen::new(TrustConfig::default()),
     }
 }
 

@@ -432,6 +432,12 @@ impl Corpus {
         &self.ranked
     }
 
+    /// The note that a file says, parsed of its text; `None` where the text is not read.
+    pub(crate) fn note_of_text(&self, document: &Document) -> Option<Note> {
+        let text = document.text.as_deref()?;
+        Some(Note::parse_file(text, self.tags, stem(&document.path)))
+    }
+
     /// The note that supersedes the one at a path, given below the notebook, of those that may.
     pub(crate) fn newer(&self, path: &str, may: impl Fn(&Document) -> bool) -> Option<&Document> {
         let stem = path.strip_suffix(NOTE_SUFFIX).unwrap_or(path);

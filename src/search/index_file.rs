@@ -13,12 +13,12 @@ use core::cell::RefCell;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::corpus::{Corpus, Page, Pages, Restored};
+use super::corpus::{Corpus, FolderScope, Page, Pages, Restored};
 use super::files::{DocId, Document, EncodedNote};
 use super::ranked::RankedIndex;
 use crate::document::{FrontmatterProblem, TagSyntax};
-use crate::engine::{Call, Loaded, load_all};
-use crate::protocol::{Precondition, Version};
+use crate::engine::{Call, Loaded, load_all, write_cache};
+use crate::protocol::Version;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
@@ -94,9 +94,16 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     let mut corpus = corpus.borrow_mut();
     if corpus.is_untouched()
         && let Some(index) = decode(bytes, &corpus)
+        && is_of_scope(call, &index)
     {
         corpus.restore(index);
     }
+}
+
+/// Whether every file of the index is one that this memory may read: whoever wrote it may have named others.
+fn is_of_scope(call: &Call, index: &Restored) -> bool {
+    let folders = FolderScope::all(&call.scope.layout);
+    index.documents.iter().all(|(_, document)| folders.iter().any(|folder| folder.holds(&document.path)))
 }
 
 /// Writes the index, if so much has changed since that it is worth it.
@@ -116,7 +123,7 @@ pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
     for (number, part) in parts(&bytes).enumerate() {
         let Some(path) = part_path(call, number) else { return };
         // It is a cache: a host that does not write it is no reason to fail.
-        if call.fs.write(&path, part, Precondition::Any).await.is_err() {
+        if !write_cache(&call.fs, &path, part).await {
             return;
         }
     }

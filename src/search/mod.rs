@@ -24,7 +24,7 @@ pub(crate) use files::{DocId, Document, Files};
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
 
 use crate::protocol::FsError;
-use crate::trust::Provenance;
+use crate::trust::{ForModel, Provenance};
 
 /// How many line numbers a hit carries at most; `total_lines` counts all.
 pub const MAX_HIT_LINES: usize = 1000;
@@ -42,7 +42,7 @@ pub struct SearchResults {
     /// The page of matches that was asked for, best first.
     pub hits: Vec<SearchHit>,
     /// The hits as text for a model or a person, within the byte budget that was asked for.
-    pub rendered: String,
+    pub rendered: ForModel,
     /// How many hits are in `rendered`.
     pub rendered_hits: u32,
     /// Files that could not be searched.
@@ -83,7 +83,7 @@ pub struct SearchHit {
 
 impl SearchHit {
     /// The hit as it stands in a rendering.
-    fn block(&self) -> String {
+    fn block(&self) -> ForModel {
         let terms: Vec<&str> = self.terms.iter().map(String::as_str).collect();
         match self.unapproved {
             Some(provenance) => {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use memchr::memchr;
 
 use super::TermCount;
-use crate::document::truncate;
+use crate::trust::ForModel;
 
 /// How many lines around a hit are shown on each side.
 const CONTEXT_LINES: usize = 3;
@@ -78,40 +78,40 @@ pub(super) fn render(
     terms: &[TermCount],
     files: usize,
     remaining: usize,
-    blocks: impl Iterator<Item = String>,
+    blocks: impl Iterator<Item = ForModel>,
     max_bytes: usize,
-) -> (String, usize) {
+) -> (ForModel, usize) {
     let budget = max_bytes.saturating_sub(FRAME_BYTES);
-    let mut shown = String::new();
+    let mut shown = ForModel::default();
     let mut count = 0;
     for block in blocks {
         let separator = if count == 0 { "" } else { "\n\n" };
         if count > 0 && shown.len() + separator.len() + block.len() > budget {
             break;
         }
-        shown.push_str(separator);
-        shown.push_str(&block);
+        shown.push_ours(separator);
+        shown.push(&block);
         count += 1;
     }
     let counts: Vec<String> = terms.iter().map(|term| format!("{}({})", term.term, term.lines)).collect();
-    let mut out = format!(
-        "Searched {} term{}: {} across {files} file{}. Showing top {count} by relevance.\n\n{shown}",
+    let mut out = ForModel::escaped(&format!(
+        "Searched {} term{}: {} across {files} file{}. Showing top {count} by relevance.\n\n",
         terms.len(),
         plural(terms.len()),
         counts.join(" "),
         plural(files),
-    );
+    ));
+    out.push(&shown);
     let omitted = remaining.saturating_sub(count);
     if omitted > 0 {
-        let marker = format!("\n\n…[search truncated, {omitted} more file{} omitted]", plural(omitted));
-        out.push_str(&marker);
+        out.push_escaped(&format!("\n\n…[search truncated, {omitted} more file{} omitted]", plural(omitted)));
     }
-    (truncate(out, max_bytes, TRUNCATED), count)
+    (out.truncated(max_bytes, &ForModel::ours(TRUNCATED)), count)
 }
 
 /// The head of a hit's block.
-pub(super) fn block(path: &str, terms: &[&str], body: &str) -> String {
-    format!("{path}  [matched: {}]\n{body}", terms.join(", "))
+pub(super) fn block(path: &str, terms: &[&str], body: &str) -> ForModel {
+    ForModel::escaped(&format!("{path}  [matched: {}]\n{body}", terms.join(", ")))
 }
 
 fn plural(count: usize) -> String {
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn the_first_block_is_shown_whatever_its_size() {
         let terms = [TermCount { term: "x".into(), lines: 2 }];
-        let blocks = ["a".repeat(500), "b".to_string()];
+        let blocks = ["a".repeat(500), "b".to_string()].map(|text| ForModel::escaped(&text));
         let (text, count) = render(&terms, 2, 2, blocks.into_iter(), 300);
         assert_eq!(count, 1);
         assert!(text.ends_with(TRUNCATED));

@@ -7,6 +7,7 @@
 mod dates;
 mod entries;
 mod folded;
+mod instructions;
 mod layout;
 mod names;
 mod path;
@@ -17,6 +18,7 @@ pub(crate) use entries::text_of_name;
 pub use entries::{AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, portable_path};
 pub(crate) use folded::is_hidden;
 pub use folded::{folded_name, is_name};
+pub use instructions::is_instructions;
 pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, LongTermScope, NOTES_FOLDER, PROJECTS_FOLDER,
     SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER,

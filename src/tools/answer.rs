@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::json::{Object, cursor_text};
 use crate::document::head;
+use crate::trust::Flag;
 
 /// How long the text of an answer may be, in bytes, without the line that says how to get more.
 pub const MAX_ANSWER_BYTES: usize = 32_768;
@@ -15,11 +16,13 @@ pub const MAX_ANSWER_BYTES: usize = 32_768;
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) structured: Option<String>,
+    /// What was found in text that was made harmless before.
+    pub(super) flags: Vec<Flag>,
 }
 
 impl Answer {
     pub(super) fn new(text: impl Into<String>, structured: Object) -> Self {
-        Self { text: text.into(), structured: Some(structured.finish()) }
+        Self { text: text.into(), structured: Some(structured.finish()), flags: Vec::new() }
     }
 }
 

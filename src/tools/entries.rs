@@ -95,7 +95,7 @@ fn stored(reply: &StoreReply) -> Result<Answer, Error> {
     // Nothing was written, which a model would take for done.
     if reply.state == StoreState::Forgotten {
         let help = "it was forgotten on purpose; if it is true after all, store it in other words";
-        return Err(Error::new(ErrorCode::InvalidArgument, reply.message.clone(), help));
+        return Err(Error::new(ErrorCode::InvalidArgument, reply.message.as_str(), help));
     }
     let state = match &reply.state {
         StoreState::Stored => "stored",
@@ -111,7 +111,7 @@ fn stored(reply: &StoreReply) -> Result<Answer, Error> {
     object.text("category", &reply.category);
     object.text("state", state);
     object.texts("evicted", &reply.evicted);
-    Ok(Answer::new(reply.message.clone(), object))
+    Ok(Answer::new(reply.message.as_str(), object))
 }
 
 /// One entry; its content from a byte on where it is longer than an answer.

@@ -16,6 +16,7 @@ use crate::journal::{
 use crate::protocol::{Error, ErrorCode};
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
+use crate::trust::{add_flags, for_model};
 
 /// How many files a page of `list` names.
 const PAGE_FILES: usize = 200;
@@ -130,7 +131,7 @@ pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answe
         JournalReply::Edited(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);
-            Answer::new(reply.message, object)
+            Answer::new(reply.message.as_str(), object)
         }
         JournalReply::Found(results) => found(&arguments.needed("query"), results, arguments.start()?),
         _ => return Err(Error::new(ErrorCode::Internal, "no answer of the journal", "")),
@@ -144,7 +145,7 @@ fn written(reply: &WriteReply) -> Answer {
     if let Some(size) = reply.truncated_from {
         object.count("truncated_from", size);
     }
-    Answer::new(reply.message.clone(), object)
+    Answer::new(reply.message.as_str(), object)
 }
 
 fn read(reply: &ReadReply) -> Answer {
@@ -194,7 +195,7 @@ fn found(query: &str, results: SearchResults, start: u32) -> Answer {
     let mut text: String = match (total_files, hits.is_empty()) {
         (0, _) => format!("No matches for '{}'.", shown(query)),
         (total, true) => format!("No more matches for '{}': {total} in all.", shown(query)),
-        _ => rendered,
+        _ => rendered.into_string(),
     };
     if let Some(file) = skipped.first() {
         let count = skipped.len();
@@ -221,5 +222,10 @@ fn found(query: &str, results: SearchResults, start: u32) -> Answer {
     object.objects("hits", &objects);
     object.count("total", total_files.into());
     object.next(next.as_deref());
-    Answer::new(text, object)
+    let mut answer = Answer::new(text, object);
+    for hit in hits.iter().take(shown_hits as usize) {
+        // The rendering has them in a form that hides nothing.
+        add_flags(&mut answer.flags, for_model(&hit.body).1);
+    }
+    answer
 }

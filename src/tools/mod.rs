@@ -36,7 +36,7 @@ use crate::journal::JournalCommand;
 use crate::notebook::Notebook;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
-use crate::trust::for_model;
+use crate::trust::{ForModel, add_flags, for_model};
 use answer::Answer;
 use arguments::Arguments;
 use table::{Spec, TABLE};
@@ -134,7 +134,7 @@ pub struct ToolCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolAnswer {
     /// For the model.
-    pub text: String,
+    pub text: ForModel,
     /// The same for programs, as a JSON object; `None` where there is nothing but the text.
     pub structured: Option<String>,
     /// The text says what went wrong, and what to do.
@@ -158,11 +158,14 @@ pub(crate) struct Families<'a> {
 /// Runs a tool.
 pub(crate) async fn run(call: &Call, families: Families<'_>, given: &ToolCall) -> ToolAnswer {
     match answer(call, families, given).await {
-        Ok(Answer { text, structured }) => {
-            let (mut text, flags) = for_model(&text);
+        Ok(Answer { text, structured, mut flags }) => {
+            let (mut text, found) = for_model(&text);
+            add_flags(&mut flags, found);
             if !flags.is_empty() {
-                let flags: Vec<String> = flags.iter().map(|flag| for_model(&flag.to_string()).0).collect();
-                text.push_str(&format!("\n(made harmless above: {})", flags.join(", ")));
+                let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
+                text.push_ours("\n(made harmless above: ");
+                text.push_escaped(&flags.join(", "));
+                text.push_ours(")");
             }
             ToolAnswer { text, structured, is_error: false }
         }
@@ -206,7 +209,7 @@ async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result
         }
         ToolSet::Anthropic => {
             let text = anthropic::run(call, families.entries, given.dialect, &arguments).await?;
-            Ok(Answer { text, structured: None })
+            Ok(Answer { text, structured: None, flags: Vec::new() })
         }
     }
 }

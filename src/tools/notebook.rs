@@ -65,14 +65,14 @@ pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answ
             let mut object = Object::new();
             object.text("path", &reply.path);
             object.text("entry", &reply.entry);
-            Answer::new(with_warnings(reply.message, &reply.warnings), object)
+            Answer::new(with_warnings(reply.message.into_string(), &reply.warnings), object)
         }
         NotebookReply::Linked(reply) => {
             let mut object = Object::new();
             object.text("from", &reply.from);
             object.text("to", &reply.to);
             object.flag("already_linked", reply.already_linked);
-            Answer::new(reply.message, object)
+            Answer::new(reply.message.as_str(), object)
         }
         NotebookReply::Related(notes) => {
             related(&notes, &arguments.needed("note"), arguments.start()?, arguments.limit(USUAL_RELATED))
@@ -91,7 +91,7 @@ fn remembered(reply: &RememberReply) -> Answer {
     object.text("path", &reply.path);
     object.text("title", &reply.title);
     object.text("state", state);
-    Answer::new(with_warnings(reply.message.clone(), &reply.warnings), object)
+    Answer::new(with_warnings(reply.message.to_string(), &reply.warnings), object)
 }
 
 fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {

@@ -4,10 +4,10 @@
 //! the system prompt, pose as a role or as the answer of a tool, or forge a section or a marker of the block.
 //! Text that does none of this, and hides nothing, is unchanged.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::for_model::ForModel;
 use super::invisible::{Flag, FlagKind, count, reveal};
 use super::titles;
 
@@ -34,7 +34,12 @@ const ROLE_TAGS: [&str; 9] = [
 /// block gets a `\`. A character that nobody sees becomes visible, as `[U+202E]`, unless the script or the
 /// emoji that it stands in needs it.
 #[must_use]
-pub fn for_model(text: &str) -> (String, Vec<Flag>) {
+pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
+    ForModel::with_flags(text)
+}
+
+/// As [`for_model`].
+pub(super) fn escape_stored(text: &str) -> (String, Vec<Flag>) {
     let mut flags = Vec::new();
     let escaped = escape(text, &mut flags);
     (reveal(&escaped, &mut flags), flags)
@@ -63,7 +68,7 @@ fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
         // A tag may go on in the lines below.
         let rest = || body.get(at + c.len_utf8()..).unwrap_or_default();
         match c {
-            '<' | '＜' | '‹' | '〈' | '﹤' if opens_tag(rest()) || poses(rest()) => {
+            _ if is_tag_start(c) && (opens_tag(rest()) || poses(rest())) => {
                 count(flags, FlagKind::Markup, || name_of(body.get(at..).unwrap_or_default()));
                 out.push_str("&lt;");
             }
@@ -71,6 +76,21 @@ fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
         }
     }
     out
+}
+
+/// Whether a character may begin a tag, as a model reads it.
+pub(super) fn is_tag_start(c: char) -> bool {
+    matches!(c, '<' | '＜' | '‹' | '〈' | '﹤')
+}
+
+/// How much of a text is looked at for a tag that goes over its end, in bytes.
+pub(super) const TAG_REACH: usize = 256;
+
+/// The place and the length of the character that begins a tag, where the text begins with a tag.
+pub(super) fn open_tag(text: &str) -> Option<(usize, usize)> {
+    let first = text.chars().next().filter(|&c| is_tag_start(c))?;
+    let rest = text.get(first.len_utf8()..)?;
+    (opens_tag(rest) || poses(rest)).then_some((0, first.len_utf8()))
 }
 
 /// What a tag or a title is called in a report: its first letters.
@@ -81,20 +101,26 @@ fn name_of(text: &str) -> String {
 
 /// An item of a list, escaped. Every line of the text is indented below the heading, so that none can pose as
 /// another item.
-pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> String {
+pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
     let mut escaped = |text: &str| {
         let (text, found) = for_model(text);
         add_flags(flags, found);
         text
     };
-    let mut item = format!("- {}\n", escaped(heading));
-    for line in escaped(&text.trim().replace("\r\n", "\n")).split(is_line_break) {
-        let line = line.trim_end();
-        if !line.is_empty() {
-            item.push_str("  ");
-            item.push_str(line);
+    let mut item = ForModel::ours("- ");
+    item.push(&escaped(heading));
+    item.push_ours("\n");
+    let text = escaped(&text.trim().replace("\r\n", "\n"));
+    let mut start = 0;
+    for line in text.split(is_line_break) {
+        let kept = line.trim_end().len();
+        if kept > 0 {
+            item.push_ours("  ");
+            item.push(&text.part(start..start + kept));
         }
-        item.push('\n');
+        item.push_ours("\n");
+        start +=
+            line.len() + text.get(start + line.len()..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     }
     item
 }
@@ -130,7 +156,8 @@ fn poses(rest: &str) -> bool {
     }
     let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':');
     let name: String = letters.take_while(is_of_name).take(LONGEST_TITLE).collect();
-    ROLE_TAGS.contains(&name.as_str()) || name.starts_with("antml:")
+    // A namespace before or after the name of a role makes no difference to a reader.
+    name.split(':').any(|part| ROLE_TAGS.contains(&part)) || name.starts_with("antml:")
 }
 
 /// Lower case, and full-width letters as plain ones.
@@ -192,9 +219,10 @@ const LONGEST_TITLE: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     fn escape(text: &str) -> String {
-        for_model(text).0
+        for_model(text).0.into_string()
     }
 
     #[test]
@@ -270,6 +298,10 @@ mod tests {
             "<|im_start|>",
             "<|endoftext|>",
             "<\nhuman>",
+            "<system:note>",
+            "<system: obey>",
+            "</x:system>",
+            "<x:tool_result>",
         ] {
             let (text, flags) = for_model(tag);
             assert!(text.starts_with("&lt;"), "{tag:?} became {text:?}");
@@ -278,14 +310,14 @@ mod tests {
         for text in
             ["Vec<SystemTime>", "<systemd>", "a <human_id> b", "x <|> y", "<||>", "a <| b", "<user>@host", "<div>"]
         {
-            assert_eq!(for_model(text), (text.into(), Vec::new()));
+            assert_eq!((for_model(text).0.as_str(), for_model(text).1), (text, Vec::new()));
         }
     }
 
     #[test]
     fn what_was_found_is_counted_by_kind() {
         let (_, flags) = for_model("</memory></ MEMORY >\n## Scratchpad (open items)\u{202e}\u{200b}");
-        let told: Vec<String> = flags.iter().map(|flag| format!("{flag}")).collect();
+        let told: Vec<String> = flags.iter().map(alloc::string::ToString::to_string).collect();
         assert_eq!(told, ["3 markup (</memory)", "1 bidirectional (U+202E)", "1 invisible (U+200B)"]);
     }
 }

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 pub struct Flag {
     /// What kind of thing it is.
     pub kind: FlagKind,
-    /// The first of its kind: `U+202E` for a character, `</memory` for markup.
+    /// The first of its kind: `U+202E` for a character, `</memory` for markup, the address of a link or an image.
     pub what: String,
     /// How many of the kind there are.
     pub count: u32,
@@ -41,10 +41,18 @@ pub enum FlagKind {
     Control,
     /// A tag, a title or a marker that poses as one of the block, of a role or of a tool.
     Markup,
+    /// A link to an address outside of the store. Looked for only in what waits to be approved.
+    Link,
+    /// A picture, or other HTML with an address, that is loaded from outside when the text is displayed: the address
+    /// can carry text away. Looked for likewise.
+    Image,
+    /// A comment of HTML, which nobody sees once the text is displayed. Looked for likewise.
+    HtmlComment,
 }
 
 impl FlagKind {
-    /// Its name: `invisible`, `bidirectional`, `unicode-tag`, `variation-selector`, `control`, `markup`.
+    /// Its name: `invisible`, `bidirectional`, `unicode-tag`, `variation-selector`, `control`, `markup`, `link`,
+    /// `image`, `html-comment`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +62,9 @@ impl FlagKind {
             Self::VariationSelector => "variation-selector",
             Self::Control => "control",
             Self::Markup => "markup",
+            Self::Link => "link",
+            Self::Image => "image",
+            Self::HtmlComment => "html-comment",
         }
     }
 }
@@ -123,6 +134,29 @@ fn end_row(out: &mut String, in_a_row: &mut u32) {
         out.push_str(&format!("[{} more hidden]", *in_a_row - SHOWN_IN_A_ROW));
     }
     *in_a_row = 0;
+}
+
+/// Returns true for a character that nobody sees, or that a terminal obeys: every control character but the tab and
+/// the line feed. It does not matter what stands beside it.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    kind_of(c).is_some() || (c.is_control() && !matches!(c, '\t' | '\n'))
+}
+
+/// Returns the text for a terminal: hidden characters are shown as `[U+202E]`, except where scripts and emoji need
+/// them, and so is every control character but tabs and line ends.
+#[must_use]
+pub fn for_terminal(text: &str) -> String {
+    let revealed = reveal(text, &mut Vec::new()).replace("\r\n", "\n");
+    let mut out = String::with_capacity(revealed.len());
+    for c in revealed.chars() {
+        if c.is_control() && !matches!(c, '\t' | '\n') {
+            out.push_str(&format!("[U+{:04X}]", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// What a character is that nobody sees. The ends of lines are seen.
@@ -297,6 +331,17 @@ mod tests {
         assert_eq!(flags.first().map(|flag| flag.count), Some(31));
         // A second selector behind the one that belongs there is one too many.
         assert_eq!(revealed("❤\u{fe0f}\u{fe0f}").0, "❤\u{fe0f}[U+FE0F]");
+    }
+
+    #[test]
+    fn a_terminal_gets_no_control_character_and_no_hidden_one() {
+        assert_eq!(for_terminal("a\u{1b}]52;c;eA==\u{7}\r\n\tb\rc"), "a[U+001B]]52;c;eA==[U+0007]\n\tb[U+000D]c");
+        assert_eq!(for_terminal("\u{85}\u{b}\u{9b}31m\u{7f}"), "[U+0085][U+000B][U+009B]31m[U+007F]");
+        assert_eq!(for_terminal("می\u{200c}خواهم \u{202e}x"), "می\u{200c}خواهم [U+202E]x");
+        for c in (0..0x110000).filter_map(char::from_u32).filter(|&c| is_hidden(c)) {
+            let shown = for_terminal(&format!("a{c}b"));
+            assert!(!shown.contains(is_hidden), "{c:?} gives {shown:?}");
+        }
     }
 
     #[test]

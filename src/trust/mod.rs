@@ -19,6 +19,7 @@
 
 mod echo;
 mod escape;
+mod for_model;
 mod invisible;
 mod provenance;
 mod screen;
@@ -27,12 +28,13 @@ pub(crate) mod titles;
 mod waiting;
 
 pub use escape::for_model;
-pub use invisible::{Flag, FlagKind};
+pub use for_model::ForModel;
+pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
 pub use provenance::{Provenance, Standing};
 pub use screen::{SecretPolicy, TrustConfig};
 pub use secrets::{FoundSecret, secrets_in};
 
-pub(crate) use escape::{add_flags, is_ignorable, is_line_break, list_item, unforged};
+pub(crate) use escape::{add_flags, is_ignorable, is_line_break, list_item};
 pub(crate) use provenance::{approve, mark};
-pub(crate) use screen::Screen;
-pub(crate) use waiting::{Waiting, version_of};
+pub(crate) use screen::{Removal, Screen, Screened};
+pub(crate) use waiting::{Waiting, sha256, version_of};

@@ -85,7 +85,7 @@ impl Standing {
 
     /// What the head of a file says.
     #[must_use]
-    pub fn of(frontmatter: &Frontmatter) -> Self {
+    pub(crate) fn of(frontmatter: &Frontmatter) -> Self {
         let provenance = match frontmatter.value(PROVENANCE) {
             None => Provenance::User,
             Some(Value::String(word)) => Provenance::parse(word.trim()).unwrap_or(Provenance::Import),
@@ -95,10 +95,31 @@ impl Standing {
         Self { provenance, approved }
     }
 
-    /// What a file says.
+    /// Reads the standing in the text of a whole file. Frontmatter that cannot be read and names a provenance counts as
+    /// that of an import.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
-        Self::of(&Frontmatter::parse(text))
+        let frontmatter = Frontmatter::parse(text);
+        let block = text.get(frontmatter.span.clone()).unwrap_or_default();
+        if frontmatter.problem.is_some() && frontmatter.value(PROVENANCE).is_none() && names_provenance(block) {
+            return Self::new(Provenance::Import);
+        }
+        Self::of(&frontmatter)
+    }
+
+    /// Reads the standing in the start of a file that is too large to be read whole. Frontmatter that has no end there
+    /// counts as that of an import if it names a provenance.
+    #[must_use]
+    pub(crate) fn of_start(text: &str) -> Self {
+        let is_open =
+            text.trim_start_matches('\u{feff}').starts_with("---") && Frontmatter::parse(text).span.is_empty();
+        if is_open && names_provenance(text) { Self::new(Provenance::Import) } else { Self::of_text(text) }
+    }
+
+    /// The standing that the bytes of a file have. Bytes that are not text have no frontmatter.
+    #[must_use]
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        core::str::from_utf8(bytes).map(Self::of_text).unwrap_or_default()
     }
 
     /// Where the text comes from, if that keeps it out of prompts.
@@ -106,6 +127,12 @@ impl Standing {
     pub fn unapproved(&self) -> Option<Provenance> {
         (!self.provenance.is_trusted() && self.approved.is_none()).then_some(self.provenance)
     }
+}
+
+/// Whether a line of frontmatter sets a provenance, whatever is wrong with the rest.
+fn names_provenance(block: &str) -> bool {
+    let key = |line: &str| line.trim_start().get(..PROVENANCE.len()).map(str::to_ascii_lowercase);
+    block.lines().any(|line| key(line).as_deref() == Some(PROVENANCE))
 }
 
 /// The text of a file with another provenance, not approved. `None` where its frontmatter could not be made
@@ -154,6 +181,18 @@ mod tests {
             assert_eq!(of(unknown), Some(Provenance::Import), "{unknown}");
         }
         assert_eq!(Standing::of_text("no frontmatter").unapproved(), None);
+    }
+
+    #[test]
+    fn frontmatter_that_cannot_be_read_is_trusted_only_if_it_names_no_provenance() {
+        let of = |block: &str| Standing::of_text(&format!("---\n{block}\n---\n\nx")).unapproved();
+        assert_eq!(of("title: Error: foo"), None);
+        assert_eq!(of("title: Error: foo\nprovenance: tool"), Some(Provenance::Import));
+        assert_eq!(of("Provenance : user\n: ["), Some(Provenance::Import));
+        let of = |start: &str| Standing::of_start(start).unapproved();
+        assert_eq!(of("---\ntitle: a\n"), None);
+        assert_eq!(of("---\nprovenance: tool\ntitle: a\n"), Some(Provenance::Import));
+        assert_eq!(of("text\nprovenance: tool\n"), None);
     }
 
     #[test]

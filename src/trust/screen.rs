@@ -1,13 +1,22 @@
-//! [`Screen`]: what a command brings in, held against the policy of its memory before anything is written.
+//! [`Screen`]: the policy of a memory, which every text that a command brings in has to pass.
+//!
+//! Commands check their arguments first, so that an error names the argument. Then the bytes of each file pass, as they
+//! are to be stored: only that finds a secret that two harmless texts make together. [`Screened`] and [`Removal`] are the
+//! proof, and the engine changes no file without one.
 
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::ops::Range;
 
 use super::echo::{Echo, echo};
+use super::for_model::ForModel;
 use super::provenance::{Provenance, Standing};
 use super::secrets::{FoundSecret, redacted, secrets_in};
 use crate::protocol::{Error, ErrorCode};
+use crate::store::{Layout, RelPath, is_instructions};
 
 /// Whose text a memory takes, and what of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,20 +65,231 @@ impl TrustConfig {
     }
 }
 
-/// A check of what one command brings in.
+/// Bytes that may be stored.
+///
+/// The engine writes nothing else. They have passed a [`Screen`], were stored before, or are a record of our own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Screened(Vec<u8>);
+
+impl Screened {
+    /// Bytes that are stored already: of a file that moves, or of a copy that is kept.
+    pub(crate) fn unchanged(stored: &[u8]) -> Self {
+        Self(stored.to_vec())
+    }
+
+    /// A record that has no text of a command: a number, a template that is built in.
+    pub(crate) fn ours(record: Vec<u8>) -> Self {
+        Self(record)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// The permission to remove a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Removal(());
+
+impl Removal {
+    /// Of a file whose text another file has, or that is a record of our own.
+    pub(crate) const OF_COPY: Self = Self(());
+    /// Of an entry that has outlived its category.
+    pub(crate) const OF_EXPIRED: Self = Self(());
+}
+
+/// The policy of a memory, and what it has done to the texts of one command.
+#[derive(Clone, Debug)]
 pub(crate) struct Screen {
     config: TrustConfig,
+    /// The scope of the memory; `None` in tests of the policy alone.
+    layout: Option<Layout>,
+    done: Rc<RefCell<Done>>,
+}
+
+/// What was done to texts, for the reply.
+#[derive(Debug, Default)]
+struct Done {
     redacted: Vec<&'static str>,
     echoes: bool,
+    /// The rules that know a secret that a change has taken out of a file.
+    removed: Vec<&'static str>,
 }
+
+/// How far from a change a secret may begin or end that the change completes, in bytes. It is more than the longest
+/// token that a rule knows.
+const SECRET_REACH: usize = 32 << 10;
 
 impl Screen {
     pub(crate) fn new(config: TrustConfig) -> Self {
-        Self { config, redacted: Vec::new(), echoes: false }
+        Self { config, layout: None, done: Rc::default() }
+    }
+
+    /// The policy for the files of a scope.
+    pub(crate) fn of_scope(config: TrustConfig, layout: Layout) -> Self {
+        Self { layout: Some(layout), ..Self::new(config) }
+    }
+
+    /// The bytes that a file is to have. `before` are those that it has; `None` for a new file.
+    pub(crate) fn file(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
+        self.check_standing(path, before, Some(&after))?;
+        self.moved(path, before, after)
+    }
+
+    /// As [`file`](Self::file), for an edit by hand: only a person changes where the text of a file is from.
+    pub(crate) fn edited(&self, path: &RelPath, before: &str, after: String) -> Result<Screened, Error> {
+        if self.config.provenance != Provenance::User && Standing::of_text(before) != Standing::of_text(&after) {
+            let message = "the edit changes what a file says of where its text is from";
+            let help = "leave `provenance` and `approved` as they are; nothing was written";
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
+        self.file(path, Some(before.as_bytes()), after.into_bytes())
+    }
+
+    /// As [`file`](Self::file), for a text that stays as trusted as it is: it is moved, counted or approved.
+    pub(crate) fn moved(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
+        self.check_place(path)?;
+        if before.is_none() {
+            self.name("the name of the file", path.as_str())?;
+        }
+        self.without_new_secrets(path, before.unwrap_or_default(), after).map(Screened)
+    }
+
+    /// Bytes that are added at the end of a file, on a line of their own.
+    pub(crate) fn added(&self, path: &RelPath, addition: Vec<u8>) -> Result<Screened, Error> {
+        self.needs_trust(path.as_str())?;
+        self.moved(path, None, addition)
+    }
+
+    /// The bytes of a backup, which take the place of what the file has.
+    pub(crate) fn restored(&self, path: &RelPath, before: Option<&[u8]>, kept: Vec<u8>) -> Result<Screened, Error> {
+        self.check_place(path)?;
+        self.check_standing(path, before, Some(&kept))?;
+        Ok(Screened(kept))
+    }
+
+    /// The removal of a file with this text.
+    pub(crate) fn removed(&self, path: &RelPath, before: &[u8]) -> Result<Removal, Error> {
+        self.check_place(path)?;
+        self.check_standing(path, Some(before), None)?;
+        self.notice_removed(before, &[]);
+        Ok(Removal(()))
+    }
+
+    /// The removal of a file with this text, which gets another name.
+    pub(crate) fn renamed(&self, from: &RelPath, text: &[u8], to: &RelPath) -> Result<Removal, Error> {
+        self.check_place(from)?;
+        self.check_place(to)?;
+        self.check_standing(from, Some(text), None)?;
+        self.name("the new name of the file", to.as_str())?;
+        Ok(Removal(()))
+    }
+
+    /// The removal of a text of this standing.
+    pub(crate) fn removed_of(&self, path: &RelPath, standing: Standing) -> Result<Removal, Error> {
+        self.check_place(path)?;
+        self.check_replaced(path, standing)?;
+        Ok(Removal(()))
+    }
+
+    /// Refuses a change of a file that agents take instructions from, or that other projects read, unless a person makes
+    /// it.
+    pub(crate) fn check_place(&self, path: &RelPath) -> Result<(), Error> {
+        let provenance = self.config.provenance;
+        if provenance == Provenance::User {
+            return Ok(());
+        }
+        if let Some(layout) = self.layout.as_ref().filter(|layout| layout.is_shared_with_other_projects(path)) {
+            let message = format!("`{path}` is shared by every project, and this memory writes for its project alone");
+            let help = format!(
+                "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
+                 `--scope all`; nothing was changed",
+                layout.long_term()
+            );
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
+        if !is_instructions(path) {
+            return Ok(());
+        }
+        let message = format!(
+            "{path} is a file that agents take instructions from, and this memory was opened for `{provenance}`"
+        );
+        let help = "choose another name, or ask the person who owns the memory to change it";
+        Err(Error::new(ErrorCode::NotPermitted, message, help))
+    }
+
+    /// Refuses a change by text of tools and imports of a file that is trusted, or that would not say where its text is
+    /// from.
+    fn check_standing(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), Error> {
+        if self.config.provenance.is_trusted() {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            self.check_replaced(path, Standing::of_bytes(before))?;
+        }
+        match after {
+            Some(after) if Standing::of_bytes(after).unapproved().is_none() => self.needs_trust(path.as_str()),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_replaced(&self, path: &RelPath, before: Standing) -> Result<(), Error> {
+        let provenance = self.config.provenance;
+        if provenance.is_trusted() || before.unapproved().is_some() {
+            return Ok(());
+        }
+        let message = format!("text of `{provenance}` cannot change or remove {path}, whose text is trusted");
+        let help = "keep it as a note with `remember`, or as an entry with `store`, under a name of its own; \
+                    nothing was changed";
+        Err(Error::new(ErrorCode::NotPermitted, message, help))
+    }
+
+    /// The bytes without the secrets that `before` does not have. Only what differs is looked at, and what is near.
+    fn without_new_secrets(&self, path: &RelPath, before: &[u8], after: Vec<u8>) -> Result<Vec<u8>, Error> {
+        if self.config.secrets == SecretPolicy::Allow {
+            return Ok(after);
+        }
+        self.notice_removed(before, &after);
+        let (old, new) = differing(before, &after);
+        let text = String::from_utf8_lossy(after.get(new.clone()).unwrap_or_default());
+        let known = String::from_utf8_lossy(before.get(old).unwrap_or_default());
+        let found = secrets_beside(&text, &known);
+        if found.is_empty() {
+            return Ok(after);
+        }
+        let is_text = text.len() == new.len();
+        if self.config.secrets == SecretPolicy::Refuse || !is_text {
+            return Err(refused(path.as_str(), &found));
+        }
+        self.note_redacted(&found);
+        let (start, end) = (after.get(..new.start).unwrap_or_default(), after.get(new.end..).unwrap_or_default());
+        Ok([start, redacted(&text, &found).as_bytes(), end].concat())
+    }
+
+    /// Notes the secrets that a change takes out of a file: it does not take them out of backups.
+    fn notice_removed(&self, before: &[u8], after: &[u8]) {
+        let (new, old) = differing(after, before);
+        let text = String::from_utf8_lossy(before.get(old).unwrap_or_default());
+        let left = String::from_utf8_lossy(after.get(new).unwrap_or_default());
+        let mut done = self.done.borrow_mut();
+        for secret in secrets_beside(&text, &left) {
+            if !done.removed.contains(&secret.rule) {
+                done.removed.push(secret.rule);
+            }
+        }
+    }
+
+    fn note_redacted(&self, found: &[FoundSecret]) {
+        let mut done = self.done.borrow_mut();
+        for secret in found {
+            if !done.redacted.contains(&secret.rule) {
+                done.redacted.push(secret.rule);
+            }
+        }
     }
 
     /// A text to keep: without blocks of memory, and without secrets.
-    pub(crate) fn text(&mut self, what: &str, text: String) -> Result<String, Error> {
+    pub(crate) fn text(&self, what: &str, text: String) -> Result<String, Error> {
         let text = match echo(&text) {
             Echo::Nothing => text,
             Echo::Blocks(rest) => self.without_echo(what, rest)?,
@@ -83,7 +303,7 @@ impl Screen {
     }
 
     /// A text that would be lost if it were refused: sections of the block go as well.
-    pub(crate) fn summary(&mut self, what: &str, text: String) -> Result<String, Error> {
+    pub(crate) fn summary(&self, what: &str, text: String) -> Result<String, Error> {
         let text = match echo(&text) {
             Echo::Nothing => text,
             Echo::Blocks(rest) | Echo::Section(_, rest) => self.without_echo(what, rest)?,
@@ -91,17 +311,17 @@ impl Screen {
         self.without_secrets(what, text)
     }
 
-    fn without_echo(&mut self, what: &str, rest: String) -> Result<String, Error> {
+    fn without_echo(&self, what: &str, rest: String) -> Result<String, Error> {
         if rest.trim().is_empty() {
             let message = format!("{what} is the memory block and nothing else");
             return Err(Error::invalid_argument(message, "memory has it already; nothing was written"));
         }
-        self.echoes = true;
+        self.done.borrow_mut().echoes = true;
         Ok(rest)
     }
 
     /// Text as it came from elsewhere: without secrets.
-    pub(crate) fn without_secrets(&mut self, what: &str, text: String) -> Result<String, Error> {
+    pub(crate) fn without_secrets(&self, what: &str, text: String) -> Result<String, Error> {
         if self.config.secrets == SecretPolicy::Allow {
             return Ok(text);
         }
@@ -112,11 +332,7 @@ impl Screen {
         if self.config.secrets == SecretPolicy::Refuse {
             return Err(refused(what, &found));
         }
-        for secret in &found {
-            if !self.redacted.contains(&secret.rule) {
-                self.redacted.push(secret.rule);
-            }
-        }
+        self.note_redacted(&found);
         Ok(redacted(&text, &found))
     }
 
@@ -140,24 +356,61 @@ impl Screen {
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
-    /// An edit of a file that says where its text is from: only a person changes that.
-    pub(crate) fn edit(&self, before: &str, after: &str) -> Result<(), Error> {
-        if self.config.provenance == Provenance::User || Standing::of_text(before) == Standing::of_text(after) {
-            return Ok(());
-        }
-        let help = "leave `provenance` and `approved` as they are; nothing was written";
-        Err(Error::new(ErrorCode::NotPermitted, "the edit changes what a file says of where its text is from", help))
+    /// Adds what was done to texts to a message, once.
+    pub(crate) fn tell(&self, message: &mut ForModel) {
+        message.push_escaped(&self.told());
     }
 
-    /// Adds what was changed of the text to a message.
-    pub(crate) fn tell(&self, message: &mut String) {
-        if !self.redacted.is_empty() {
-            message.push_str(&format!(" (redacted: {})", self.redacted.join(", ")));
+    /// What was done to texts, as the end of a message; empty if it was told before.
+    pub(crate) fn told(&self) -> String {
+        let mut message = String::new();
+        let Done { redacted, echoes, removed } = core::mem::take(&mut *self.done.borrow_mut());
+        if !redacted.is_empty() {
+            message.push_str(&format!(" (redacted: {})", redacted.join(", ")));
         }
-        if self.echoes {
+        if echoes {
             message.push_str(" (left out: text of the memory block)");
         }
+        if !removed.is_empty() {
+            let rules = removed.join(", ");
+            message.push_str(&format!(
+                " (warning: a secret was removed, by the rule {rules}; its backup beside the file and the index in \
+                 .saddlebag may still have it: delete them, and change the secret)"
+            ));
+        }
+        message
     }
+}
+
+/// The ranges of two texts that differ, and what is near enough to make a secret with it.
+fn differing(before: &[u8], after: &[u8]) -> (Range<usize>, Range<usize>) {
+    let shortest = before.len().min(after.len());
+    let same_start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let behind = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
+    let same_end = behind.min(shortest - same_start);
+    let range = |text: &[u8]| {
+        let is_boundary = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
+        let start = same_start.saturating_sub(SECRET_REACH);
+        let end = (text.len() - same_end).saturating_add(SECRET_REACH).min(text.len());
+        let start = (0..=start).rev().find(is_boundary).unwrap_or(0);
+        let end = (end..=text.len()).find(is_boundary).unwrap_or(text.len());
+        start..end
+    };
+    (range(before), range(after))
+}
+
+/// The secrets of a text that another text does not have as often.
+fn secrets_beside(text: &str, other: &str) -> Vec<FoundSecret> {
+    let mut found = secrets_in(text);
+    if found.is_empty() {
+        return found;
+    }
+    let mut known: Vec<&str> = secrets_in(other).into_iter().filter_map(|secret| other.get(secret.range)).collect();
+    found.retain(|secret| {
+        let place = known.iter().position(|known| text.get(secret.range.clone()) == Some(known));
+        place.map(|place| known.swap_remove(place)).is_none()
+    });
+    found
 }
 
 /// The error names the rule and never the secret.
@@ -177,7 +430,6 @@ fn refused(what: &str, found: &[FoundSecret]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
 
@@ -197,13 +449,13 @@ mod tests {
 
     #[test]
     fn a_secret_is_redacted_or_kept_by_policy() {
-        let mut redacting = screen(SecretPolicy::Redact);
+        let redacting = screen(SecretPolicy::Redact);
         let text = redacting.text("content", format!("a {KEY} b {KEY}")).unwrap();
         assert_eq!(text, "a [redacted: aws-access-token] b [redacted: aws-access-token]");
-        let mut message = "Wrote it".to_string();
+        let mut message = ForModel::ours("Wrote it");
         redacting.tell(&mut message);
         assert_eq!(message, "Wrote it (redacted: aws-access-token)");
-        let mut allowing = screen(SecretPolicy::Allow);
+        let allowing = screen(SecretPolicy::Allow);
         assert_eq!(allowing.text("content", KEY.into()).as_deref(), Ok(KEY));
         allowing.tell(&mut message);
         assert_eq!(message, "Wrote it (redacted: aws-access-token)");
@@ -211,11 +463,11 @@ mod tests {
 
     #[test]
     fn the_block_is_left_out_and_a_summary_is_never_lost_for_a_part_of_it() {
-        let mut screen = screen(SecretPolicy::Refuse);
+        let screen = screen(SecretPolicy::Refuse);
         let section = "new\n## Scratchpad (open items)\n- [ ] old";
         assert_eq!(screen.text("content", section.into()).unwrap_err().code, ErrorCode::InvalidArgument);
         assert_eq!(screen.summary("summary", section.into()).as_deref(), Ok("new\n"));
-        let mut message = String::new();
+        let mut message = ForModel::default();
         screen.tell(&mut message);
         assert_eq!(message, " (left out: text of the memory block)");
         assert!(screen.summary("summary", "## Scratchpad (open items)\n- [ ] old".into()).is_err());

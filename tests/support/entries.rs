@@ -199,7 +199,7 @@ impl Eviction {
             .zip(&names)
             .map(|(row, key)| Kept { tier: row.tier(), updated: row.updated(), key })
             .collect();
-        let evicted = over_cap(&kept, self.cap).into_iter().map(|place| names[place].clone()).collect();
+        let evicted = over_cap(&kept, self.cap as usize).into_iter().map(|place| names[place].clone()).collect();
         same("evicted", &sorted(evicted), &sorted(keys(&self.evicted)))
     }
 }

@@ -9,7 +9,6 @@ pub mod entries;
 pub mod exchange;
 pub mod zk;
 
-use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry};
@@ -17,7 +16,9 @@ use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Memory, Reply};
 pub use saddlebag_component::COMPONENT;
-use saddlebag_host::{CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, Simulator};
+use saddlebag_host::{
+    CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, PrivateFolder, Simulator,
+};
 
 /// The compiled component, once for all tests of a process.
 static RUNTIME: LazyLock<ComponentRuntime> =
@@ -43,14 +44,25 @@ pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {
 pub fn component() -> ComponentOptions {
     let mut options = ComponentOptions::new(COMPONENT);
     options.sha256 = Some(saddlebag_component::SHA256);
-    options.cache = CodeCache::Folder(compiled_code());
+    options.cache = compiled_code();
     options
 }
 
-/// `compiled-code` in the build folder, which the running test is in: `<target>/<profile>/deps/<test>`.
-fn compiled_code() -> PathBuf {
+/// `compiled-code` in the build folder, which the running test is in: `<target>/<profile>/deps/<test>`. Where others
+/// can change it, as in a clone below a shared folder, in a folder of this user among the temporary ones.
+#[allow(clippy::print_stderr, reason = "a person who runs the tests should know")]
+fn compiled_code() -> CodeCache {
     let test = std::env::current_exe().expect("a test knows its own path");
-    test.ancestors().nth(3).expect("a test is in the build folder").join("compiled-code")
+    let built = test.ancestors().nth(3).expect("a test is in the build folder");
+    let folder = match PrivateFolder::make(&built.join("compiled-code")) {
+        Ok(_) => built.to_path_buf(),
+        Err(error) => {
+            let own = std::env::temp_dir().join("saddlebag-tests");
+            eprintln!("compiled code is kept in {}: {error}", own.display());
+            own
+        }
+    };
+    CodeCache::Folder { code: folder.join("compiled-code"), key: Some(folder.join("compiled-code.key")) }
 }
 
 /// The README's examples, run as tests.

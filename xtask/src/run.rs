@@ -40,6 +40,7 @@ pub(crate) fn command(
     let mut command = Command::new(program);
     command.args(&arguments).envs(environment.iter().copied()).current_dir(root()?);
     command.env("SADDLEBAG_CODE_CACHE", root()?.join("target/compiled-code"));
+    command.env("SADDLEBAG_CODE_KEY", root()?.join("target/compiled-code.key"));
     let cannot = |error| format!("cannot run `{line}`: {error}");
     let status = match output {
         Output::Inherited => {

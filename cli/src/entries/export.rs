@@ -1,10 +1,11 @@
 //! `export`: the files of the entries, in a folder or as a tar stream.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFile, EntryProblem};
+use saddlebag::trust::Standing;
 use serde_json::json;
 
 use super::args::ExportArgs;
@@ -12,7 +13,7 @@ use super::{execute, progress};
 use crate::args::{Durability, Global};
 use crate::commands::wrong_reply;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::{Root, Store};
 
 /// What an export has come to.
@@ -20,6 +21,8 @@ use crate::store::{Root, Store};
 struct Exported {
     paths: Vec<String>,
     bytes: usize,
+    /// How many of them nobody has approved.
+    unapproved: usize,
     problems: Vec<EntryProblem>,
 }
 
@@ -35,21 +38,28 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         write_file(made.path(), &file.path, &file.content).map_err(|error| target.failure(&error))
     })?;
     target.take(made)?;
-    let Exported { paths, bytes, problems } = &exported;
+    let Exported { paths, bytes, unapproved, problems } = &exported;
     let files = if paths.len() == 1 { "1 file".to_string() } else { format!("{} files", paths.len()) };
-    let object =
-        || json!({ "count": paths.len(), "bytes": bytes, "files": paths, "problems": super::json::problems(problems) });
-    output.object_or_line(object, &format!("Exported {files}, {bytes} bytes, to {}", args.out.display()))?;
+    let object = || {
+        json!({
+            "count": paths.len(),
+            "bytes": bytes,
+            "unapproved": unapproved,
+            "files": paths,
+            "problems": super::json::problems(problems),
+        })
+    };
+    let waiting = waiting(*unapproved);
+    output.object_or_line(object, &format!("Exported {files}, {bytes} bytes, to {}{waiting}", args.out.display()))?;
     output.flush()?;
     Ok(report(&exported.problems, output))
 }
 
 fn to_stream(args: &ExportArgs, store: &mut Store, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let stdout = io::stdout();
-    if stdout.is_terminal() {
+    if output::is_terminal() {
         return Err(Failure::usage("a terminal cannot show a tar stream", "send it to a file, or name a folder"));
     }
-    let mut tar = tar::Builder::new(io::BufWriter::new(stdout.lock()));
+    let mut tar = tar::Builder::new(output::bytes());
     let exported = each_file(args, store, output, |file, left| {
         let mut header = tar::Header::new_gnu();
         header.set_size(file.content.len() as u64);
@@ -61,7 +71,15 @@ fn to_stream(args: &ExportArgs, store: &mut Store, global: &Global, output: &mut
     let flushed = tar.into_inner().and_then(|mut out| out.flush());
     let last = exported.paths.last().map_or("the end", String::as_str);
     flushed.and_then(|()| sync_stream(global)).map_err(|error| cut_short(&error, last, 0))?;
+    if exported.unapproved > 0 {
+        output.note(&format!("{} of the files are not approved, and say so", exported.unapproved));
+    }
     Ok(report(&exported.problems, output))
+}
+
+/// Says how many of what is exported nobody has approved.
+pub(crate) fn waiting(count: usize) -> String {
+    if count == 0 { String::new() } else { format!("; {count} not approved") }
 }
 
 /// A stream that nobody reads to its end is no export.
@@ -75,12 +93,7 @@ pub(crate) fn cut_short(error: &io::Error, file: &str, left: usize) -> Failure {
 pub(crate) fn sync_stream(global: &Global) -> io::Result<()> {
     #[cfg(unix)]
     if global.durability == Durability::Full {
-        use std::os::fd::AsFd;
-
-        let out = fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
-        if out.metadata()?.is_file() {
-            return out.sync_all();
-        }
+        return output::sync();
     }
     let _ = global;
     Ok(())
@@ -106,6 +119,8 @@ fn each_file(
             take(file, (page.total as usize).saturating_sub(exported.paths.len() + 1))?;
             bar.inc(1);
             exported.bytes += file.content.len();
+            let text = String::from_utf8_lossy(&file.content);
+            exported.unapproved += usize::from(Standing::of_text(&text).unapproved().is_some());
             exported.paths.push(file.path.clone());
         }
         exported.problems = page.problems;

@@ -1,7 +1,5 @@
 //! `import`: files of a folder or of a tar stream, taken in as entries.
 
-use std::io::{self, BufRead, IsTerminal, Write};
-
 use saddlebag::entries::{
     DeletedEntry, EntriesCommand, EntriesReply, EntriesVerb, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, RetainReply, SkippedEntry,
@@ -16,7 +14,7 @@ use crate::args::Global;
 use crate::commands::wrong_reply;
 use crate::exchange::FormatName;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::Store;
 
 pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
@@ -105,10 +103,8 @@ impl Import {
 
 /// Names what is in none of the files, on standard error: standard output has the summary.
 fn show(deleted: &[DeletedEntry]) {
-    let mut err = anstream::stderr();
     for DeletedEntry { key, path } in deleted {
-        // Where standard error is closed, nobody is left to tell.
-        let _ = writeln!(err, "to forget: {}  ({path})", shown(key));
+        output::tell(&format!("to forget: {}  ({path})", shown(key)));
     }
 }
 
@@ -122,17 +118,13 @@ fn confirm(args: &ImportArgs, deletions: usize, output: &mut Output) -> Result<(
         exit: Exit::Failed,
         ..Failure::usage(message, "`--yes` goes on; nothing was changed")
     };
-    let stdin = io::stdin();
-    let can_ask = stdin.is_terminal() && io::stderr().is_terminal() && !output.is_json();
+    let can_ask = output::can_ask() && !output.is_json();
     if !can_ask || args.from.as_deref().is_some_and(|from| from.as_os_str() == "-") {
         return Err(refused(format!("{entries} would be forgotten, and nobody can be asked")));
     }
-    let _ = write!(anstream::stderr(), "Forget {entries}? [y/N] ");
-    let mut answer = String::new();
-    stdin.lock().read_line(&mut answer)?;
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(refused(format!("{entries} would be forgotten, and the answer was not yes"))),
+    match output::asks(&format!("Forget {entries}?"))? {
+        true => Ok(()),
+        false => Err(refused(format!("{entries} would be forgotten, and the answer was not yes"))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `export --to`: the entries as the files of another agent.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use saddlebag::exchange::{ExchangeReply, ExchangeVerb, ExportToReply, ExportToRequest, Format, Loss};
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::execute;
 use crate::args::Global;
 use crate::commands::wrong_reply;
-use crate::entries::{ExportArgs, Target, cut_short, progress, report, shown, sync_stream, write_file};
+use crate::entries::{ExportArgs, Target, cut_short, progress, report, shown, sync_stream, waiting, write_file};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::Store;
 
 /// A file by its path.
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     let mut store = Store::open(global)?;
     let is_stream = args.out.as_os_str() == "-";
     let single = format.single_file();
-    if is_stream && single.is_none() && io::stdout().is_terminal() {
+    if is_stream && single.is_none() && output::is_terminal() {
         return Err(Failure::usage("a terminal cannot show a tar stream", "send it to a file, or name a folder"));
     }
     // Where the format is one file, a name like its own is that of the file, any other that of a folder.
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     if let Some(target) = &target {
         target.name_leftovers(output);
     }
-    let (files, reply) = collect(format, args.forgotten, &mut store, output)?;
+    let (files, reply) = collect(format, args, &mut store, output)?;
     match &target {
         None => to_stream(single.is_some(), &files, global)?,
         Some(target) if is_file => {
@@ -65,6 +65,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         output.object(&json!({
             "format": format.name(),
             "entries": entries,
+            "unapproved": reply.unapproved,
             "count": count,
             "bytes": bytes,
             "files": paths,
@@ -76,9 +77,9 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     for Loss { key, field, reason } in &reply.losses {
         output.line(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)))?;
     }
-    let lost = reply.losses.len();
+    let (lost, waiting) = (reply.losses.len(), waiting(reply.unapproved as usize));
     let (out, files) = (args.out.display(), if count == 1 { "1 file".into() } else { format!("{count} files") });
-    output.line(&format!("Exported {entries} entries in {files}, {bytes} bytes, to {out}; {lost} losses"))?;
+    output.line(&format!("Exported {entries} entries in {files}, {bytes} bytes, to {out}; {lost} losses{waiting}"))?;
     output.flush()?;
     Ok(Some(report(&reply.problems, output)))
 }
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
 /// The files of all pages, and what the first page says.
 fn collect(
     format: Format,
-    forgotten: bool,
+    args: &ExportArgs,
     store: &mut Store,
     output: &mut Output,
 ) -> Result<(Vec<Collected>, ExportToReply), Failure> {
@@ -95,7 +96,12 @@ fn collect(
     let mut first: Option<ExportToReply> = None;
     let mut cursor = None;
     loop {
-        let verb = ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, cursor });
+        let verb = ExchangeVerb::ExportTo(ExportToRequest {
+            format,
+            forgotten: args.forgotten,
+            unapproved: args.unapproved,
+            cursor,
+        });
         let ExchangeReply::Exported(mut page) = execute(store, verb, output)? else { return Err(wrong_reply()) };
         bar.set_length(u64::from(page.files));
         for part in std::mem::take(&mut page.parts) {
@@ -118,14 +124,13 @@ fn collect(
 }
 
 fn to_stream(is_single: bool, files: &[Collected], global: &Global) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
     let last = files.last().map_or("the end", |(path, _)| path.as_str());
     let sync = |out: io::Result<()>| out.and_then(|()| sync_stream(global)).map_err(|error| cut_short(&error, last, 0));
     if is_single {
-        let written = files.iter().try_for_each(|(_, content)| out.write_all(content)).and_then(|()| out.flush());
-        return sync(written);
+        let is_json = |path: &str| path.ends_with(".json") || path.ends_with(".jsonl");
+        return sync(files.iter().try_for_each(|(path, content)| output::print_file(content, is_json(path))));
     }
-    let mut tar = tar::Builder::new(out);
+    let mut tar = tar::Builder::new(output::bytes());
     for (number, (path, content)) in (1..).zip(files) {
         let mut header = tar::Header::new_gnu();
         header.set_size(content.len() as u64);
@@ -139,6 +144,9 @@ fn to_stream(is_single: bool, files: &[Collected], global: &Global) -> Result<()
 fn warn(reply: &ExportToReply, output: &mut Output) -> Exit {
     for Loss { key, field, reason } in &reply.losses {
         output.warning(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)));
+    }
+    if reply.unapproved > 0 {
+        output.warning(&format!("{} of the entries are not approved", reply.unapproved));
     }
     report(&reply.problems, output)
 }

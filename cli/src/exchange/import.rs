@@ -1,6 +1,5 @@
 //! `import --from`: the files of another agent, taken in as entries.
 
-use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use saddlebag::entries::{ExchangeState, ExchangedEntry};
@@ -17,7 +16,7 @@ use crate::args::Global;
 use crate::commands::wrong_reply;
 use crate::entries::{ImportArgs, progress, shown};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::store::Store;
 
 /// Imports what is no Markdown of our own. `None` where a folder turns out to be just that.
@@ -156,8 +155,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
 
 /// What a person is shown before anything is done, on standard error: standard output has the summary.
 fn tell(line: &str) {
-    // Where standard error is closed, nobody is left to tell.
-    let _ = writeln!(anstream::stderr(), "{}", shown(line));
+    output::tell(&shown(line));
 }
 
 fn confirm(args: &ImportArgs, sources: usize, output: &Output) -> Result<(), Failure> {
@@ -169,16 +167,12 @@ fn confirm(args: &ImportArgs, sources: usize, output: &Output) -> Result<(), Fai
         exit: Exit::Failed,
         ..Failure::usage(message, "`--yes` goes on, `--dry-run` only shows; nothing was changed")
     };
-    let stdin = io::stdin();
-    if !stdin.is_terminal() || !io::stderr().is_terminal() || output.is_json() {
+    if !output::can_ask() || output.is_json() {
         return Err(refused(format!("{sources} would be imported, and nobody can be asked")));
     }
-    let _ = write!(anstream::stderr(), "Import {sources}? [y/N] ");
-    let mut answer = String::new();
-    stdin.lock().read_line(&mut answer)?;
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(refused(format!("{sources} would be imported, and the answer was not yes"))),
+    match output::asks(&format!("Import {sources}?"))? {
+        true => Ok(()),
+        false => Err(refused(format!("{sources} would be imported, and the answer was not yes"))),
     }
 }
 

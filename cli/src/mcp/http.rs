@@ -3,25 +3,28 @@
 //! The transport checks `Host` and `Origin`, so that a page in a browser can reach the server under no name of
 //! its own. The door comes before it: nothing is read from who has no token.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rmcp::model::{ErrorData, ServerJsonRpcMessage};
+use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
+use super::connections::{Answering, Connection, Connections};
+use super::message::{self, Refused};
 use super::server::MemoryServer;
 use super::stdio::too_large;
 use super::token::Token;
@@ -55,8 +58,16 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 struct Door {
     inner: StreamableHttpService<MemoryServer, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
+    used: Mutex<Used>,
     token: Token,
     max_bytes: usize,
+}
+
+/// When sessions were used, in the order in which it happened.
+#[derive(Default)]
+struct Used {
+    moment: u64,
+    sessions: BTreeMap<String, u64>,
 }
 
 /// Serves until the process ends.
@@ -67,10 +78,9 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
     let config =
         StreamableHttpServerConfig::default().with_allowed_origins(ORIGINS).with_max_request_body_bytes(max_bytes);
     let inner = StreamableHttpService::new(move || Ok(server.clone()), sessions.clone(), config);
-    let door = Arc::new(Door { inner, sessions, token, max_bytes });
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let door = Arc::new(Door { inner, sessions, used: Mutex::default(), token, max_bytes });
+    let connections = Connections::new(MAX_CONNECTIONS);
     loop {
-        let Ok(place) = connections.clone().acquire_owned().await else { return };
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -79,11 +89,16 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
                 continue;
             }
         };
-        let door = door.clone();
-        tokio::spawn(async move {
+        // Otherwise the end of an answer waits 40 ms for the client to acknowledge its beginning.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "answers are delayed");
+        }
+        let place = Arc::new(connections.take().await);
+        let (door, id) = (door.clone(), place.id());
+        let task = tokio::spawn(async move {
             let service = service_fn(|request| {
-                let door = door.clone();
-                async move { Ok::<_, Infallible>(door.answer(request).await) }
+                let (door, place) = (door.clone(), place.clone());
+                async move { Ok::<_, Infallible>(door.answer(request, &place).await) }
             });
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -93,13 +108,17 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
             if let Err(error) = served {
                 tracing::debug!(%error, "connection ended");
             }
-            drop(place);
         });
+        Connection::ends_with(&connections, id, task.abort_handle());
     }
 }
 
 impl Door {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    /// Answers a request. Its connection is busy until the answer is sent.
+    async fn answer(&self, request: Request<Incoming>, place: &Connection) -> Answer {
+        if let Err(text) = check_headers(request.headers()) {
+            return plain(StatusCode::BAD_REQUEST, text);
+        }
         if request.uri().path() != PATH {
             return plain(StatusCode::NOT_FOUND, format!("the endpoint is {PATH}\n"));
         }
@@ -110,10 +129,17 @@ impl Door {
             answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"saddlebag\""));
             return answer;
         }
+        let answering = place.answers();
+        let answer = self.handle(request).await;
+        let (head, body) = answer.into_parts();
+        Response::from_parts(head, held(body, answering))
+    }
+
+    async fn handle(&self, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
         let body = match tokio::time::timeout(BODY_TIME, collect(body, self.max_bytes)).await {
             Ok(Ok(Some(body))) => body,
-            Ok(Ok(None)) => return error(StatusCode::PAYLOAD_TOO_LARGE, too_large(self.max_bytes)),
+            Ok(Ok(None)) => return error(StatusCode::PAYLOAD_TOO_LARGE, too_large(self.max_bytes), None),
             Ok(Err(failure)) => {
                 tracing::debug!(%failure, "the client hung up");
                 return plain(StatusCode::BAD_REQUEST, "the message is not whole\n");
@@ -121,24 +147,81 @@ impl Door {
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n"),
         };
         if head.method == Method::POST {
-            if let Err(failure) = serde_json::from_slice::<serde::de::IgnoredAny>(&body) {
-                let failure = ErrorData::parse_error(format!("the message is no JSON: {failure}"), None);
-                return error(StatusCode::BAD_REQUEST, failure);
+            if let Err(Refused { error: failure, id, .. }) = message::read(&body) {
+                return error(StatusCode::BAD_REQUEST, failure, id);
             }
-            let opens = !head.headers.contains_key(SESSION_HEADER);
-            if opens && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
-                let text = format!("there are {MAX_SESSIONS} sessions; end one that is not used any more\n");
-                return plain(StatusCode::SERVICE_UNAVAILABLE, text);
+            if !head.headers.contains_key(SESSION_HEADER) {
+                self.make_room().await;
             }
         }
         let ends = head.method == Method::DELETE;
+        let session = head.headers.get(SESSION_HEADER).cloned();
+        self.use_session(session.as_ref());
         let mut answer = self.inner.handle(Request::from_parts(head, Full::new(body))).await;
         if ends && answer.status() == StatusCode::ACCEPTED {
             // The session has ended by now; clients take 202 for a failure.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
+        self.use_session(answer.headers().get(SESSION_HEADER).or(session.as_ref()));
         answer
     }
+
+    /// Notes that a session is used now. Names that no session has are dropped by [`make_room`](Self::make_room).
+    fn use_session(&self, id: Option<&HeaderValue>) {
+        let Some(id) = id.and_then(|id| id.to_str().ok()) else { return };
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.moment += 1;
+        let moment = used.moment;
+        if used.sessions.len() < 2 * MAX_SESSIONS || used.sessions.contains_key(id) {
+            used.sessions.insert(id.to_string(), moment);
+        }
+    }
+
+    /// Ends the sessions that have not been used for longest, until there is a place for one more.
+    async fn make_room(&self) {
+        loop {
+            let idlest = {
+                let sessions = self.sessions.sessions.read().await;
+                let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+                used.sessions.retain(|id, _| sessions.contains_key(id.as_str()));
+                if sessions.len() < MAX_SESSIONS {
+                    return;
+                }
+                let moment = |id: &str| used.sessions.get(id).copied().unwrap_or_default();
+                sessions.keys().min_by_key(|id| moment(id)).cloned()
+            };
+            let Some(idlest) = idlest else { return };
+            tracing::debug!("an idle session gives way");
+            if let Err(error) = self.sessions.close_session(&idlest).await {
+                tracing::debug!(%error, "a session did not end");
+            }
+        }
+    }
+}
+
+/// Headers of which a second one would be another answer to the same question, depending on who reads them.
+const SINGLE: [&str; 4] = ["host", "origin", "authorization", SESSION_HEADER];
+
+/// Refuses what one reader takes for one host, and another for another.
+fn check_headers(headers: &HeaderMap) -> Result<(), String> {
+    for name in SINGLE {
+        if headers.get_all(name).iter().nth(1).is_some() {
+            return Err(format!("the header `{name}` is there twice; send it once\n"));
+        }
+    }
+    if headers.get(HOST).is_some_and(|host| host.as_bytes().contains(&b'@')) {
+        return Err("`Host` has a user; send a host and a port alone\n".into());
+    }
+    Ok(())
+}
+
+/// The body of an answer, which keeps the connection busy until it is sent or dropped.
+fn held(body: BoxBody<Bytes, Infallible>, answering: Answering) -> BoxBody<Bytes, Infallible> {
+    body.map_frame(move |frame| {
+        let _ = &answering;
+        frame
+    })
+    .boxed()
 }
 
 /// The whole body; `None` for one over the bound, which is read and dropped.
@@ -168,8 +251,8 @@ fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     answer(status, "text/plain; charset=utf-8", text.into())
 }
 
-fn error(status: StatusCode, error: ErrorData) -> Answer {
-    let message = ServerJsonRpcMessage::error(error, None);
+fn error(status: StatusCode, error: ErrorData, id: Option<RequestId>) -> Answer {
+    let message = ServerJsonRpcMessage::error(error, id);
     answer(status, "application/json", serde_json::to_vec(&message).unwrap_or_default().into())
 }
 

@@ -1,11 +1,13 @@
 //! `saddlebag mcp`: memory for clients of the Model Context Protocol.
 //!
 //! [`worker`] has the engine on a thread of its own. [`server`] turns what the protocol asks for into commands,
-//! with [`tools`], [`resources`] and [`prompts`]. [`stdio`] and [`http`] are the ways to it, [`token`] is what
-//! opens the second. Standard output has messages of the protocol and nothing else.
+//! with [`tools`], [`resources`] and [`prompts`]. [`stdio`] and [`http`] are the ways to it, [`message`] is what comes
+//! in on both; [`token`] is what opens the second, [`connections`] are its places. Standard output has messages of the protocol and nothing else.
 
 mod args;
+mod connections;
 mod http;
+mod message;
 mod prompts;
 mod resources;
 mod server;

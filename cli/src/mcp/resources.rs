@@ -51,7 +51,7 @@ pub(crate) fn context(with_entries: bool) -> ContextRequest {
 }
 
 pub(crate) fn context_contents(reply: ContextReply) -> ResourceContents {
-    ResourceContents::text(reply.block.unwrap_or_default(), CONTEXT_URI).with_mime_type(MARKDOWN)
+    ResourceContents::text(reply.block.unwrap_or_default().into_string(), CONTEXT_URI).with_mime_type(MARKDOWN)
 }
 
 /// The command that lists the page behind a cursor, which is the path of the last file before it.
@@ -99,7 +99,7 @@ pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorD
         );
         return Err(ErrorData::invalid_params(message, None));
     }
-    Ok(ResourceContents::text(for_model(&reply.text).0, file_uri(&reply.path)).with_mime_type(MARKDOWN))
+    Ok(ResourceContents::text(for_model(&reply.text).0.into_string(), file_uri(&reply.path)).with_mime_type(MARKDOWN))
 }
 
 #[cfg(test)]

@@ -12,9 +12,10 @@ use rmcp::model::{
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
+
+use super::message::{self, Refused};
 
 pub(crate) struct Lines<R, W> {
     input: BufReader<R>,
@@ -98,23 +99,19 @@ pub(crate) fn too_large(max_bytes: usize) -> ErrorData {
     ErrorData::invalid_request(message, None)
 }
 
-/// What a line says: a message, nothing that needs an answer, or why it is no message and of which request.
-fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorData, Option<RequestId>)> {
+/// Reads a line: a message, nothing that needs an answer, or why it is not a message.
+fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if line.is_empty() {
         return Ok(None);
     }
-    if let Ok(message) = serde_json::from_slice(line) {
-        return Ok(Some(message));
-    }
-    match serde_json::from_slice::<Value>(line) {
-        Err(error) => Err((ErrorData::parse_error(format!("the message is no JSON: {error}"), None), None)),
-        // A notification that the protocol does not have: there is nobody to answer.
-        Ok(Value::Object(object)) if object.contains_key("method") && !object.contains_key("id") => Ok(None),
-        Ok(value) => {
-            let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-            Err((ErrorData::invalid_request("the message is no JSON-RPC 2.0 request", None), id))
+    match message::read(line) {
+        Ok(message) => Ok(Some(message)),
+        Err(refused) if refused.is_notification => {
+            tracing::debug!(code = refused.error.code.0, "notification dropped");
+            Ok(None)
         }
+        Err(refused) => Err(refused),
     }
 }
 
@@ -150,7 +147,7 @@ where
             match parse(&line) {
                 Ok(Some(message)) if self.takes(&message) => return Some(message),
                 Ok(_) => {}
-                Err((error, id)) => self.refuse(error, id),
+                Err(Refused { error, id, .. }) => self.refuse(error, id),
             }
         }
     }

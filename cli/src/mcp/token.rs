@@ -1,11 +1,12 @@
 //! The bearer token that a client of the HTTP server must show.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use saddlebag_host::{PrivateError, PrivateFolder, Readers};
 use subtle::ConstantTimeEq;
 
 use crate::failure::Failure;
@@ -43,23 +44,39 @@ impl Token {
         scheme.eq_ignore_ascii_case(b"Bearer ") && bool::from(shown.trim_ascii().ct_eq(self.0.as_bytes()))
     }
 
-    /// The token in a file; a new one where there is no file.
+    /// The token in a file; a new one where there is no file. The file is opened once, and what is open is checked.
     fn in_file(file: &Path) -> Result<Self, Failure> {
         let name = format!("the token file `{}`", file.display());
-        match read(file) {
-            Ok(text) => Self::parse(&text).ok_or_else(|| refused(&name)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        let unusable = |error: PrivateError| {
+            let help = "it must be a file that only you may read (chmod 600), in folders that only you may write \
+                        (chmod go-w), and not a link";
+            Failure::new("token", format!("cannot use {name}: {error}"), help)
+        };
+        let unwritable = |error: io::Error| {
+            let message = format!("cannot write {name}: {}", saddlebag_host::io_cause(&error));
+            Failure::new("token", message, "name a file in a folder that exists, with --token-file")
+        };
+        let above = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Some(file_name) = file.file_name().and_then(|name| name.to_str()) else {
+            return Err(unwritable(io::ErrorKind::InvalidFilename.into()));
+        };
+        let folder = match PrivateFolder::open(above) {
+            Err(error) if error.is_missing() => return Err(unwritable(io::ErrorKind::NotFound.into())),
+            folder => folder.map_err(unusable)?,
+        };
+        match folder.open_file(file_name, Readers::Owner) {
+            Ok(open) => {
+                let mut text = String::new();
+                // A file that is longer than any token has none.
+                let read = open.take(MAX_BYTES as u64 + 3).read_to_string(&mut text);
+                read.ok().and_then(|_| Self::parse(&text)).ok_or_else(|| refused(&name))
+            }
+            Err(error) if error.is_missing() => {
                 let token = Self::new()?;
-                write(file, &token.0).map_err(|error| {
-                    let message = format!("cannot write {name}: {}", saddlebag_host::io_cause(&error));
-                    Failure::new("token", message, "name a file in a folder that exists, with --token-file")
-                })?;
+                folder.create_new(file_name).and_then(|mut file| writeln!(file, "{}", token.0)).map_err(unwritable)?;
                 Ok(token)
             }
-            Err(error) => {
-                let message = format!("cannot use {name}: {error}");
-                Err(Failure::new("token", message, "it must be a file that only its owner may read (chmod 600)"))
-            }
+            Err(error) => Err(unusable(error)),
         }
     }
 
@@ -99,28 +116,8 @@ fn default_file() -> Result<PathBuf, Failure> {
     Ok(file)
 }
 
-fn read(file: &Path) -> io::Result<String> {
-    let metadata = fs::metadata(file)?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES as u64 + 2 {
-        return Err(io::Error::other("it is no small file"));
-    }
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::mode(&metadata) & 0o077 != 0 {
-        return Err(io::Error::other("others may read or write it"));
-    }
-    fs::read_to_string(file)
-}
-
-/// Writes a new file that only its owner may read.
-fn write(file: &Path, token: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    writeln!(options.open(file)?, "{token}")
-}
-
 #[cfg(test)]
+#[allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 mod tests {
     use super::*;
 
@@ -149,8 +146,34 @@ mod tests {
             fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
             assert!(Token::in_file(&file).is_err());
         }
-        let short = folder.path().join("short");
-        write(&short, "secret").unwrap();
-        assert!(Token::in_file(&short).is_err());
+        for (name, text) in [("short", "secret".to_string()), ("long", "x".repeat(MAX_BYTES + 1))] {
+            let file = folder.path().join(name);
+            fs::write(&file, text).unwrap();
+            #[cfg(unix)]
+            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+            assert!(Token::in_file(&file).is_err(), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_token_that_somebody_else_could_have_put_there_is_refused() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        Token::in_file(&file).unwrap();
+        symlink(&file, folder.path().join("link")).unwrap();
+        assert!(Token::in_file(&folder.path().join("link")).is_err());
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(Token::in_file(&file).is_err());
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        Token::in_file(&file).unwrap();
+        if rustix::process::geteuid().is_root() {
+            rustix::fs::chown(&file, Some(rustix::fs::Uid::from_raw(65534)), None).unwrap();
+            assert!(Token::in_file(&file).is_err());
+        } else {
+            eprintln!("a token of another user: not run, as only root can give a file away");
+        }
     }
 }

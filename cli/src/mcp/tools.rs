@@ -30,7 +30,7 @@ fn schema(text: &str) -> Result<Arc<JsonObject>, Failure> {
 
 /// What a tool answered. An error of the tool is a result that the model reads.
 pub(crate) fn answered(answer: ToolAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
+    let content = vec![ContentBlock::text(answer.text.into_string())];
     if answer.is_error {
         return CallToolResult::error(content);
     }

@@ -1,4 +1,10 @@
 //! Notes, tags and the graph as zk prints them.
+//!
+//! zk prints titles and paths as they are, so a note can command the terminal at the end of a pipe, behind `less -R`
+//! or `fzf`. Here text has its control characters shown, as `[U+001B]`, wherever it goes. Who needs a value as it is
+//! asks for JSON, which escapes it, or in a template for `{{body}}` or `{{raw-content}}`.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -42,6 +48,8 @@ pub(crate) struct ListedNote {
     pub(crate) modified: u64,
     /// The SHA-256 of the file, in lower-case hexadecimal digits.
     pub(crate) checksum: String,
+    /// Where its text comes from, if nobody has approved it.
+    pub(crate) unapproved: Option<&'static str>,
 }
 
 /// A tag with the number of its notes.
@@ -137,6 +145,9 @@ pub(crate) fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) 
         "oneline" => text(notes, frame, |out, note| push_head(out, note, context)),
         "short" => text(notes, frame, |out, note| {
             push_head(out, note, context);
+            if let Some(from) = note.unapproved {
+                out.push_str(&format!(" (unapproved: {from})"));
+            }
             out.push('\n');
             push_snippets(out, note);
         }),
@@ -153,8 +164,8 @@ pub(crate) fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) 
             out.push('\n');
             push_indented(out, &note.body);
         }),
-        "path" => text(notes, frame, |out, note| out.push_str(&note.path)),
-        "link" => text(notes, frame, |out, note| out.push_str(&note.link)),
+        "path" => text(notes, frame, |out, note| out.push_str(&shown(&note.path))),
+        "link" => text(notes, frame, |out, note| out.push_str(&shown(&note.link))),
         format => structured(&items, format, frame, context),
     }
 }
@@ -178,8 +189,8 @@ pub(crate) fn tags(
     });
     let items: Vec<Item<'_>> = tags.iter().map(Item::Tag).collect();
     match frame.format.as_deref().unwrap_or("name") {
-        "name" => text(&tags, frame, |out, tag| out.push_str(&tag.name)),
-        "full" => text(&tags, frame, |out, tag| out.push_str(&format!("{} ({})", tag.name, tag.note_count))),
+        "name" => text(&tags, frame, |out, tag| out.push_str(&shown(&tag.name))),
+        "full" => text(&tags, frame, |out, tag| out.push_str(&format!("{} ({})", shown(&tag.name), tag.note_count))),
         format => structured(&items, format, frame, context),
     }
 }
@@ -260,28 +271,45 @@ fn structured(items: &[Item<'_>], format: &str, frame: &FrameArgs, context: &Con
     Ok(out)
 }
 
+/// Text of a note on a line of output: control characters are shown.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.replace("\r\n", "\n").chars() {
+        if is_command(c) { out.push_str(&format!("[U+{:04X}]", u32::from(c))) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
 /// Title, path and age.
 fn push_head(out: &mut String, note: &ListedNote, context: &Context) {
     let age = time::format(note.created, "elapsed", context.now, context.utc_offset_seconds);
     if !note.title.is_empty() {
-        out.push_str(&note.title);
+        out.push_str(&shown(&note.title));
         out.push(' ');
     }
-    out.push_str(&format!("{} ({age})", note.path));
+    out.push_str(&format!("{} ({age})", shown(&note.path)));
 }
 
 /// Title and path, then a line for each fact.
 fn push_facts(out: &mut String, note: &ListedNote, context: &Context, is_long: bool) {
     let date = |time| time::format(time, "medium", context.now, context.utc_offset_seconds);
     if !note.title.is_empty() {
-        out.push_str(&note.title);
+        out.push_str(&shown(&note.title));
         out.push(' ');
     }
-    out.push_str(&format!("{}\nCreated: {}\n", note.path, date(note.created)));
+    out.push_str(&format!("{}\nCreated: {}\n", shown(&note.path), date(note.created)));
+    // zk has no such line. The formats that scripts take apart (path, link, oneline, templates) have none here either.
+    if let Some(from) = note.unapproved {
+        out.push_str(&format!("Unapproved: {from}\n"));
+    }
     if is_long {
         out.push_str(&format!("Modified: {}\n", date(note.modified)));
         if !note.tags.is_empty() {
-            out.push_str(&format!("Tags: {}\n", note.tags.join(", ")));
+            out.push_str(&format!("Tags: {}\n", shown(&note.tags.join(", "))));
         }
     }
 }
@@ -294,7 +322,7 @@ fn push_snippets(out: &mut String, note: &ListedNote) {
 }
 
 fn push_indented(out: &mut String, text: &str) {
-    for line in text.lines() {
+    for line in shown(text).lines() {
         out.push_str(if line.is_empty() { "" } else { "  " });
         out.push_str(line);
         out.push('\n');

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
+use saddlebag::trust::is_hidden;
 use serde_json::Value;
+
+use crate::output::push_escape;
 
 /// A string in quotes. `<`, `>` and `&` are escaped, as is what ends a line in JavaScript.
 pub(super) fn push_text(out: &mut String, text: &str) {
@@ -16,10 +19,9 @@ pub(super) fn push_text(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{0}'..='\u{1f}' | '\u{2028}' | '\u{2029}' => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
+            '<' | '>' | '&' | '\u{0}'..='\u{1f}' | '\u{2028}' | '\u{2029}' => push_escape(out, c),
+            // Go writes these as they are. The value is the same, and no terminal obeys it.
+            c if is_hidden(c) => push_escape(out, c),
             _ => out.push(c),
         }
     }

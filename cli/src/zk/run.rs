@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use saddlebag::Reply;
@@ -12,6 +12,7 @@ use saddlebag::notebook::{
     RememberRequest, RememberState, TagCount, is_query_syntax_error,
 };
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
+use saddlebag::trust::Provenance;
 use saddlebag_host::{HostError, Options, Project, Saddlebag, now};
 use sha2::{Digest, Sha256};
 
@@ -21,6 +22,7 @@ use super::format::{self, Context, ListedLink, ListedNote, ListedTag};
 use super::{EXIT_FAILED, error_text};
 use crate::args::Global;
 use crate::failure::Failure;
+use crate::output::{print, tell_part};
 use crate::store::options;
 
 /// How an environment names the notebook.
@@ -68,19 +70,10 @@ pub(crate) fn run(arguments: Vec<OsString>, global: &Global) -> u8 {
     match ended {
         Ok(()) | Err(Stop::Closed) => 0,
         Err(Stop::Failed(message)) => {
-            say(&error_text(&message));
+            tell_part(&error_text(&message));
             EXIT_FAILED
         }
     }
-}
-
-fn print(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())
-}
-
-/// Where standard error is closed, nobody is left to tell.
-fn say(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 fn run_command(zk: Zk, global: &Global) -> Result<(), Stop> {
@@ -197,14 +190,14 @@ impl Notebook {
         match self.execute(NotebookCommand::List(request)) {
             Ok(NotebookReply::Listed(reply)) => {
                 for warning in &reply.warnings {
-                    say(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
+                    tell_part(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
                 }
                 Ok(reply.notes)
             }
             Ok(_) => Ok(Vec::new()),
             Err(HostError::Command(error)) if is_query_syntax_error(&error) => {
                 // zk prints nothing and succeeds; so does this, and says why.
-                say(&format!("zk: warning: {error}\n"));
+                tell_part(&format!("zk: warning: {error}\n"));
                 Ok(Vec::new())
             }
             Err(error) => Err(error.into()),
@@ -230,7 +223,7 @@ impl Notebook {
         let listed: Vec<ListedNote> = notes.into_iter().map(|note| self.listed(note, &tags)).collect();
         print(&format::notes(&listed, &args.frame, &self.context)?)?;
         if !args.frame.quiet {
-            say(&format::found(listed.len(), "note"));
+            tell_part(&format::found(listed.len(), "note"));
         }
         Ok(())
     }
@@ -243,7 +236,7 @@ impl Notebook {
         let count = tags.len();
         print(&format::tags(tags, &keys, &args.frame, &self.context)?)?;
         if !args.frame.quiet {
-            say(&format::found(count, "tag"));
+            tell_part(&format::found(count, "tag"));
         }
         Ok(())
     }
@@ -291,7 +284,7 @@ impl Notebook {
         let notes: Vec<ListedNote> = graph.notes.into_iter().map(|note| self.listed(note, &tags)).collect();
         print(&format::graph(&notes, &links))?;
         if !args.quiet {
-            say(&format::found(notes.len(), "note"));
+            tell_part(&format::found(notes.len(), "note"));
         }
         Ok(())
     }
@@ -329,7 +322,7 @@ impl Notebook {
         };
         if let NotebookReply::Remembered(reply) = self.execute(NotebookCommand::Remember(request))? {
             if reply.state == RememberState::AlreadyThere {
-                say(&format!("zk: warning: {}\n", reply.message));
+                tell_part(&format!("zk: warning: {}\n", reply.message));
             }
             print(&format!("{}\n", normal(&self.root).join(&reply.path).display()))?;
         }
@@ -340,7 +333,7 @@ impl Notebook {
     /// the content for a note that is there.
     fn new_day(&mut self, content: String, has_title: bool) -> Result<(), Stop> {
         if has_title {
-            say("zk: warning: --title is not used: the note of a day is named by its date\n");
+            tell_part("zk: warning: --title is not used: the note of a day is named by its date\n");
         }
         let command = if content.trim().is_empty() {
             NotebookCommand::Today
@@ -353,7 +346,7 @@ impl Notebook {
             _ => return Ok(()),
         };
         for warning in warnings {
-            say(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
+            tell_part(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
         }
         print(&format!("{}\n", normal(&self.root).join(path).display()))?;
         Ok(())
@@ -391,6 +384,7 @@ impl Notebook {
             metadata: serde_json::from_str(&note.metadata).unwrap_or_default(),
             created: note.created,
             modified: note.modified,
+            unapproved: note.unapproved.map(Provenance::as_str),
         }
     }
 }

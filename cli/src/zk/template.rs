@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::format::{Context, ListedNote, ListedTag};
+use super::format::{Context, ListedNote, ListedTag, shown};
 use super::{json, time};
 
 /// What a template is filled with.
@@ -30,7 +30,10 @@ enum Word {
 }
 
 enum Filled<'a> {
+    /// Its control characters are shown.
     Text(&'a str),
+    /// What a script asks for to have it byte for byte.
+    Exact(&'a str),
     Number(u64),
     Texts(&'a [String]),
     Date(u64),
@@ -132,7 +135,9 @@ fn call<'a>(words: &'a [Word], item: Item<'a>, context: &Context) -> Result<Fill
             Ok(Filled::Owned(time::format(date, style, context.now, context.utc_offset_seconds)))
         }
         ("join", [list, separator]) => match (argument(list)?, separator) {
-            (Filled::Texts(texts), Word::Quoted(separator)) => Ok(Filled::Owned(texts.join(separator))),
+            (Filled::Texts(texts), Word::Quoted(separator)) => {
+                Ok(Filled::Owned(shown(&texts.join(separator)).into_owned()))
+            }
             _ => Err("template: join takes a list and a text".into()),
         },
         // Colour would only be in the way of a script.
@@ -165,8 +170,8 @@ fn note_value<'a>(name: &str, note: &'a ListedNote) -> Option<Filled<'a>> {
         "title" => &note.title,
         "link" => &note.link,
         "lead" => &note.lead,
-        "body" => &note.body,
-        "raw-content" => &note.raw_content,
+        "body" => return Some(Filled::Exact(&note.body)),
+        "raw-content" => return Some(Filled::Exact(&note.raw_content)),
         "checksum" => &note.checksum,
         "snippets" => return Some(Filled::Texts(&note.snippets)),
         "tags" => return Some(Filled::Texts(&note.tags)),
@@ -187,12 +192,13 @@ fn note_value<'a>(name: &str, note: &'a ListedNote) -> Option<Filled<'a>> {
 impl Filled<'_> {
     fn push(&self, out: &mut String) {
         match self {
-            Self::Text(text) => out.push_str(text),
+            Self::Text(text) => out.push_str(&shown(text)),
+            Self::Exact(text) => out.push_str(text),
             Self::Owned(text) => out.push_str(text),
             Self::Number(number) => out.push_str(&number.to_string()),
-            Self::Texts(texts) => out.push_str(&texts.join(", ")),
+            Self::Texts(texts) => out.push_str(&shown(&texts.join(", "))),
             Self::Date(date) => out.push_str(&time::rfc3339(*date)),
-            Self::Value(Value::String(text)) => out.push_str(text),
+            Self::Value(Value::String(text)) => out.push_str(&shown(text)),
             Self::Value(Value::Null) => {}
             Self::Value(value) => json::push_value(out, value),
         }
@@ -200,7 +206,7 @@ impl Filled<'_> {
 
     fn push_json(&self, out: &mut String) {
         match self {
-            Self::Text(text) => json::push_text(out, text),
+            Self::Text(text) | Self::Exact(text) => json::push_text(out, text),
             Self::Owned(text) => json::push_text(out, text),
             Self::Number(number) => out.push_str(&number.to_string()),
             Self::Texts(texts) => json::push_texts(out, texts),

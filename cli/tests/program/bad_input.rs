@@ -193,22 +193,32 @@ fn a_log_of_no_date_does_no_harm() {
 
 #[cfg(feature = "component")]
 #[test]
-fn a_component_that_is_none_is_refused() {
+fn the_environment_cannot_name_another_component() {
     let store = Store::new();
-    let truncated = store.here.join("truncated.wasm");
-    fs::write(&truncated, &saddlebag_component::COMPONENT[..100_000]).expect("written");
     let foreign = store.here.join("foreign.wasm");
     fs::write(&foreign, b"\0asm\x0d\0\x01\0").expect("written");
-    for (file, message) in [
-        (truncated, "not a component"),
-        (foreign, "exports another world"),
-        (store.here.join("missing.wasm"), "No such file"),
-    ] {
-        let mut command = store.bare(&["--notebook", "--engine", "component", "--root"]);
-        command.arg(&store.root).args(["write", "long_term", "x"]).env("SADDLEBAG_COMPONENT", file);
-        run(&mut command, None).exits(3).complains(message).prints("");
-        assert!(store.tree().is_empty());
-    }
+    let mut command = store.bare(&["--notebook", "--engine", "component", "--root"]);
+    command.arg(&store.root).args(["write", "long_term", "x"]).env("SADDLEBAG_COMPONENT", foreign);
+    run(&mut command, None).exits(0);
+    assert_eq!(store.text("MEMORY.md"), "x\n");
+}
+
+#[cfg(all(feature = "component", unix))]
+#[test]
+fn compiled_code_is_not_kept_where_others_could_change_it_and_the_program_says_so_once() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let store = Store::new();
+    let folder = store.here.join("shared");
+    fs::create_dir(&folder).expect("made");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("set");
+    let mut command = store.bare(&["--json", "--notebook", "--engine", "component", "--root"]);
+    command.arg(&store.root).args(["write", "long_term", "x"]).env("SADDLEBAG_CODE_CACHE", folder.join("code"));
+    let said = run(&mut command, None).exits(0);
+    let expected = format!("`{}` can be written by other users; every run compiles", folder.display());
+    assert_eq!(said.stderr.matches(&expected).count(), 1, "{said:?}");
+    assert_eq!(said.stderr.lines().count(), 1, "{said:?}");
+    assert_eq!(fs::read_dir(folder.join("code")).expect("made").count(), 0);
 }
 
 #[test]
@@ -261,4 +271,21 @@ fn a_block_that_is_empty_is_never_silent() {
         store.run(arguments).exits(1).prints("").complains(nothing);
     }
     store.run(&["context", "--append-to", "base.md"]).exits(0).complains("memory has nothing to say");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_notebook_that_is_the_home_folder_is_warned_of_once() {
+    let store = Store::new();
+    let inner = store.root.join("people/me");
+    fs::create_dir_all(&inner).expect("made");
+    let warnings = |root: &std::path::Path, home: &std::path::Path| {
+        let mut command = store.bare(&["--json", "--notebook", "--engine", &engine(), "--root"]);
+        let run = run(command.arg(root).arg("status").env("HOME", home), None).exits(0);
+        run.stderr.matches("every Markdown file below it is memory").count()
+    };
+    assert_eq!(warnings(&store.root, &store.root), 1);
+    assert_eq!(warnings(&store.root, &inner), 1);
+    assert_eq!(warnings(&store.root.join("people/me/../.."), &inner), 1);
+    assert_eq!(warnings(&inner, &store.root), 0);
 }

@@ -1,6 +1,6 @@
 //! The program from end to end: arguments in; text, exit code and files out.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, clippy::unwrap_used)]
 
 mod bad_input;
 mod concurrency;
@@ -14,5 +14,7 @@ mod mcp;
 mod notebook;
 mod scopes;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod tools;
 mod trust;

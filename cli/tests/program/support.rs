@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Once;
+use std::sync::{LazyLock, Once};
 
 /// Which engine the tests run, unless `SADDLEBAG_TEST_ENGINE` says otherwise.
 const ENGINE: &str = if cfg!(feature = "component") { "component" } else { "native" };
@@ -92,11 +92,10 @@ impl Store {
     pub(crate) fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
-        let of_program =
-            ["ROOT", "LOG", "COMPONENT", "AGENT", "WORKSPACE", "MCP_TOKEN", "SCOPE", "PROVENANCE", "SECRETS"]
-                .map(|name| format!("SADDLEBAG_{name}"));
+        let of_program = ["ROOT", "LOG", "AGENT", "WORKSPACE", "MCP_TOKEN", "SCOPE", "PROVENANCE", "SECRETS"]
+            .map(|name| format!("SADDLEBAG_{name}"));
         compile_the_component_once();
-        command.env("SADDLEBAG_CODE_CACHE", compiled_code());
+        keep_compiled_code(&mut command);
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {
             command.env_remove(name);
         }
@@ -141,10 +140,24 @@ impl Store {
     }
 }
 
-/// In the build folder, so that later runs load it.
-fn compiled_code() -> PathBuf {
-    let program = Path::new(env!("CARGO_BIN_EXE_saddlebag"));
-    program.ancestors().nth(2).expect("the build folder").join("compiled-code")
+/// Lets the program keep compiled code in the build folder, so that later runs load it. Where others can change that
+/// folder, as in a clone below a shared one, the program would compile for seconds at every start: then in a folder
+/// of this user among the temporary ones.
+fn keep_compiled_code(command: &mut Command) {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let program = Path::new(env!("CARGO_BIN_EXE_saddlebag"));
+        let built = program.ancestors().nth(2).expect("the build folder");
+        match saddlebag_host::PrivateFolder::make(&built.join("compiled-code")) {
+            Ok(_) => built.to_path_buf(),
+            Err(error) => {
+                let own = std::env::temp_dir().join("saddlebag-tests");
+                eprintln!("compiled code is kept in {}: {error}", own.display());
+                own
+            }
+        }
+    });
+    command.env("SADDLEBAG_CODE_CACHE", FOLDER.join("compiled-code"));
+    command.env("SADDLEBAG_CODE_KEY", FOLDER.join("compiled-code.key"));
 }
 
 /// Otherwise every test that begins meanwhile compiles it too.
@@ -154,7 +167,8 @@ fn compile_the_component_once() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
         command.args(["--notebook", "--engine", &engine(), "--root"]).arg(folder.path()).arg("status");
-        run(command.env("SADDLEBAG_CODE_CACHE", compiled_code()), None).exits(0);
+        keep_compiled_code(&mut command);
+        run(&mut command, None).exits(0);
     });
 }
 

@@ -13,12 +13,11 @@ use alloc::vec::Vec;
 
 use super::Dialect;
 use super::arguments::Arguments;
-use crate::engine::{Backups, Call, Change, Loaded, create, load, update};
+use crate::engine::{Backups, Call, Change, Loaded, create, load, rename, update};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode, RenameOutcome};
 use crate::store::RelPath;
-use crate::trust::Screen;
 use path::{MemoryPath, exactly, names_root};
 use place::{Area, Child, Folder, Kind, Place, Use};
 use text::{human_size, inserted, numbered, replaced};
@@ -216,9 +215,9 @@ impl Tool<'_> {
                 create_file(self.call(), self.folder.entries, folder, name, content).await?
             }
             Place::Stored { area, path } => {
-                let content = &self.screened(content)?;
-                self.check_size(*area, path, content)?;
-                create(&self.call().fs, path, content.as_bytes()).await?
+                let content = self.screened(content)?;
+                self.check_size(*area, path, &content)?;
+                create(&self.call().fs, path, &self.call().screen.file(path, None, content.into_bytes())?).await?
             }
         };
         if is_made { Ok(format!("File created successfully at: {typed}")) } else { Err(taken()) }
@@ -269,7 +268,7 @@ impl Tool<'_> {
 
     /// Text for a file that has no frontmatter of ours, held against the policy of the memory.
     fn screened(&self, text: &str) -> Result<String, Error> {
-        let mut screen = Screen::new(self.call().scope.trust);
+        let screen = &self.call().screen;
         screen.needs_trust("a file of the memory tool")?;
         screen.text("the text", text.into())
     }
@@ -299,8 +298,7 @@ impl Tool<'_> {
             let bytes = bytes.ok_or_else(|| gone(typed))?;
             let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
             let (edited, answer) = change(text, added)?;
-            Screen::new(self.call().scope.trust).edit(text, &edited)?;
-            Ok(Change::Write(edited.into_bytes(), answer))
+            Ok(Change::Write(self.call().screen.edited(path, text, edited)?, answer))
         });
         edited.await.map(|(answer, _)| answer)
     }
@@ -308,7 +306,7 @@ impl Tool<'_> {
     /// Refuses to change a file that other projects read, as the journal does.
     fn check_change(&self, place: &Place) -> Result<(), Error> {
         match place {
-            Place::Stored { path, .. } => self.call().scope.check_change(path),
+            Place::Stored { path, .. } => self.call().screen.check_place(path),
             Place::Root | Place::Entries { .. } => Ok(()),
         }
     }
@@ -338,6 +336,9 @@ impl Tool<'_> {
         };
         for file in &files {
             self.folder.check(typed, file, Use::Remove)?;
+            if let Place::Stored { path, .. } = file {
+                self.call().screen.check_place(path)?;
+            }
         }
         let count = files.len();
         for (file, done) in files.iter().zip(0_usize..) {
@@ -354,7 +355,8 @@ impl Tool<'_> {
                 let backups = if *area == Area::Own { Backups::Off } else { Backups::Keep };
                 let limit = self.call().scope.limits.max_file_bytes;
                 let removed = update(&self.call().fs, path, limit, backups, |bytes| {
-                    Ok(bytes.map_or(Change::Keep(()), |_| Change::Remove(())))
+                    let Some(bytes) = bytes else { return Ok(Change::Keep(())) };
+                    Ok(Change::Remove(self.call().screen.removed(path, bytes)?, ()))
                 });
                 removed.await.map(|_| ())
             }
@@ -424,7 +426,11 @@ impl Tool<'_> {
 
     /// `false`: the new name is taken.
     async fn move_file(&self, old: &str, from: &RelPath, to: &RelPath) -> Result<bool, Error> {
-        match self.call().fs.rename(from, to).await.map_err(|error| Error::storage(Some(to), &error))? {
+        let call = self.call();
+        let Loaded::Whole { bytes, .. } = load(&call.fs, from, call.scope.limits.max_file_bytes).await? else {
+            return Err(gone(old));
+        };
+        match rename(&call.fs, from, to, call.screen.renamed(from, &bytes, to)?).await? {
             RenameOutcome::Done => Ok(true),
             RenameOutcome::Exists => Ok(false),
             RenameOutcome::Absent | RenameOutcome::Stale(_) => Err(gone(old)),
@@ -439,12 +445,19 @@ impl Tool<'_> {
             return Err(Error::invalid_argument(message, "choose a name outside of it"));
         }
         let files = self.tree(old, folder).await?;
-        let count = files.len();
-        for (file, done) in files.iter().zip(0_usize..) {
+        let mut moves: Vec<(&RelPath, RelPath)> = Vec::new();
+        for file in &files {
             let Place::Stored { path, .. } = file else { continue };
             let target = RelPath::parse(format!("{to}{}", inside(path, from).unwrap_or_default()));
             let target = target.map_err(|error| exactly(format!("{error}")))?;
-            let moved = self.move_file(old, path, &target).await.and_then(|is_done| match is_done {
+            // Before the first is moved: half of a folder in another place helps nobody.
+            self.call().screen.check_place(path)?;
+            self.call().screen.check_place(&target)?;
+            moves.push((path, target));
+        }
+        let count = moves.len();
+        for ((path, target), done) in moves.iter().zip(0_usize..) {
+            let moved = self.move_file(old, path, target).await.and_then(|is_done| match is_done {
                 true => Ok(()),
                 false => Err(exactly(format!("{target} was made meanwhile"))),
             });

@@ -1,10 +1,11 @@
 //! Over HTTP.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
+use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{Server, VERSION, hello, request};
 use super::{assert_answers, every_tool, text};
@@ -110,10 +111,6 @@ fn what_is_no_message_is_refused_and_the_server_goes_on() {
     assert_eq!(answer.status, 413, "{answer:?}");
     assert!(answer.message()["error"]["message"].as_str().is_some_and(|text| text.contains("8388608")), "{answer:?}");
 
-    for message in [json!([]), json!(42), json!({ "id": 1, "method": "ping" })] {
-        let answer = server.post(&[&token], &message);
-        assert!((400..500).contains(&answer.status), "{answer:?}");
-    }
     let unknown = server.post(&[&token, "Mcp-Session-Id: nope"], &request(1, "tools/list", json!({})));
     assert_eq!(unknown.status, 404, "{unknown:?}");
     let elsewhere = format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address);
@@ -169,4 +166,129 @@ fn a_session_ends_when_its_client_says_so() {
     assert_eq!(ended.status, 204, "{ended:?}");
     let after = session.post(&request(1, "tools/list", json!({})));
     assert_eq!(after.status, 404, "{after:?}");
+}
+
+#[test]
+fn answers_on_a_connection_that_is_kept_are_not_delayed() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let session = server.open();
+    let mut stream = TcpStream::connect(&server.address).expect("it listens");
+    stream.set_nodelay(true).expect("set");
+    let mut times: Vec<Duration> = (0..20)
+        .map(|id| {
+            let body = request(id, "ping", json!({})).to_string();
+            let head = format!(
+                "POST /mcp HTTP/1.1\r\nHost: {}\r\n{}\r\nContent-Type: application/json\r\nAccept: application/json, \
+                 text/event-stream\r\nContent-Length: {}\r\n\r\n",
+                server.address,
+                session.headers().join("\r\n"),
+                body.len()
+            );
+            let begin = Instant::now();
+            stream.write_all(format!("{head}{body}").as_bytes()).expect("sent");
+            let mut answer = Vec::new();
+            let mut part = [0; 4096];
+            while !answer.ends_with(b"\r\n0\r\n\r\n") {
+                let read = stream.read(&mut part).expect("an answer");
+                assert_ne!(read, 0, "{}", String::from_utf8_lossy(&answer));
+                answer.extend_from_slice(&part[..read]);
+            }
+            begin.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    // Where small parts wait for the acknowledgement of those before them, nearly every answer takes 40 ms.
+    assert!(times[8] < Duration::from_millis(35), "{times:?}");
+}
+
+#[test]
+fn a_second_host_and_a_host_with_a_user_are_refused() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let (token, message) = (server.authorization(), request(1, "initialize", hello(VERSION)));
+    let body = message.to_string();
+    let send = |hosts: &[&str]| {
+        let hosts: String = hosts.iter().map(|host| format!("Host: {host}\r\n")).collect();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\n{hosts}{token}\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        server.exchange(&head, body.as_bytes()).status
+    };
+    assert_eq!(send(&[&server.address]), 200);
+    assert_eq!(send(&[&server.address, "evil.example"]), 400);
+    assert_eq!(send(&[&server.address, &server.address]), 400);
+    assert_eq!(send(&["x@localhost"]), 400);
+    assert_eq!(send(&["localhost:80@evil.example"]), 400);
+    assert_eq!(server.post(&[&token, &token], &message).status, 400);
+}
+
+#[test]
+fn what_is_not_a_request_is_answered_as_on_standard_output() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let token = server.authorization();
+    for (body, code, id) in [
+        ("[]", -32_600, Value::Null),
+        ("42", -32_600, Value::Null),
+        (r#"{"id":7,"method":"ping"}"#, -32_600, json!(7)),
+        (
+            r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"x","arguments":{"a":"\ud800"}}}"#,
+            -32_600,
+            json!(8),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":{"a":1,"a":2}}}"#,
+            -32_602,
+            json!(9),
+        ),
+        ("{not json", -32_700, Value::Null),
+    ] {
+        let answer = server.post_bytes(&[&token], body.as_bytes());
+        assert_eq!(answer.status, 400, "{body}: {answer:?}");
+        let message = answer.message();
+        assert_eq!((message["error"]["code"].as_i64(), &message["id"]), (Some(code), &id), "{body}: {answer:?}");
+    }
+}
+
+#[test]
+fn clients_that_say_nothing_do_not_keep_others_out() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let mut session = server.open();
+    let mut silent = Vec::new();
+    let connect = || TcpStream::connect(&server.address).expect("it listens");
+    for number in 0..300 {
+        let mut stream = connect();
+        if number % 2 == 0 {
+            // The head never ends.
+            stream.write_all(b"POST /mcp HTTP/1.1\r\nX-Drip: ").expect("sent");
+        }
+        silent.push(stream);
+    }
+    let begin = Instant::now();
+    session.result("tools/list", json!({}));
+    let mut other = server.open();
+    other.result("tools/list", json!({}));
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    drop(silent);
+}
+
+#[test]
+fn the_session_that_is_unused_for_longest_gives_way_to_a_new_one() {
+    const MAX_SESSIONS: usize = 1024;
+
+    let store = Store::new();
+    let server = Server::start(&store);
+    let (mut used, unused) = (server.open(), server.open());
+    for _ in 2..MAX_SESSIONS {
+        server.open();
+    }
+    used.result("ping", json!({}));
+    let mut new = server.open();
+    new.result("ping", json!({}));
+    used.result("ping", json!({}));
+    assert_eq!(unused.post(&request(1, "ping", json!({}))).status, 404);
 }

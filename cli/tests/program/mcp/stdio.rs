@@ -113,6 +113,7 @@ fn what_is_no_message_has_an_answer_and_the_server_goes_on() {
         ("[]", INVALID_REQUEST),
         ("42", INVALID_REQUEST),
         ("{\"id\":77,\"method\":\"ping\"}", INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"\ud800"}}"#, INVALID_REQUEST),
     ] {
         client.send_bytes(format!("{line}\n").as_bytes());
         let answer = client.response();
@@ -128,6 +129,22 @@ fn what_is_no_message_has_an_answer_and_the_server_goes_on() {
     assert_eq!(client.error("resources/read", json!({})).0, INVALID_PARAMS);
     assert_eq!(client.result("ping", json!({})), json!({}));
     assert_eq!(client.close().0, 0);
+}
+
+#[test]
+fn an_argument_that_is_given_twice_is_refused_and_changes_nothing() {
+    let store = Store::new();
+    let mut client = open(&store);
+    client.send_bytes(
+        br#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"memory_write","arguments":{"target":"daily","content":"a","content":"b"}}}"#,
+    );
+    client.send_bytes(b"\n");
+    let answer = client.response();
+    assert_eq!(answer["id"], 5);
+    let (code, message) = error_of(&answer);
+    assert_eq!((code, message.as_str()), (INVALID_PARAMS, "`params.arguments.content` is given twice; give it once"));
+    assert!(store.tree().is_empty());
+    assert_eq!(client.result("ping", json!({})), json!({}));
 }
 
 #[test]

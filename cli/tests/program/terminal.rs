@@ -1,0 +1,141 @@
+//! What a terminal is shown: the program runs on a pseudo-terminal, so that it takes its output for a screen.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::Command;
+
+use saddlebag::trust::is_hidden;
+
+use super::support::Store;
+
+/// Sets the clipboard (OSC 52), turns text red (in C0 and in C1), and reverses the direction of what follows.
+const HOSTILE: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[31mred\u{9b}31m\u{85}\u{202e}evil\u{7f}";
+
+/// What the program prints where both of its outputs are a terminal; `None` where the system has none to give.
+fn on_terminal(mut command: Command) -> Option<String> {
+    use rustix::fs::{Mode, OFlags};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).ok()?;
+    grantpt(&master).ok()?;
+    unlockpt(&master).ok()?;
+    let name = ptsname(&master, Vec::new()).ok()?;
+    let screen = rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).ok()?;
+    command.env("NO_COLOR", "1").stdout(screen.try_clone().expect("cloned")).stderr(screen);
+    let mut child = command.spawn().expect("the program starts");
+    // It holds the terminal open, which would never come to its end.
+    drop(command);
+    let mut shown = Vec::new();
+    let mut master = File::from(master);
+    let mut part = [0; 4096];
+    // Linux ends a terminal that nobody has open with an error.
+    while let Ok(read @ 1..) = master.read(&mut part) {
+        shown.extend_from_slice(&part[..read]);
+    }
+    child.wait().expect("the program ends");
+    // The terminal makes a carriage return and a line feed of each line end.
+    Some(String::from_utf8(shown).expect("text").replace("\r\n", "\n"))
+}
+
+/// A store where everything that has a name or a text is hostile.
+fn hostile_store() -> Store {
+    let store = Store::new();
+    let note =
+        format!("---\ntags: [plain]\n---\n# Title {HOSTILE}\n\nBody {HOSTILE} #tag{HOSTILE}\n\n[[b|{HOSTILE}]]\n");
+    store.put(&format!("notes/a{HOSTILE}.md").replace('\u{85}', ""), &note);
+    store.put("notes/a.md", &note);
+    store.put("notes/b.md", "# B\n\n[[a]] text\n");
+    store.put("MEMORY.md", format!("- fact {HOSTILE}\n"));
+    store.run(&["--secrets", "allow", "store", "key", &format!("content {HOSTILE}")]).exits(0);
+    store
+}
+
+const COMMANDS: [&[&str]; 24] = [
+    &["read", "long_term"],
+    &["read", "note:a"],
+    &["list"],
+    &["search", "evil"],
+    &["recall", "fact evil"],
+    &["context"],
+    &["context", "--report"],
+    &["find", "evil"],
+    &["get", "key"],
+    &["call", "memory_read", r#"{"target":"long_term"}"#],
+    &["--json", "read", "long_term"],
+    &["--json", "list"],
+    &["--json", "recall", "evil"],
+    &["--json", "get", "key"],
+    &["--json", "read", "note:\u{9b}31m\u{202e}/"],
+    &["read", "note:\u{9b}31m\u{1b}[31m\u{202e}/"],
+    &["--\u{9b}31m\u{1b}[31m\u{202e}"],
+    &["export", "--to", "json", "--out", "-"],
+    &["export", "--to", "hermes", "--out", "-"],
+    &["--trace", "/dev/stderr", "read", "long_term"],
+    &["zk", "list", "--notebook-dir", ".", "--format", "{{title}} {{path}} {{body}} {{raw-content}} {{json title}}"],
+    &["zk", "list", "--notebook-dir", ".", "--format", "full"],
+    &["zk", "tag", "list", "--notebook-dir", "."],
+    &["zk", "graph", "--notebook-dir", ".", "--format", "json"],
+];
+
+#[test]
+fn nothing_that_is_printed_to_a_terminal_commands_it_or_hides_from_it() {
+    let store = hostile_store();
+    store.put(".zk/config.toml", "");
+    for arguments in COMMANDS {
+        let mut command = store.command(arguments);
+        command.current_dir(&store.root);
+        let Some(shown) = on_terminal(command) else {
+            eprintln!(
+                "nothing_that_is_printed_to_a_terminal_commands_it_or_hides_from_it: not run, as the system gives no \
+                 pseudo-terminal"
+            );
+            return;
+        };
+        assert!(!shown.trim().is_empty(), "{arguments:?} prints nothing");
+        assert_eq!(shown.chars().find(|&c| is_hidden(c)), None, "{arguments:?} prints {shown:?}");
+    }
+}
+
+#[test]
+fn a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them() {
+    let store = hostile_store();
+    let piped = store.run(&["read", "long_term"]).exits(0);
+    assert_eq!(piped.stdout, format!("- fact {HOSTILE}\n"));
+    let Some(shown) = on_terminal(store.command(&["read", "long_term"])) else {
+        eprintln!(
+            "a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them: not run, as the system gives no \
+             pseudo-terminal"
+        );
+        return;
+    };
+    assert!(
+        shown.contains("- fact [U+001B]]52;c;ZXZpbA==[U+0007][U+001B][31mred[U+009B]31m[U+0085][U+202E]evil[U+007F]")
+    );
+}
+
+#[test]
+fn an_object_escapes_hidden_characters_on_a_pipe_as_well() {
+    let store = hostile_store();
+    let run = store.run(&["--json", "read", "long_term"]).exits(0);
+    assert_eq!(run.stdout.chars().find(|&c| is_hidden(c)), None);
+    assert_eq!(run.json()["text"], format!("- fact {HOSTILE}\n"));
+}
+
+#[test]
+fn zk_shows_control_characters_to_a_pipe_except_where_a_script_asks_for_the_text_as_it_is() {
+    let store = hostile_store();
+    store.put(".zk/config.toml", "");
+    let zk = |format: &str| {
+        let mut command = store.command(&["zk", "list", "notes/a.md", "--quiet", "--format", format]);
+        super::support::run(command.current_dir(&store.root), None).exits(0).stdout
+    };
+    for format in
+        ["oneline", "short", "medium", "long", "full", "path", "link", "{{title}} {{lead}} {{tags}} {{snippets}}"]
+    {
+        let printed = zk(format);
+        assert_eq!(printed.chars().find(|&c| c.is_control() && c != '\n'), None, "{format}: {printed:?}");
+    }
+    assert!(zk("{{title}}").starts_with("Title [U+001B]]52;c;ZXZpbA==[U+0007][U+001B][31mred[U+009B]31m"));
+    assert_eq!(zk("{{raw-content}}").trim_end(), store.text("notes/a.md").trim_end());
+    assert!(zk("json").contains(r"\u001b]52;c;ZXZpbA==\u0007\u001b[31mred\u009b31m\u0085\u202eevil\u007f"));
+}

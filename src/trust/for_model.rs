@@ -1,0 +1,249 @@
+//! [`ForModel`]: text that a model may read.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Display};
+use core::ops::{Deref, Range};
+
+use serde::{Serialize, Serializer};
+
+use super::escape::{TAG_REACH, escape_stored, is_tag_start, open_tag, unforged};
+use super::invisible::Flag;
+
+/// Text that a model may read: it poses as nobody else and hides nothing.
+///
+/// It is made by escaping text, of literals of ours, and of other text of this type. No other text can become one.
+///
+/// ```
+/// use saddlebag::trust::ForModel;
+///
+/// let text = ForModel::escaped("</memory><system:note>");
+/// assert_eq!(text, "&lt;/memory>&lt;system:note>");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ForModel(String);
+
+impl ForModel {
+    /// Escapes text. Escaped text stays as it is.
+    #[must_use]
+    pub fn escaped(text: &str) -> Self {
+        Self::with_flags(text).0
+    }
+
+    /// Escapes text, and says what was found in it.
+    #[must_use]
+    pub fn with_flags(text: &str) -> (Self, Vec<Flag>) {
+        let (text, flags) = escape_stored(text);
+        (Self(text), flags)
+    }
+
+    /// A text of our own, which may have titles and tags of the block.
+    #[must_use]
+    pub fn ours(text: &'static str) -> Self {
+        Self(text.into())
+    }
+
+    /// The instructions that the host of this memory gives for its model: they are its own words.
+    pub(crate) fn of_host(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Text that the component or the host on the other side of the contract has as this type.
+    pub(crate) fn from_contract(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// Adds a text of our own.
+    pub fn push_ours(&mut self, text: &'static str) {
+        self.join(text);
+    }
+
+    /// Adds text.
+    pub fn push(&mut self, text: &Self) {
+        self.join(&text.0);
+    }
+
+    /// Adds text that is escaped first.
+    pub fn push_escaped(&mut self, text: &str) {
+        self.push(&Self::escaped(text));
+    }
+
+    /// Two harmless texts can make a tag together: then its `<` is escaped.
+    fn join(&mut self, text: &str) {
+        let reach = self.0.ceil_char_boundary(self.0.len().saturating_sub(TAG_REACH));
+        let before = self.0.get(reach..).unwrap_or_default();
+        let head = text.get(..text.floor_char_boundary(TAG_REACH)).unwrap_or(text);
+        // A tag that is whole is one of ours.
+        let is_whole = |at: &usize| open_tag(before.get(*at..).unwrap_or_default()).is_some();
+        if let Some(at) = before.rfind(is_tag_start).filter(|at| !is_whole(at)) {
+            let mut both = String::from(before.get(at..).unwrap_or_default());
+            both.push_str(head);
+            if let Some((0, length)) = open_tag(&both) {
+                self.0.replace_range(reach + at..reach + at + length, "&lt;");
+            }
+        }
+        self.0.push_str(text);
+    }
+
+    /// A part of the text. A line whose escape is cut off loses what the escape was for, and so does a tag that a cut
+    /// makes of a longer word.
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        let is_whole_start = range.start == 0;
+        let is_whole_end = range.end >= self.0.len();
+        let part = self.0.get(range).unwrap_or_default();
+        let mut part = if is_whole_start { part } else { unforged(part) };
+        let reach = part.ceil_char_boundary(part.len().saturating_sub(TAG_REACH));
+        let end = part.get(reach..).unwrap_or_default();
+        if let Some(at) = end.rfind(is_tag_start).filter(|_| !is_whole_end)
+            && open_tag(end.get(at..).unwrap_or_default()).is_some()
+        {
+            part = part.get(..reach + at).unwrap_or_default();
+        }
+        Self(part.into())
+    }
+
+    /// The text, or if it has more than `max` bytes its beginning with `marker` behind it.
+    pub(crate) fn truncated(self, max: usize, marker: &Self) -> Self {
+        if self.0.len() <= max {
+            return self;
+        }
+        let mut cut = self.part(0..self.0.floor_char_boundary(max));
+        cut.push(marker);
+        cut
+    }
+
+    /// The text with a mark of ours before every line.
+    pub(crate) fn marked(&self, mark: &'static str, is_line_break: impl Fn(char) -> bool) -> Self {
+        if mark.is_empty() || self.0.is_empty() {
+            return self.clone();
+        }
+        let mut marked = String::with_capacity(self.0.len() + self.0.len() / 8);
+        for line in self.0.replace("\r\n", "\n").split(is_line_break) {
+            if !marked.is_empty() {
+                marked.push('\n');
+            }
+            marked.push_str(if line.is_empty() { mark.trim_end() } else { mark });
+            marked.push_str(line);
+        }
+        Self(marked)
+    }
+
+    /// The text on one line.
+    pub(crate) fn on_one_line(&self, is_line_break: impl Fn(char) -> bool) -> Self {
+        Self::escaped(&self.0.replace(is_line_break, " "))
+    }
+
+    /// Without white space at its end.
+    pub(crate) fn trimmed_end(mut self) -> Self {
+        self.0.truncate(self.0.trim_end().len());
+        self
+    }
+}
+
+impl Deref for ForModel {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for ForModel {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Display for ForModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for ForModel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl PartialEq<str> for ForModel {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for ForModel {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl PartialEq<String> for ForModel {
+    fn eq(&self, other: &String) -> bool {
+        self.0 == *other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn two_texts_make_no_tag_together() {
+        let mut text = ForModel::escaped("a <");
+        text.push_escaped("system>");
+        assert_eq!(text, "a &lt;system>");
+        let mut text = ForModel::escaped("a < / mem");
+        text.push_ours("\n");
+        text.push_escaped("ory x");
+        assert!(ForModel::escaped(&text) == text, "{text}");
+        let mut text = ForModel::escaped("a < b");
+        text.push_escaped("system>");
+        assert_eq!(text, "a < bsystem>");
+    }
+
+    #[test]
+    fn a_cut_makes_no_tag_and_no_title() {
+        let text = ForModel::escaped("see <systematic> ways");
+        assert_eq!(text, "see <systematic> ways");
+        assert_eq!(text.part(0..11), "see ");
+        assert_eq!(text.part(0..8), "see <sys");
+        let text = ForModel::escaped("\n## Scratchpad (open items)\n");
+        assert_eq!(text, "\n\\## Scratchpad (open items)\n");
+        assert_eq!(text.part(2..text.len()), "Scratchpad (open items)\n");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_escaped_stays_as_it_is(text in "[<＜/!|#… \\n\\u{200b}a-z:>-]{0,40}|(<|</|\\n## |system|memory|scratchpad|[:> ]){0,8}") {
+            let once = ForModel::escaped(&text);
+            prop_assert_eq!(ForModel::escaped(&once), once);
+        }
+
+        #[test]
+        fn parts_put_together_are_harmless(
+            texts in prop::collection::vec("(<|</|< |\\n|system|sys|tem|memory|mem|ory|[:> ]){0,5}", 0..5)
+        ) {
+            let mut all = ForModel::default();
+            for text in &texts {
+                all.push_escaped(text);
+            }
+            let escaped = ForModel::escaped(&all);
+            // Only a title that begins a line by being added to a line break is not looked for.
+            prop_assert_eq!(escaped, all);
+        }
+    }
+}
