@@ -1,5 +1,6 @@
 //! [`Memory`]: the whole component as one value.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::RefCell;
@@ -208,7 +209,10 @@ impl Memory {
         let (corpus, notebook, entries) = (self.corpus.clone(), self.notebook.clone(), self.entries.clone());
         let screen = Screen::of_scope(scope.trust, scope.layout.clone());
         let name = command.name();
-        self.engine.start(id, name, |fs| run(Call { fs, scope, now, screen }, corpus, notebook, entries, command))
+        let step = self
+            .engine
+            .start(id, name, |fs| run(Call { fs, scope, now, screen }, corpus, notebook, entries, command))?;
+        Ok(with_harmless_errors(step))
     }
 
     /// Takes the result of a request.
@@ -217,7 +221,7 @@ impl Memory {
     ///
     /// Why the call is refused; nothing has changed.
     pub fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
-        self.engine.handle_result(result)
+        self.engine.handle_result(result).map(with_harmless_errors)
     }
 
     /// Gives a command up: it finishes as cancelled. A result is still owed for each of its requests:
@@ -306,7 +310,16 @@ impl From<PreambleRequest> for Command {
     }
 }
 
-/// Runs a command. A model may read its error: stored names and the host's words in it are made harmless here.
+/// A model may read the error of a command: stored names and the host's words in it are made harmless here.
+fn with_harmless_errors(mut step: Step) -> Step {
+    for error in step.finished.iter_mut().filter_map(|finished| finished.outcome.as_mut().err()) {
+        for text in [&mut error.message, &mut error.help] {
+            *text = ForModel::escaped(text).into_string();
+        }
+    }
+    step
+}
+
 async fn run(
     call: Call,
     corpus: Rc<RefCell<Corpus>>,
@@ -314,44 +327,31 @@ async fn run(
     entries: Rc<Entries>,
     command: Command,
 ) -> Result<Reply, Error> {
-    answer(call, corpus, notebook, entries, command).await.map_err(|error| Error {
-        message: ForModel::escaped(&error.message).into_string(),
-        help: ForModel::escaped(&error.help).into_string(),
-        ..error
-    })
-}
-
-async fn answer(
-    call: Call,
-    corpus: Rc<RefCell<Corpus>>,
-    notebook: Rc<Notebook>,
-    entries: Rc<Entries>,
-    command: Command,
-) -> Result<Reply, Error> {
+    // Each in memory of its own: without optimisation one future for all of them takes more stack than a thread has.
     Ok(match command {
         Command::Journal(command) => {
-            let command = notebook::locate_page(&call, &notebook, command).await?;
-            Reply::Journal(journal::run(&call, &corpus, command).await?)
+            let command = Box::pin(notebook::locate_page(&call, &notebook, command)).await?;
+            Reply::Journal(Box::pin(journal::run(&call, &corpus, command)).await?)
         }
         Command::Context(request) => {
             let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));
-            Reply::Context(context::context(&call, &entries, request, memories).await?)
+            Reply::Context(Box::pin(context::context(&call, &entries, request, memories)).await?)
         }
         Command::Preamble(request) => {
             let ContextRequest { turn, max_bytes, .. } = request.memory;
             let memories = turn.map(|turn| notebook.memories(turn, max_bytes as usize));
-            Reply::Preamble(context::preamble(&call, &entries, request, memories).await?)
+            Reply::Preamble(Box::pin(context::preamble(&call, &entries, request, memories)).await?)
         }
-        Command::AgentsMd(request) => Reply::AgentsMd(agents_md::sync(&call, &entries, request).await?),
-        Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
-        Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
-        Command::Files(command) => Reply::Files(files::run(&call, &entries, command).await?),
+        Command::AgentsMd(request) => Reply::AgentsMd(Box::pin(agents_md::sync(&call, &entries, request)).await?),
+        Command::Notebook(command) => Reply::Notebook(Box::pin(notebook::run(&call, &notebook, command)).await?),
+        Command::Entries(command) => Reply::Entries(Box::pin(entries::run(&call, &entries, command)).await?),
+        Command::Files(command) => Reply::Files(Box::pin(files::run(&call, &entries, command)).await?),
         Command::CallTool(tool_call) => {
             let families = Families { corpus: &corpus, notebook: &notebook, entries: &entries };
-            Reply::Tool(tools::run(&call, families, &tool_call).await)
+            Reply::Tool(Box::pin(tools::run(&call, families, &tool_call)).await)
         }
-        Command::Trust(command) => Reply::Trust(approval::run(&call, &notebook, &entries, command).await?),
-        Command::Exchange(command) => Reply::Exchange(exchange::run(&call, &entries, command).await?),
+        Command::Trust(command) => Reply::Trust(Box::pin(approval::run(&call, &notebook, &entries, command)).await?),
+        Command::Exchange(command) => Reply::Exchange(Box::pin(exchange::run(&call, &entries, command)).await?),
     })
 }
 
