@@ -1,6 +1,6 @@
 //! The files that other agents take their instructions from.
 
-use super::{RelPath, is_name};
+use super::{AGENTS_FOLDER, ENTRIES_FOLDER, RelPath, WORKSPACES_FOLDER, is_name};
 
 /// The files that agents read as their instructions, in whatever folder they are; in lower case.
 const INSTRUCTION_FILES: [&str; 22] = [
@@ -61,15 +61,25 @@ const INSTRUCTION_FOLDERS: [&str; 26] = [
 /// Returns true for a file that agents read as their instructions, or that is among their settings: what stands there
 /// is obeyed, not remembered.
 ///
-/// Names count in every spelling that some file system takes for them.
+/// Names count in every spelling that some file system takes for them. The file of an entry is none of these: no agent
+/// works in the folders of entries, and `claude` is a good key.
 #[must_use]
 pub fn is_instructions(path: &RelPath) -> bool {
+    if is_entry(path) {
+        return false;
+    }
     let is_of = |name: &str, names: &[&str]| names.iter().any(|known| is_name(name, known));
     let mut folders = path.segments();
     let file = folders.next_back().unwrap_or_default();
     is_of(file, &INSTRUCTION_FILES)
         || is_of(file, &INSTRUCTION_FOLDERS)
         || folders.any(|folder| is_of(folder, &INSTRUCTION_FOLDERS))
+}
+
+fn is_entry(path: &RelPath) -> bool {
+    let mut segments = path.segments();
+    let is_owner = segments.next().is_some_and(|folder| [AGENTS_FOLDER, WORKSPACES_FOLDER].contains(&folder));
+    is_owner && segments.nth(1) == Some(ENTRIES_FOLDER)
 }
 
 #[cfg(test)]
@@ -104,6 +114,7 @@ mod tests {
             "notes/agents-overview.md",
             "cursor/a.md",
             "x.claude/a.md",
+            "agents/main/entries/core/claude.md",
         ] {
             assert!(!is_instructions(&RelPath::parse(path).expect("valid")), "{path}");
         }

@@ -127,7 +127,7 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
         memory(json!({ "command": "delete", "path": "/memories/rules" })),
     ];
     let mut commands: Vec<Vec<&str>> = calls.iter().map(|call| vec!["call", "memory", call]).collect();
-    let plain: [&[&str]; 14] = [
+    let plain: [&[&str]; 13] = [
         &["write", "note:claude", "x", "--mode", "overwrite"],
         &["write", "note:Gemini", "x"],
         &["edit", "note:CLAUDE", "--old", "text", "--new", "x"],
@@ -140,7 +140,6 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
         &["rename", "notes/CLAUDE.md", "Harmless"],
         &["rename", "notes/other.md", "Agents"],
         &["forget", "notes/CLAUDE.md"],
-        &["store", "claude", "x"],
         &["slash", "write", "note:gemini", "x"],
     ];
     commands.extend(plain.map(<[&str]>::to_vec));
@@ -156,6 +155,8 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
     let run = store.run(&["--provenance", "agent", "rename", "notes/other.md", "Another"]).exits(3);
     assert!(format!("{}{}", run.stdout, run.stderr).contains("AGENTS.md"), "{run:?}");
     assert_eq!(store.text("AGENTS.md"), "# Agents\n\n[[other]]\n");
+    // An entry of that name is no such file.
+    store.run(&["--provenance", "agent", "store", "claude", "x"]).exits(0);
     // A person may.
     store.run(&["write", "note:CLAUDE", "by hand", "--mode", "overwrite"]).exits(0);
     assert_eq!(store.text("notes/CLAUDE.md"), "by hand");
