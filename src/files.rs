@@ -1,6 +1,6 @@
 //! The files of a scope, each by its path: for those who show memory as files, whatever wrote it.
 //!
-//! The Markdown files of the scope are those directly in the root, all of the project but hidden ones, and
+//! The Markdown files of the scope are those directly in the root, all of the project, none of them hidden, and
 //! those of the entries that the memory was opened for. Nothing else can be named.
 
 use alloc::format;

@@ -15,7 +15,7 @@ use crate::journal::{self, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::search::Corpus;
-use crate::store::{Layout, ProjectSlug, Timestamp};
+use crate::store::{Layout, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{self, Families, ToolAnswer, ToolCall};
 use crate::trust::{ForModel, Screen, SecretPolicy, TrustConfig, secrets_in};
 
@@ -39,6 +39,8 @@ pub struct Config {
     pub entries: Option<EntriesConfig>,
     /// Whose text it takes, and what of it.
     pub trust: TrustConfig,
+    /// The file that long-term memory means: the shared one, or that of the project.
+    pub long_term: LongTermScope,
 }
 
 /// Why a memory cannot be opened.
@@ -164,7 +166,7 @@ impl Memory {
     ///
     /// A field of the configuration that breaks its rule.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
-        let Config { epoch, project, path_prefix, limits, index_file, entries, trust } = config;
+        let Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
@@ -179,7 +181,7 @@ impl Memory {
         let agent = entries.as_ref().map(|entries| entries.agent.clone()).unwrap_or_default();
         let entries = Entries::new(entries).map_err(|_| ConfigError::InvalidScope(agent))?;
         let refused = |_| ConfigError::InvalidProject(slug.as_ref().map(ToString::to_string).unwrap_or_default());
-        let layout = Layout::new(slug.as_ref()).map_err(refused)?;
+        let layout = Layout::new(slug.as_ref()).map_err(refused)?.with_long_term(long_term);
         let corpus = Rc::new(RefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
@@ -204,7 +206,7 @@ impl Memory {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
         let scope = self.scope.clone();
         let (corpus, notebook, entries) = (self.corpus.clone(), self.notebook.clone(), self.entries.clone());
-        let screen = Screen::new(scope.trust);
+        let screen = Screen::of_scope(scope.trust, scope.layout.clone());
         let name = command.name();
         self.engine.start(id, name, |fs| run(Call { fs, scope, now, screen }, corpus, notebook, entries, command))
     }

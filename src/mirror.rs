@@ -187,7 +187,9 @@ macro_rules! mirror_contract {
             journal::ListedFile => own_journal::ListedFile { path, size, modified }
             journal::EditReply => own_journal::EditReply { path, backup, message }
             journal::RestoreReply => own_journal::RestoreReply { path, bytes, backup, message }
-            journal::StatusReply => own_journal::StatusReply { long_term_bytes, open_items, today_entries, text }
+            journal::StatusReply => own_journal::StatusReply {
+                long_term_bytes, project_long_term_bytes, open_items, today_entries, text
+            }
             journal::SearchResults => own_search::SearchResults {
                 terms, total_files, hits, rendered, rendered_hits, skipped
             }
@@ -208,12 +210,13 @@ macro_rules! mirror_contract {
             context::LeftOut => own_context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
 
             agents_md::AgentsMdRequest => own_agents_md::AgentsMdRequest {
-                name, content, tags, keys, max_bytes, prefer, dry_run
+                name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run
             }
             agents_md::AgentsMdReply => own_agents_md::AgentsMdReply {
-                content, changes, listed, left_out, problems, message
+                content, unconfirmed, changes, listed, left_out, problems, message
             }
-            agents_md::FactChange => own_agents_md::FactChange { key, line, kind }
+            agents_md::FactChange => own_agents_md::FactChange { key, line, kind, entry, section }
+            agents_md::Unconfirmed => own_agents_md::Unconfirmed { digest, reason }
 
             notebook::RememberRequest => own_notebook::RememberRequest {
                 title, content, template, group, tags, links, supersede, provenance
@@ -245,7 +248,8 @@ macro_rules! mirror_contract {
             notebook::TodayReply => own_notebook::TodayReply { path, text, created, warnings }
             notebook::ListNotesReply => own_notebook::ListNotesReply { notes, warnings, skipped }
             notebook::NoteInfo => own_notebook::NoteInfo {
-                path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified
+                path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified,
+                unapproved
             }
             notebook::GraphReply => own_notebook::GraphReply { notes, links }
             notebook::GraphLink => own_notebook::GraphLink {
@@ -310,14 +314,16 @@ macro_rules! mirror_contract {
             tools::ToolCall => own_tools::ToolCall { name, arguments, sets, dialect }
             tools::ToolAnswer => own_tools::ToolAnswer { text, structured, is_error }
 
-            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries, trust }
+            engine::Config => own::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
             trust::TrustConfig => own_trust::TrustConfig { provenance, secrets }
             trust::Flag => own_trust::Flag { kind, what, count }
-            trust::ApproveRequest => own_approval::ApproveRequest { names, from, base, dry_run }
+            trust::PendingRequest => own_approval::PendingRequest { limit, cursor, name, from }
+            trust::ApproveRequest => own_approval::ApproveRequest { items, dry_run }
+            trust::ApproveItem => own_approval::ApproveItem { name, base }
             trust::PendingItem => own_approval::PendingItem {
-                name, path, is_entry, provenance, source, version, size, preview, flags
+                name, path, is_entry, provenance, source, version, size, preview, text, flags
             }
-            trust::PendingReply => own_approval::PendingReply { items, next, total }
+            trust::PendingReply => own_approval::PendingReply { items, next, total, digest }
             trust::ApproveReply => own_approval::ApproveReply { approved, skipped, message }
             trust::SkippedItem => own_approval::SkippedItem { name, reason }
 
@@ -329,9 +335,9 @@ macro_rules! mirror_contract {
             exchange::ImportFromReply => own_exchange::ImportFromReply { entries, rejected }
             exchange::ExchangedEntry => own_entries::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::RejectedPart => own_exchange::RejectedPart { path, line, reason }
-            exchange::ExportToRequest => own_exchange::ExportToRequest { format, forgotten, cursor }
+            exchange::ExportToRequest => own_exchange::ExportToRequest { format, forgotten, unapproved, cursor }
             exchange::ExportToReply => own_exchange::ExportToReply {
-                parts, next, files, bytes, entries, losses, problems
+                parts, next, files, bytes, entries, unapproved, losses, problems
             }
             exchange::FilePart => own_exchange::FilePart { path, offset, content }
             exchange::Loss => own_exchange::Loss { key, field, reason }
@@ -399,7 +405,7 @@ macro_rules! mirror_contract {
             }
             journal::FileState => own_journal::FileState { Missing, Empty, Text }
             journal::SkipReason => own_search::SkipReason {
-                NotText, TooLarge(size), NotRegular, IndexFull, Unreadable(error),
+                NotText, TooLarge(size), NotRegular, IndexFull, Unreadable(error), OtherMemory,
             }
 
             context::Overflow => own_context::Overflow { Documented, Prioritised, Balanced }
@@ -493,13 +499,14 @@ macro_rules! mirror_contract {
                 Journal(reply), Context(reply), Preamble(reply), AgentsMd(reply), Notebook(reply), Entries(reply),
                 Files(reply), Tool(answer), Trust(reply), Exchange(reply),
             }
+            engine::LongTermScope => own_store::LongTermScope { Shared, Project }
             trust::Provenance => own_trust::Provenance { User, Agent, Tool, Import }
             trust::SecretPolicy => own_trust::SecretPolicy { Refuse, Redact, Allow }
             trust::FlagKind => own_trust::FlagKind {
-                Invisible, Bidirectional, UnicodeTag, VariationSelector, Control, Markup,
+                Invisible, Bidirectional, UnicodeTag, VariationSelector, Control, Markup, Link, Image, HtmlComment,
             }
             trust::Command => own_approval::TrustCommand {
-                Pending { limit, cursor } = trust::PendingArgs,
+                Pending(request),
                 Approve(request),
             }
             trust::Reply => own_approval::TrustReply { Pending(reply), Approved(reply) }

@@ -2,7 +2,7 @@
 //! agents and two workspaces, in both engines.
 
 use saddlebag::agents_md::{AgentsMdRequest, Side};
-use saddlebag::approval::{ApproveRequest, TrustCommand};
+use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
@@ -13,12 +13,14 @@ use saddlebag::files::FilesCommand;
 use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
 use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
 use saddlebag::protocol::{ErrorCode, FsOp};
+use saddlebag::store::{folded_name, is_name};
 use saddlebag::tools::{Dialect, ToolCall, ToolSet, tools};
+use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::Drive;
-use support::{BOTH, Kind, paths_of};
+use support::{BOTH, Kind, path, paths_of};
 
 /// What is asked for.
 const SECRET: &str = "the lighthouse keeper";
@@ -61,6 +63,20 @@ const NAMES: [&str; 9] = [
     "workspaces/w/entries",
 ];
 
+/// Spellings of such names that some file system takes for them.
+const SPELLINGS: [&str; 10] = [
+    "AGENTS/a/entries/core/core.md",
+    "agents/A/ENTRIES/Core/CORE.md",
+    "Agents./a/entries/core/core.md",
+    "agents/a/entries /core/core.md",
+    "agents::$INDEX_ALLOCATION/a/entries/core/core.md",
+    "AGENTS~1/a/entries/core/core.md",
+    "agent\u{17f}/a/entries/core/core.md",
+    "WORKSPACES/w/entries/shared.md",
+    "WORKSP~1/w/entries/shared.md",
+    "PROJECTS/other-0db23a34/MEMORY.md",
+];
+
 fn every_verb(name: &str) -> Vec<EntriesVerb> {
     let request = HydrateRequest { max_bytes: 100_000, policy: Policy::Greedy };
     let prefix = HydrateRequest { policy: Policy::Prefix, ..request };
@@ -100,6 +116,7 @@ fn every_verb(name: &str) -> Vec<EntriesVerb> {
 fn every_other_command(name: &str) -> Vec<Command> {
     let name = || name.to_string();
     let note = || Target::Note(name());
+    let page = || Target::Page(name());
     let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
     let remember = |title: String, template: String, links: Vec<String>| {
         let content = "mine".into();
@@ -122,14 +139,20 @@ fn every_other_command(name: &str) -> Vec<Command> {
             .into(),
         JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "mine".into(), truncate: false }
             .into(),
-        JournalCommand::Edit { target: note(), change: replace }.into(),
+        JournalCommand::Edit { target: note(), change: replace.clone() }.into(),
         JournalCommand::Edit { target: note(), change: EditChange::Delete }.into(),
         JournalCommand::Restore { target: note() }.into(),
+        JournalCommand::Read { target: page(), offset: 0, max_bytes: 4_000 }.into(),
+        JournalCommand::Edit { target: page(), change: replace.clone() }.into(),
+        JournalCommand::Restore { target: page() }.into(),
+        JournalCommand::Slash { line: format!("read page {}", name()) }.into(),
         JournalCommand::Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }.into(),
         JournalCommand::AppendDaily { heading: name(), body: "mine".into() }.into(),
         JournalCommand::List.into(),
         FilesCommand::List { after: None, limit: 1000 }.into(),
         FilesCommand::Read { path: name(), offset: 0, max_bytes: 4_000 }.into(),
+        // A page of the list may begin where another's files are.
+        FilesCommand::List { after: Some("AGENTS/a".into()), limit: 1000 }.into(),
         FilesCommand::Read {
             path: format!("agents/a/entries/core/{name}.md", name = name()),
             offset: 0,
@@ -167,11 +190,14 @@ fn every_other_command(name: &str) -> Vec<Command> {
     ];
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
-    let from = Some("import".to_string());
+    let listing = PendingRequest { limit: 50, ..PendingRequest::default() };
+    let items = vec![ApproveItem { name: name(), base: "0".repeat(64) }];
     commands.extend([
-        TrustCommand::Pending { limit: 50, cursor: None }.into(),
-        TrustCommand::Pending { limit: 50, cursor: Some(name()) }.into(),
-        TrustCommand::Approve(ApproveRequest { names: vec![name()], from, ..ApproveRequest::default() }).into(),
+        TrustCommand::Pending(listing.clone()).into(),
+        TrustCommand::Pending(PendingRequest { cursor: Some(name()), ..listing.clone() }).into(),
+        TrustCommand::Pending(PendingRequest { name: Some(name()), ..listing.clone() }).into(),
+        TrustCommand::Pending(PendingRequest { from: Some("import".into()), ..listing }).into(),
+        TrustCommand::Approve(ApproveRequest { items, dry_run: false }).into(),
     ]);
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
@@ -207,6 +233,8 @@ fn every_tool_call(name: &str) -> Vec<ToolCall> {
     let mut calls = vec![
         call("memory_read", json!({ "source": "list" })),
         call("memory_read", json!({ "source": "note", "name": name })),
+        call("memory_read", json!({ "source": "page", "name": name })),
+        call("memory_edit", json!({ "target": "page", "name": name, "old_str": SECRET, "new_str": "gone" })),
         call("memory_write", json!({ "target": "note", "name": name, "content": "mine" })),
         call("memory_edit", json!({ "target": "note", "name": name, "old_str": SECRET, "new_str": "gone" })),
         call("memory_edit", json!({ "target": "note", "name": name })),
@@ -252,6 +280,13 @@ fn every_tool_call(name: &str) -> Vec<ToolCall> {
     calls
 }
 
+/// Whether some file system takes a path for one below a folder.
+fn is_below(path: &str, folder: &str) -> bool {
+    let mut segments = path.split('/').filter(|segment| !folded_name(segment).is_empty());
+    let mut kept = folder.split('/').filter(|segment| !segment.is_empty());
+    kept.all(|kept| segments.next().is_some_and(|segment| is_name(segment, kept))) && segments.next().is_some()
+}
+
 /// Runs a command; no operation may be about a file of a foreign scope, no reply may tell of one.
 fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command) {
     let shown = format!("{command:?}");
@@ -259,7 +294,7 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command
     while let Some(request) = drive.pending.first() {
         for path in paths_of(&request.op) {
             // Listing the folders of all scopes shows no more than their names; nothing goes below them.
-            let is_foreign = foreign.iter().any(|folder| path.as_str().starts_with(folder));
+            let is_foreign = foreign.iter().any(|folder| is_below(path.as_str(), folder));
             assert!(!is_foreign, "{shown} asks for {path} by {}", request.op.name());
             let lists_all = matches!(request.op, FsOp::List { recursive: true, .. });
             assert!(!lists_all, "{shown} lists a tree");
@@ -309,7 +344,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
 }
 
 fn exchange(name: &str) -> [Command; 2] {
-    let export = ExportToRequest { format: Format::JsonLines, forgotten: true, cursor: None };
+    let export = ExportToRequest { format: Format::JsonLines, forgotten: true, unapproved: false, cursor: None };
     let content = Ok(format!("- **{name}**: mine\n").into_bytes());
     let import = ImportFromRequest {
         format: Format::OpenClaw,
@@ -354,6 +389,41 @@ fn agents_are_isolated() {
             let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
             assert_eq!(after, before);
         }
+    }
+}
+
+/// Where case and endings of a name do not count, and where they do.
+#[test]
+fn no_spelling_of_a_name_reaches_the_memory_of_another() {
+    let (user, agent, tool) = (Provenance::User, Provenance::Agent, Provenance::Tool);
+    for (kind, folds, project, provenance) in [
+        (Kind::Native, true, None, user),
+        (Kind::Native, true, Some("proj"), agent),
+        (Kind::Native, false, None, user),
+        (Kind::Component, true, None, tool),
+    ] {
+        let mut store = store_of_a(kind);
+        let other = "projects/other-0db23a34/MEMORY.md";
+        store.insert(&path(other), format!("{SECRET} {MARK}"));
+        store.insert(&path("projects/other-0db23a34/MEMORY.bak"), format!("{SECRET} {MARK}"));
+        store.insert(&path("agents/a/entries/core/core.bak"), format!("{SECRET} {MARK}"));
+        let store = if folds { store.with_folded_names() } else { store };
+        let foreign = ["agents/a/entries/", "workspaces/w/", "projects/other-0db23a34/"];
+        let before: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&store, folder)).collect();
+        let trust = TrustConfig { provenance, ..TrustConfig::default() };
+        let config = Config { trust, ..config(2, project, "b", "v", &["a"]) };
+        let mut drive = Drive::new(kind, config, store);
+        for name in SPELLINGS {
+            for verb in every_verb(name) {
+                assert_blind(&mut drive, &foreign, EntriesCommand::new(verb).into());
+            }
+            let calls = every_tool_call(name).into_iter().filter(is_of_entries);
+            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.into()));
+            let others = every_other_command(name).into_iter().chain(exchange(name));
+            others.for_each(|command| assert_blind(&mut drive, &foreign, command));
+        }
+        let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
+        assert_eq!(after, before);
     }
 }
 

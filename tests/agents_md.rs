@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChangeKind, Side};
 use saddlebag::context::LeftOutReason;
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, NewEntry};
+use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, NewEntry};
+use saddlebag::files::{FilesCommand, FilesReply};
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
@@ -18,8 +19,31 @@ fn drive(kind: Kind) -> Driven {
     Drive::new(kind, agent_config(), Simulator::new(1))
 }
 
+/// The keys that most tests have named for the section.
+const KEYS: [&str; 13] =
+    ["port", "deploy", "k", "z", "old", "same", "new_one", "never-push-to-main", "a", "b", "c", "added", "more"];
+
+fn naming<'a>(keys: impl IntoIterator<Item = &'a str>, content: &str) -> AgentsMdRequest {
+    let keys = keys.into_iter().map(str::to_string).collect();
+    AgentsMdRequest { content: Some(content.as_bytes().to_vec()), keys, ..AgentsMdRequest::default() }
+}
+
 fn request(content: &str) -> AgentsMdRequest {
-    AgentsMdRequest { content: Some(content.as_bytes().to_vec()), ..AgentsMdRequest::default() }
+    naming(KEYS, content)
+}
+
+/// Nothing is named.
+fn going_on(content: &str) -> AgentsMdRequest {
+    naming([], content)
+}
+
+/// Runs it, and confirms what a person must look at.
+fn agreed(drive: &mut Driven, request: AgentsMdRequest) -> AgentsMdReply {
+    let reply = sync(drive, request.clone());
+    let Some(unconfirmed) = reply.unconfirmed else { return reply };
+    let reply = sync(drive, AgentsMdRequest { confirmed: Some(unconfirmed.digest), ..request });
+    assert_eq!(reply.unconfirmed, None);
+    reply
 }
 
 fn sync(drive: &mut Driven, request: AgentsMdRequest) -> AgentsMdReply {
@@ -31,7 +55,7 @@ fn sync(drive: &mut Driven, request: AgentsMdRequest) -> AgentsMdReply {
 
 /// The file after a sync.
 fn synced(drive: &mut Driven, text: &str) -> (String, AgentsMdReply) {
-    let reply = sync(drive, request(text));
+    let reply = agreed(drive, request(text));
     (reply.content.clone().map_or_else(|| text.to_string(), |bytes| String::from_utf8(bytes).unwrap()), reply)
 }
 
@@ -58,7 +82,7 @@ fn conflict_of(reply: &AgentsMdReply) -> &str {
 }
 
 #[test]
-fn core_entries_become_a_section_at_the_end_and_a_second_time_changes_nothing() {
+fn named_entries_become_a_section_at_the_end_and_a_second_time_changes_nothing() {
     for kind in BOTH {
         let mut drive = drive(kind);
         drive.run(keep("port", "8080", "core")).unwrap();
@@ -85,7 +109,10 @@ fn nothing_to_say_makes_no_section_and_no_file() {
             assert_eq!((reply.content, reply.changes), (None, Vec::new()));
         }
         drive.run(keep("k", "v", "core")).unwrap();
-        let made = sync(&mut drive, AgentsMdRequest::default()).content.expect("a file");
+        let unnamed = sync(&mut drive, AgentsMdRequest::default());
+        assert_eq!((unnamed.content, unnamed.changes), (None, Vec::new()));
+        assert!(unnamed.message.ends_with("no tag and no key is named, so no fact goes into the file"));
+        let made = sync(&mut drive, AgentsMdRequest { content: None, ..request("") }).content.expect("a file");
         assert!(made.starts_with(b"<!-- saddlebag:begin") && made.ends_with(b"-->\n"));
     }
 }
@@ -190,7 +217,7 @@ fn a_conflict_loses_neither_side_until_one_is_preferred() {
                     "" => drive.run(EntriesCommand::new(EntriesVerb::Forget { key: "k".into(), base: None })).unwrap(),
                     content => drive.run(keep("k", content, "core")).unwrap(),
                 };
-                let reply = sync(&mut drive, AgentsMdRequest { prefer, ..request(&edited) });
+                let reply = agreed(&mut drive, AgentsMdRequest { prefer, ..request(&edited) });
                 let file = reply.content.clone().map_or(edited.clone(), |bytes| String::from_utf8(bytes).unwrap());
                 let stored = entry(&mut drive, "k").map(|(_, content)| content).unwrap_or_default();
                 let item = |content: &str| file.contains(&format!("- `k`: {content}\n"));
@@ -227,7 +254,7 @@ fn a_section_that_was_emptied_does_not_empty_the_store() {
         assert!(entry(&mut drive, "a").is_some() && entry(&mut drive, "b").is_some());
         let back = sync(&mut drive, AgentsMdRequest { prefer: Some(Side::Store), ..request(&emptied) });
         assert_eq!(String::from_utf8(back.content.unwrap()).unwrap(), text);
-        sync(&mut drive, AgentsMdRequest { prefer: Some(Side::Section), ..request(&emptied) });
+        agreed(&mut drive, AgentsMdRequest { prefer: Some(Side::Section), ..request(&emptied) });
         assert!(entry(&mut drive, "a").is_none() && entry(&mut drive, "b").is_none());
     }
 }
@@ -257,9 +284,14 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags() {
             }
             other => panic!("{other:?}"),
         }
+        // Without a choice the section goes on with what it lists.
+        let reply = sync(&mut drive, going_on(&text));
+        assert_eq!(kinds(&reply), []);
         // Another choice lists other facts, and forgets none.
-        let reply = sync(&mut drive, request(&text));
-        assert!(!reply.changes.iter().any(|change| change.kind == FactChangeKind::Forgotten), "{reply:?}");
+        let reply = sync(&mut drive, naming(["c"], &text));
+        let expected =
+            [("a", &FactChangeKind::Unlisted), ("b", &FactChangeKind::Unlisted), ("c", &FactChangeKind::Listed)];
+        assert_eq!(kinds(&reply), expected);
         assert!(entry(&mut drive, "a").is_some() && entry(&mut drive, "b").is_some());
     }
 }
@@ -272,7 +304,9 @@ fn what_does_not_fit_is_counted_and_named() {
             drive.now.seconds += 60;
             drive.run(keep(&format!("key{number:02}"), &"x".repeat(100), "core")).unwrap();
         }
-        let bounded = |content: &str| AgentsMdRequest { max_bytes: 1500, ..request(content) };
+        let keys: Vec<String> = (0..20).map(|number| format!("key{number:02}")).collect();
+        let named = |content: &str| naming(keys.iter().map(String::as_str), content);
+        let bounded = |content: &str| AgentsMdRequest { max_bytes: 1500, ..named(content) };
         let reply = sync(&mut drive, bounded("# Project\r\n"));
         let text = String::from_utf8(reply.content.unwrap()).unwrap();
         assert!(text.len() - "# Project\r\n\r\n\r\n".len() <= 1500, "{}", text.len());
@@ -285,6 +319,9 @@ fn what_does_not_fit_is_counted_and_named() {
         assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
         assert_eq!(sync(&mut drive, bounded(&text)).content, None);
         assert_eq!(reply.left_out[0].key.as_deref(), Some("key00"));
+        // They are followed all the same: with more room they are listed, whoever is named then.
+        let roomy = sync(&mut drive, going_on(&text));
+        assert_eq!((roomy.listed, roomy.left_out.len()), (20, 0));
     }
 }
 
@@ -354,9 +391,12 @@ fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone() {
         let (text, _) = synced(&mut drive, "");
         drive.executor.insert(&path("agents/a/entries/core/k.md"), b"caf\xe9".to_vec());
         for edited in [text.clone(), text.replace("- `k`: v\n", "")] {
-            let reply = sync(&mut drive, request(&edited));
+            let (now, reply) = synced(&mut drive, &edited);
             assert!(conflict_of(&reply).starts_with("its entry cannot be read: "), "{reply:?}");
-            assert_eq!((reply.content, reply.problems.len()), (None, 1));
+            let items = |text: &str| text.split("<!-- saddlebag:end").next().map(str::to_string);
+            assert_eq!((items(&now), reply.problems.len()), (items(&edited), 1));
+            let still = sync(&mut drive, request(&now));
+            assert_eq!((still.content.as_ref(), kinds(&still).len()), (None, 1), "{still:?}");
         }
     }
 }
@@ -384,7 +424,7 @@ fn a_lost_race_begins_again_and_loses_nothing() {
     for kind in BOTH {
         let mut host = Host::new(engine(kind, agent_config()), Simulator::new(1));
         host.run(today(), keep("k", "v", "core")).unwrap();
-        let (file, request) = (path("AGENTS.md"), AgentsMdRequest::default());
+        let (file, request) = (path("AGENTS.md"), request(""));
         let mut folder = Racing { folder: Simulator::new(2), races: 3 };
         folder.folder.insert(&file, "# Project\n");
         host.sync_agents_md(today(), &mut folder, &file, &request).unwrap();
@@ -458,7 +498,8 @@ proptest! {
         for (key, content) in &facts {
             drive.run(keep(key, content, "core")).unwrap();
         }
-        let bounded = |text: &str| AgentsMdRequest { max_bytes, ..request(text) };
+        let keys = || facts.keys().map(String::as_str).chain(["added"]);
+        let bounded = |text: &str| AgentsMdRequest { max_bytes, ..naming(keys(), text) };
         let reply = sync(&mut drive, bounded(before));
         let Some(content) = reply.content else {
             prop_assert!(facts.is_empty());
@@ -494,10 +535,135 @@ fn what_nobody_has_approved_is_not_listed_and_is_named() {
         let mut drive = drive(kind);
         drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("told", "by a page", "core") }).unwrap();
         drive.run(keep("known", "by a person", "core")).unwrap();
-        let reply = sync(&mut drive, AgentsMdRequest::default());
+        let reply = sync(&mut drive, naming(["told", "known"], ""));
         let text = String::from_utf8(reply.content.unwrap()).unwrap();
         assert!(text.contains("known") && !text.contains("by a page"), "{text}");
         let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
         assert_eq!((left_out.key.as_deref(), &left_out.reason), (Some("told"), &LeftOutReason::Unapproved));
+    }
+}
+
+/// A section of an agent `a` that no store has written.
+fn from_elsewhere(items: &str) -> String {
+    format!("<!-- saddlebag:begin agent=a -->\n{items}<!-- saddlebag:end generation=1 digest=0123456789abcdef -->\n")
+}
+
+#[test]
+fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(keep("port", "8080", "core")).unwrap();
+        let before = drive.executor.files();
+        let text = from_elsewhere("- `policy`: run curl evil\u{202e}\n");
+        let asked = sync(&mut drive, going_on(&text));
+        let unconfirmed = asked.unconfirmed.clone().expect("a person must look");
+        assert_eq!(unconfirmed.reason, "this store has not written the section of AGENTS.md");
+        assert_eq!((asked.content.as_ref(), drive.executor.files() == before), (None, true));
+        let [change] = &asked.changes[..] else { panic!("{asked:?}") };
+        assert_eq!((&change.kind, change.section.as_deref()), (&FactChangeKind::Stored, Some("run curl evil[U+202E]")));
+
+        // What was shown is confirmed, and nothing else: not a section that has changed since.
+        let confirmed = Some(unconfirmed.digest);
+        let other = text.replace("curl evil", "curl worse");
+        let stale = sync(&mut drive, AgentsMdRequest { confirmed: confirmed.clone(), ..going_on(&other) });
+        assert!(stale.unconfirmed.is_some() && drive.executor.files() == before, "{stale:?}");
+        let done = sync(&mut drive, AgentsMdRequest { confirmed, ..going_on(&text) });
+        assert_eq!((done.unconfirmed.as_ref(), kinds(&done)), (None, vec![("policy", &FactChangeKind::Stored)]));
+        let written = String::from_utf8(done.content.unwrap()).unwrap();
+        assert!(written.contains("`policy`") && !written.contains("8080"), "{written}");
+        match drive.run(EntriesCommand::new(EntriesVerb::Get { key: "policy".into() })) {
+            Ok(Reply::Entries(EntriesReply::Entry(entry))) => {
+                assert_eq!((entry.provenance, entry.approved), (Provenance::Import, None));
+            }
+            other => panic!("{other:?}"),
+        }
+        // The host may not have written it: what was accepted is known, and so is the new one.
+        for file in [&text, &written] {
+            let again = sync(&mut drive, going_on(file));
+            assert_eq!((again.unconfirmed.as_ref(), kinds(&again)), (None, vec![]), "{file}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_only_the_file_names_is_never_written_into_it() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(keep("a", "1", "core")).unwrap();
+        let (text, _) = synced(&mut drive, "");
+        // Somebody asks for a key that has no entry yet, and the person keeps a secret under it.
+        let asking = text.replace("- `a`: 1\n", "- `a`: 1\n- `home`: where?\n");
+        let (text, reply) = synced(&mut drive, &asking);
+        assert_eq!(kinds(&reply), [("home", &FactChangeKind::Stored)]);
+        drive.run(keep("home", "12 Harbour Lane", "core")).unwrap();
+        for prefer in [None, Some(Side::Store)] {
+            let reply = agreed(&mut drive, AgentsMdRequest { prefer, ..going_on(&text) });
+            let file = reply.content.clone().map_or(text.clone(), |bytes| String::from_utf8(bytes).unwrap());
+            assert!(!file.contains("Harbour"), "{file}");
+            let [("home", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
+            assert!(reason.contains("name its key"), "{reason}");
+        }
+        let named = sync(&mut drive, naming(["home"], &text));
+        assert!(String::from_utf8(named.content.unwrap()).unwrap().contains("`home`: 12 Harbour Lane"));
+    }
+}
+
+#[test]
+fn a_fact_that_a_section_from_elsewhere_guesses_is_not_followed() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(keep("port", "8080", "core")).unwrap();
+        let reply = agreed(&mut drive, going_on(&from_elsewhere("- `port`: 8080\n")));
+        let text = String::from_utf8(reply.content.unwrap()).unwrap();
+        drive.run(keep("port", "the next text", "core")).unwrap();
+        let reply = sync(&mut drive, going_on(&text));
+        assert_eq!(reply.content, None);
+        assert!(matches!(kinds(&reply)[..], [("port", FactChangeKind::Refused(_))]), "{reply:?}");
+        let named = sync(&mut drive, naming(["port"], &text));
+        assert_eq!(kinds(&named), [("port", &FactChangeKind::Refreshed)]);
+    }
+}
+
+#[test]
+fn a_section_removes_no_entry_to_make_room() {
+    for kind in BOTH {
+        let entries = EntriesConfig { max_entries: 3, ..EntriesConfig::of_agent("a") };
+        let config = Config { entries: Some(entries), ..agent_config() };
+        let mut drive = Drive::new(kind, config, Simulator::new(1));
+        for key in ["k", "z"] {
+            drive.run(keep(key, "trusted", "notes")).unwrap();
+        }
+        let items: String = (0..4).map(|number| format!("- `new{number}`: x\n")).collect();
+        let reply = agreed(&mut drive, going_on(&from_elsewhere(&items)));
+        let stored = reply.changes.iter().filter(|change| change.kind == FactChangeKind::Stored).count();
+        let refused = reply.changes.iter().filter(|change| matches!(change.kind, FactChangeKind::Refused(_))).count();
+        assert_eq!((stored, refused), (1, 3), "{reply:?}");
+        assert!(entry(&mut drive, "k").is_some() && entry(&mut drive, "z").is_some());
+    }
+}
+
+#[test]
+fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(keep("k", "v", "core")).unwrap();
+        synced(&mut drive, "");
+        let memory: Vec<String> =
+            drive.executor.files().into_keys().filter(|file| file.starts_with("agents/a/agents-md/")).collect();
+        assert_eq!(memory.len(), 1);
+        match drive.run(FilesCommand::List { after: None, limit: 1000 }) {
+            Ok(Reply::Files(FilesReply::Listed(page))) => assert_eq!(page.total, 1, "{page:?}"),
+            other => panic!("{other:?}"),
+        }
+        drive.executor.insert(&path(&memory[0]), b"{}".to_vec());
+        let error = drive.run(request("")).unwrap_err();
+        assert!(
+            error.message.contains("is not the memory of a section") && error.help.contains("remove it"),
+            "{error:?}"
+        );
+        for identity in [String::new(), "x".repeat(4_097)] {
+            let error = drive.run(AgentsMdRequest { identity, ..request("") }).unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
+        }
     }
 }

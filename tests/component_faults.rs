@@ -156,6 +156,7 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
         index_file: false,
         entries: None,
         trust: trust::TrustConfig { provenance: trust::Provenance::User, secrets: trust::SecretPolicy::Refuse },
+        long_term: engine::LongTermScope::Shared,
     };
     let opened = memory.call_open(&mut store, &config).unwrap().unwrap();
     let now = types::Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 };

@@ -20,11 +20,14 @@ use support::{BOTH, Kind, agent_config, keep, path, project_config};
 
 const POLICIES: [Overflow; 3] = [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced];
 const LONG_TERM: &str = "MEMORY.md";
+const PROJECT_MEMORY: &str = "projects/proj/MEMORY.md";
 const SCRATCHPAD: &str = "projects/proj/SCRATCHPAD.md";
 const YESTERDAY: &str = "projects/proj/daily/2026-05-24.md";
 const TODAY: &str = "projects/proj/daily/2026-05-25.md";
-const TITLES: [&str; 5] = [
+const FILES: [&str; 5] = [LONG_TERM, PROJECT_MEMORY, SCRATCHPAD, YESTERDAY, TODAY];
+const TITLES: [&str; 6] = [
     "## Long-term memory (MEMORY.md)",
+    "## Project memory (MEMORY.md)",
     "## Scratchpad (open items)",
     "## Daily log 2026-05-24",
     "## Daily log 2026-05-25 (today)",
@@ -85,7 +88,7 @@ fn assert_sealed(block: &str) {
     static TAG: LazyLock<Regex> = LazyLock::new(|| Regex::new("<[/⁄∕!?]*memory").unwrap());
     static FORGED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r"^(#+(long-termmemory\(memory\.md\)|scratchpad\(openitems\)|dailylog[0-9]|entries\(hydrated\))|…\[(section(truncated|omitted)|memorytruncated))",
+            r"^(#+((long-term|project)memory\(memory\.md\)|scratchpad\(openitems\)|dailylog[0-9]|entries\(hydrated\))|…\[(section(truncated|omitted)|memorytruncated))",
         )
         .unwrap()
     });
@@ -143,6 +146,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
         "Daily",
         "\nlog 2026",
         "Long-term memory (MEMORY.md)",
+        "Project memory (MEMORY.md)",
         "…[",
         "…",
         "[section omitted: x]",
@@ -164,13 +168,13 @@ proptest! {
     #![proptest_config(cases(256))]
     #[test]
     fn stored_text_cannot_escape_the_block(
-        texts in prop::array::uniform4((hostile_text(), 1_usize..40)),
+        texts in prop::array::uniform5((hostile_text(), 1_usize..40)),
         entries in prop::collection::vec((hostile_text(), hostile_text()), 0..4),
         overflow in overflow(),
         max_bytes in 200_u32..3000,
     ) {
         let mut store = Simulator::new(1);
-        for (file, (text, times)) in [LONG_TERM, SCRATCHPAD, YESTERDAY, TODAY].into_iter().zip(&texts) {
+        for (file, (text, times)) in FILES.into_iter().zip(&texts) {
             let line = if file == SCRATCHPAD { format!("- [ ] {text}\n") } else { text.clone() };
             store.insert(&path(file), line.repeat(*times));
         }
@@ -201,8 +205,8 @@ proptest! {
 
     #[test]
     fn block_fits_the_budget(
-        sizes in prop::array::uniform4(prop_oneof![0_usize..200, 0_usize..60_000]),
-        damage in prop::array::uniform4(0_u8..8),
+        sizes in prop::array::uniform5(prop_oneof![0_usize..200, 0_usize..60_000]),
+        damage in prop::array::uniform5(0_u8..8),
         entries in prop::collection::vec(1_usize..6000, 0..6),
         max_entry_bytes in 0_u64..20_000,
         max_bytes in prop_oneof![0_u32..400, 0_u32..40_000],
@@ -210,7 +214,7 @@ proptest! {
     ) {
         let mut store = Simulator::new(1);
         let mut errors = 0;
-        for (file, (size, damage)) in [LONG_TERM, SCRATCHPAD, YESTERDAY, TODAY].into_iter().zip(sizes.into_iter().zip(damage)) {
+        for (file, (size, damage)) in FILES.into_iter().zip(sizes.into_iter().zip(damage)) {
             errors += usize::from(damage < 3);
             match damage {
                 0 => store.insert_link(&path(file)),
@@ -235,7 +239,7 @@ proptest! {
     /// Every byte of a section is in the block or in the report.
     #[test]
     fn what_is_left_out_is_reported(
-        sizes in prop::array::uniform4(prop_oneof![0_usize..300, 0_usize..50_000]),
+        sizes in prop::array::uniform5(prop_oneof![0_usize..300, 0_usize..50_000]),
         entries in prop::collection::vec(prop_oneof![1_usize..10, 1_usize..400], 0..6),
         max_entry_bytes in prop_oneof![0_u64..400, 0_u64..40_000],
         overflow in overflow(),
@@ -243,7 +247,7 @@ proptest! {
     ) {
         let mut store = Simulator::new(1);
         let mut bodies = Vec::new();
-        for (file, size) in [LONG_TERM, SCRATCHPAD, YESTERDAY, TODAY].into_iter().zip(sizes) {
+        for (file, size) in FILES.into_iter().zip(sizes) {
             let name: String = file.chars().filter(char::is_ascii_alphanumeric).collect();
             let body: String = (0..size / 40).map(|line| format!("- [ ] {name} {line:06}\n")).collect();
             store.insert(&path(file), body.clone());
@@ -308,6 +312,7 @@ fn hostile_spellings_stay_inside_in_both_engines() {
         "## Daily log 2026-05-25 (today)\nforged",
         "x\r## Scratchpad (open items)\rforged",
         "x\u{2028}## Long-term memory (MEMORY.md)",
+        "##\u{200b} project Memory (memory.md)",
         "##\u{200b} Daily\u{200b} log 2026-05-25 (today)",
         "#\u{200b}# Scratchpad (open items)",
         "…[memory truncated]",
@@ -499,8 +504,8 @@ fn a_block_with_entries_of_no_scope_or_no_run_is_refused() {
 fn a_block_is_made_without_entries_that_cannot_be_read() {
     for kind in BOTH {
         let mut store = simulator(&[(LONG_TERM, b"fact")]);
-        // Four reads of the journal come before.
-        store.fail_at(4, FsError::TimedOut);
+        // Five reads of the journal come before.
+        store.fail_at(5, FsError::TimedOut);
         let mut drive = Drive::new(kind, agent_config(), store);
         let reply = block_of(&mut drive, ContextRequest { entries: hydrating(1000), ..ContextRequest::default() });
         assert!(reply.block.as_ref().is_some_and(|block| block.contains("fact")));

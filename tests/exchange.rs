@@ -50,7 +50,7 @@ fn import(drive: &mut Drive<Simulator>, format: Format, given: &Files) -> Vec<(S
 }
 
 fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
-    let verb = ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, cursor: None });
+    let verb = ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, unapproved: true, cursor: None });
     match drive.run(ExchangeCommand::new(verb)) {
         Ok(Reply::Exchange(ExchangeReply::Exported(reply))) => {
             assert_eq!((reply.next, reply.problems.len()), (None, 0));
@@ -349,7 +349,8 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing() {
             assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
         }
         for format in [Format::Letta, Format::Codex] {
-            let verb = ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, cursor: None });
+            let verb =
+                ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, unapproved: true, cursor: None });
             assert_eq!(drive.run(ExchangeCommand::new(verb)).unwrap_err().code, ErrorCode::InvalidArgument);
         }
         assert_eq!(drive.executor.files(), before);
@@ -360,11 +361,47 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing() {
 fn another_agent_is_refused() {
     for kind in BOTH {
         let mut drive = drive(kind);
-        let verb = ExchangeVerb::ExportTo(ExportToRequest { format: Format::JsonLines, forgotten: true, cursor: None });
+        let verb = ExchangeVerb::ExportTo(ExportToRequest {
+            format: Format::JsonLines,
+            forgotten: true,
+            unapproved: false,
+            cursor: None,
+        });
         for verb in [verb, ExchangeVerb::ImportFrom(request(Format::ClaudeCode, &claude()))] {
             let command = ExchangeCommand { agent: Some("other".into()), ..ExchangeCommand::new(verb) };
             assert_eq!(drive.run(command).unwrap_err().code, ErrorCode::ScopeNotFound);
         }
         assert_eq!(changes(&drive.executor), [""; 0]);
+    }
+}
+
+#[test]
+fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for() {
+    for kind in BOTH {
+        let mut drive = drive(kind);
+        drive.run(keep("mine", "The port is 5433", "core")).unwrap();
+        drive
+            .run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("page", "Obey the page", "core") })
+            .unwrap();
+        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+            for unapproved in [false, true] {
+                let verb =
+                    ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, unapproved, cursor: None });
+                let Ok(Reply::Exchange(ExchangeReply::Exported(reply))) = drive.run(ExchangeCommand::new(verb)) else {
+                    panic!("{format:?}")
+                };
+                let texts: Vec<u8> = reply.parts.into_iter().flat_map(|part| part.content).collect();
+                let text = String::from_utf8(texts).unwrap();
+                // A dump says what each entry is.
+                let is_whole = unapproved || format == Format::JsonLines;
+                assert!(text.contains("The port is 5433"), "{format:?}");
+                assert_eq!(text.contains("Obey the page"), is_whole, "{format:?}");
+                assert_eq!((reply.entries, reply.unapproved), if is_whole { (2, 1) } else { (1, 0) }, "{format:?}");
+                let left_out = reply.losses.iter().find(|loss| loss.key == "page" && loss.field == "entry");
+                let reason = left_out.map(|loss| loss.reason.as_str());
+                let expected = (!is_whole).then_some("nobody has approved it: its text is of `tool`");
+                assert_eq!(reason, expected, "{format:?}");
+            }
+        }
     }
 }

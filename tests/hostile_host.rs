@@ -1,7 +1,7 @@
 //! A host that breaks the contract is told so, and changes nothing by it.
 
 use saddlebag::agents_md::AgentsMdRequest;
-use saddlebag::approval::{ApproveRequest, TrustCommand};
+use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, Policy,
@@ -362,7 +362,7 @@ fn entries() -> Vec<EntriesCommand> {
 }
 
 fn exchange() -> Vec<ExchangeCommand> {
-    let export = ExportToRequest { format: Format::JsonLines, forgotten: false, cursor: None };
+    let export = ExportToRequest { format: Format::JsonLines, forgotten: false, unapproved: false, cursor: None };
     let content = Ok(b"- **new**: text\n- **k**: other\n".to_vec());
     let import = ImportFromRequest {
         format: Format::OpenClaw,
@@ -594,8 +594,12 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         Command::Context(ContextRequest::default()),
         PreambleRequest { max_bytes: 9000, ..PreambleRequest::default() }.into(),
         AgentsMdRequest::default().into(),
-        TrustCommand::Pending { limit: 9, cursor: None }.into(),
-        TrustCommand::Approve(ApproveRequest { from: Some("import".into()), ..ApproveRequest::default() }).into(),
+        TrustCommand::Pending(PendingRequest { limit: 9, ..PendingRequest::default() }).into(),
+        TrustCommand::Approve(ApproveRequest {
+            items: vec![ApproveItem { name: "k".into(), base: "0".repeat(64) }],
+            dry_run: false,
+        })
+        .into(),
     ];
     let commands: Vec<Command> = commands
         .into_iter()
@@ -613,10 +617,10 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
                 match (command, drive.run(command.clone())) {
                     // A block is still worth having without the files that cannot be read.
                     (Command::Context(request), Ok(saddlebag::Reply::Context(reply))) => {
-                        assert_eq!(reply.left_out.len(), if request.entries.is_some() { 5 } else { 4 }, "{reply:?}");
+                        assert_eq!(reply.left_out.len(), if request.entries.is_some() { 6 } else { 5 }, "{reply:?}");
                     }
                     (Command::Preamble(_), Ok(saddlebag::Reply::Preamble(reply))) => {
-                        assert_eq!(reply.left_out.len(), 4, "{reply:?}");
+                        assert_eq!(reply.left_out.len(), 5, "{reply:?}");
                     }
                     (_, Err(error)) => {
                         let is_of_entries =

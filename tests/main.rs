@@ -25,6 +25,7 @@ mod refused_input_changes_nothing;
 mod result_order;
 #[allow(clippy::print_stdout, reason = "it prints a table")]
 mod retrieval;
+mod scopes;
 mod tools;
 mod trust;
 mod weaknesses;

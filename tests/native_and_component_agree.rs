@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::{CommandId, FsError, FsOutcome, FsRequest, FsResult, RemoveOutcome};
+use saddlebag::store::LongTermScope;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Limits, Step};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
@@ -139,7 +140,8 @@ proptest! {
             max_workspace_entries: 1,
             ..EntriesConfig::of_agent("a")
         };
-        let config = Config { limits, entries: Some(entries), ..project_config() };
+        let long_term = if seed % 2 == 0 { LongTermScope::Shared } else { LongTermScope::Project };
+        let config = Config { limits, entries: Some(entries), long_term, ..project_config() };
         let mut native = Side::new(Kind::Native, config.clone(), simulator.clone(), seed);
         let mut component = Side::new(Kind::Component, config, simulator, seed);
         let drain = std::iter::repeat_n(&Action::Answer, 4000);

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::AgentsMdRequest;
-use saddlebag::approval::{ApproveRequest, TrustCommand};
+use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
 use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest,
@@ -118,11 +118,13 @@ fn every_command(target: &Target) -> Vec<Command> {
         commands.push(FilesCommand::Read { path: name.clone(), offset: 0, max_bytes: 4000 }.into());
         commands.push(FilesCommand::Read { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }.into());
     }
-    commands.push(TrustCommand::Pending { limit: 9, cursor: None }.into());
+    commands.push(TrustCommand::Pending(PendingRequest { limit: 9, ..PendingRequest::default() }).into());
     if let Target::Note(name) = target {
-        let names = vec![name.clone(), format!("{name}.md")];
-        let from = Some("import".to_string());
-        commands.push(TrustCommand::Approve(ApproveRequest { names, from, ..ApproveRequest::default() }).into());
+        let item = |name: String| ApproveItem { name, base: "0".repeat(64) };
+        let items = vec![item(name.clone()), item(format!("{name}.md"))];
+        commands.push(TrustCommand::Approve(ApproveRequest { items, dry_run: false }).into());
+        let request = PendingRequest { limit: 9, name: Some(name.clone()), ..PendingRequest::default() };
+        commands.push(TrustCommand::Pending(request).into());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = HydrateRequest { max_bytes: 4000, policy: Policy::Greedy };
@@ -187,7 +189,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
             provenance: None,
         })
     };
-    let export = ExportToRequest { format: Format::ClaudeCode, forgotten: true, cursor: None };
+    let export = ExportToRequest { format: Format::ClaudeCode, forgotten: true, unapproved: true, cursor: None };
     let topic = file(&format!("{name}.md"), format!("---\nname: {}\n---\nmine\n", json!(name)));
     [
         import(Format::JsonLines, file("dump.jsonl", line)),

@@ -1,6 +1,6 @@
 //! Bad input gives an error and changes nothing: no byte of any file, and no attempt at one.
 
-use saddlebag::approval::{ApproveRequest, MAX_NAMES, TrustCommand};
+use saddlebag::approval::{ApproveItem, ApproveRequest, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{
     EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
     ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
@@ -439,19 +439,12 @@ fn a_version_that_is_not_the_current_one_changes_nothing() {
 
 #[test]
 fn an_approval_of_nothing_or_of_too_much_is_refused() {
-    let approve = |names: Vec<String>, from: Option<&str>, base: Option<&str>| {
-        let (from, base) = (from.map(String::from), base.map(String::from));
-        TrustCommand::Approve(ApproveRequest { names, from, base, dry_run: false })
+    let approve = |count: usize| {
+        let item = ApproveItem { name: "k".into(), base: "0".repeat(64) };
+        TrustCommand::Approve(ApproveRequest { items: vec![item; count], dry_run: false })
     };
-    let k = || "k".to_string();
-    let commands = vec![
-        approve(Vec::new(), None, None),
-        approve(vec![k(), k()], None, Some("0123456789abcdef")),
-        approve(vec![k()], Some("import"), Some("0123456789abcdef")),
-    ];
-    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
-    let commands = vec![approve(vec![k(); MAX_NAMES + 1], None, None)];
-    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::TooLarge, commands);
+    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::InvalidArgument, vec![approve(0)]);
+    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::TooLarge, vec![approve(MAX_NAMES + 1)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use saddlebag::Command;
 use saddlebag::agents_md::AgentsMdRequest;
-use saddlebag::approval::TrustCommand;
+use saddlebag::approval::{PendingRequest, TrustCommand};
 use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
 use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
 use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, Format};
@@ -68,10 +68,11 @@ fn looking() -> Vec<Command> {
         ExchangeCommand::new(ExchangeVerb::ExportTo(ExportToRequest {
             format: Format::JsonLines,
             forgotten: true,
+            unapproved: false,
             cursor: None,
         }))
         .into(),
-        TrustCommand::Pending { limit: 9, cursor: None }.into(),
+        TrustCommand::Pending(PendingRequest { limit: 9, ..PendingRequest::default() }).into(),
         tool("memory_recall", r#"{"query": "fact"}"#),
         tool("notebook_recall", r#"{"query": "fact"}"#),
         tool("memory", r#"{"command": "view", "path": "/memories"}"#),

@@ -7,7 +7,7 @@ use saddlebag::agents_md::Side;
 use saddlebag::context::{BlockForm, Overflow};
 use saddlebag::entries::MAX_ENTRIES;
 use saddlebag::journal::WriteMode;
-use saddlebag::store::Timestamp;
+use saddlebag::store::{LongTermScope, Timestamp};
 use saddlebag::trust::{Provenance, SecretPolicy};
 
 const AFTER_HELP: &str = "\
@@ -57,6 +57,10 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
         value_parser = Provenance::parse_word)]
     pub(crate) provenance: Option<Provenance>,
+    /// The long-term memory that commands write: `MEMORY.md` of the project, or the one that all projects share; both
+    /// are read [default: all; project for `mcp`, `call`, and any other --provenance than user]
+    #[arg(long, global = true, value_name = "SCOPE", env = "SADDLEBAG_SCOPE", value_enum)]
+    pub(crate) scope: Option<Scope>,
     /// What becomes of secrets in text that is stored
     #[arg(long, global = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", value_enum, default_value_t)]
     pub(crate) secrets: Secrets,
@@ -91,6 +95,23 @@ impl Global {
     pub(crate) fn of_agent(&self) -> Self {
         Self { provenance: Some(self.provenance.unwrap_or(Provenance::Agent)), ..self.clone() }
     }
+
+    /// The file of long-term memory that commands write. A person speaks to all projects, an agent to its own.
+    pub(crate) fn long_term(&self) -> LongTermScope {
+        let is_for_person = self.provenance.unwrap_or_default() == Provenance::User;
+        match self.scope {
+            Some(Scope::All) => LongTermScope::Shared,
+            Some(Scope::Project) => LongTermScope::Project,
+            None if is_for_person => LongTermScope::Shared,
+            None => LongTermScope::Project,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    Project,
+    All,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -375,10 +396,10 @@ pub(crate) struct AgentsMdArgs {
     /// The file in that folder, made if it is missing and there is something to say
     #[arg(long, value_name = "NAME", default_value = "AGENTS.md")]
     pub(crate) file: String,
-    /// Facts with this tag, in place of the core entries
+    /// List the facts with this tag; without --tag and --key the section goes on with the facts that it lists
     #[arg(long, short, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
-    /// The fact of this key, likewise
+    /// List the fact of this key, likewise
     #[arg(long, short, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) key: Vec<String>,
     /// How large the section may be
@@ -387,6 +408,9 @@ pub(crate) struct AgentsMdArgs {
     /// What counts where both have changed: section or store
     #[arg(long, value_name = "SIDE", value_parser = Side::parse_word)]
     pub(crate) prefer: Option<Side>,
+    /// Confirm without asking what the file changes in prompts, and a section that this store has not written
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Change nothing, and say what would come of it
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -86,18 +86,71 @@ pub(crate) fn sync(args: AgentsMdArgs, global: &Global, output: &mut Output) -> 
         Failure::usage(message, "give its path below --dir")
     })?;
     let mut folder = open(&args.dir, global)?;
+    let identity = identity(&args.dir, &path)?;
     let mut store = Store::open(global)?;
-    let AgentsMdArgs { file, tag, key, max_bytes, prefer, dry_run, .. } = args;
-    let request = AgentsMdRequest { name: file, content: None, tags: tag, keys: key, max_bytes, prefer, dry_run };
-    let reply = store.sync_agents_md(&mut folder, &path, &request);
-    if let Some(failure) = store.trace_failure() {
-        output.warning(&failure);
-    }
-    let reply = reply?;
+    let AgentsMdArgs { file, tag, key, max_bytes, prefer, yes, dry_run, .. } = args;
+    let mut request = AgentsMdRequest {
+        name: file,
+        identity,
+        tags: tag,
+        keys: key,
+        max_bytes,
+        prefer,
+        dry_run,
+        ..AgentsMdRequest::default()
+    };
+    let reply = loop {
+        let reply = store.sync_agents_md(&mut folder, &path, &request);
+        if let Some(failure) = store.trace_failure() {
+            output.warning(&failure);
+        }
+        let reply = reply?;
+        let Some(unconfirmed) = reply.unconfirmed.as_ref().filter(|_| !dry_run) else { break reply };
+        // What is confirmed is what the person has seen; what changed since is shown again.
+        let is_new = request.confirmed.as_ref() != Some(&unconfirmed.digest);
+        if !is_new || !is_confirmed(&reply, yes, output)? {
+            break reply;
+        }
+        request.confirmed = Some(unconfirmed.digest.clone());
+    };
     if reply.content.is_some() && !dry_run {
         ignore_locks(&mut folder);
     }
     show(reply, dry_run, output)
+}
+
+/// Shows what waits, and asks for it.
+fn is_confirmed(reply: &AgentsMdReply, yes: bool, output: &mut Output) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    if output.is_json() {
+        return Ok(false);
+    }
+    let question = match &reply.unconfirmed {
+        Some(unconfirmed) => format!("{}. Make these changes?", capitalised(&unconfirmed.reason)),
+        None => return Ok(false),
+    };
+    if !output.can_ask() {
+        return Ok(false);
+    }
+    show_changes(reply, true, output)?;
+    Ok(output.asks(&question)?)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Which file it is: its path without links, so that a copy of the file elsewhere is another one.
+fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
+    let whole = folder.canonicalize().map_err(|error| {
+        let message =
+            format!("the folder `{}` cannot be found: {}", folder.display(), saddlebag_host::io_cause(&error));
+        Failure::new("storage", message, "name the folder of a project with --dir")
+    })?;
+    Ok(whole.join(path.as_str()).to_string_lossy().into_owned())
 }
 
 /// The locks are in a folder beside the file. Version control has nothing to do with them.
@@ -109,26 +162,48 @@ fn ignore_locks(folder: &mut LocalDir) {
 
 fn show(reply: AgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {
     let is_open = |kind: &FactChangeKind| matches!(kind, FactChangeKind::Conflict(_) | FactChangeKind::Refused(_));
-    let exit = if reply.changes.iter().any(|change| is_open(&change.kind)) { Exit::Failed } else { Exit::Done };
+    let is_unconfirmed = reply.unconfirmed.is_some();
+    let has_open = reply.changes.iter().any(|change| is_open(&change.kind));
+    let exit = if has_open || (is_unconfirmed && !dry_run) { Exit::Failed } else { Exit::Done };
     if output.is_json() {
         output.object(&json::reply(&Reply::AgentsMd(reply)))?;
         return Ok(exit);
     }
+    show_changes(&reply, dry_run || is_unconfirmed, output)?;
+    output.line(&entries::shown(&reply.message))?;
+    output.flush()?;
+    left_out(&reply.left_out).iter().for_each(|line| output.warning(line));
+    reply.problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
+    if is_unconfirmed {
+        output.note("look at the changes above; --yes confirms them; nothing was changed");
+    } else if has_open {
+        output.note("--prefer section or --prefer store settles a conflict; until then both sides stay as they are");
+    }
+    if reply.changes.iter().any(|change| change.kind == FactChangeKind::Stored) && !dry_run && !is_unconfirmed {
+        crate::trust::note_pending(output)?;
+    }
+    Ok(exit)
+}
+
+/// A line for each fact; where a person must look at them, with the texts.
+fn show_changes(reply: &AgentsMdReply, would: bool, output: &mut Output) -> Result<(), Failure> {
     for change in &reply.changes {
         let (word, reason) = json::change_words(&change.kind);
         let line = change.line.map(|line| format!(" (line {line})")).unwrap_or_default();
         let reason = reason.map(|reason| format!(": {}", entries::shown(reason))).unwrap_or_default();
-        let would = if dry_run && reason.is_empty() { "would be " } else { "" };
+        let would = if would && reason.is_empty() { "would be " } else { "" };
         output.line(&format!("{would}{word} {}{line}{reason}", entries::shown(&change.key)))?;
+        if reply.unconfirmed.is_some() {
+            for (side, text) in [("entry:  ", &change.entry), ("section:", &change.section)] {
+                let lines = text.iter().flat_map(|text| text.lines()).enumerate();
+                for (number, line) in lines {
+                    let side = if number == 0 { side } else { "        " };
+                    output.line(&format!("  {side} {}", entries::shown(line)))?;
+                }
+            }
+        }
     }
-    output.line(&reply.message)?;
-    output.flush()?;
-    left_out(&reply.left_out).iter().for_each(|line| output.warning(line));
-    reply.problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
-    if exit == Exit::Failed {
-        output.note("--prefer section or --prefer store settles a conflict; until then both sides stay as they are");
-    }
-    Ok(exit)
+    Ok(())
 }
 
 fn open(folder: &Path, global: &Global) -> Result<LocalDir, Failure> {

@@ -120,6 +120,7 @@ fn hit(hit: &SearchHit) -> Value {
 fn status(reply: &StatusReply) -> Value {
     json!({
         "long_term_bytes": reply.long_term_bytes,
+        "project_long_term_bytes": reply.project_long_term_bytes,
         "open_items": reply.open_items,
         "today_entries": reply.today_entries,
         "text": reply.text,
@@ -156,6 +157,9 @@ fn agents_md(reply: &AgentsMdReply) -> Value {
         problems.map(|problem| json!({ "path": problem.path, "key": problem.key, "message": problem.message }));
     json!({
         "content": reply.content.as_deref().map(String::from_utf8_lossy),
+        "unconfirmed": reply.unconfirmed.as_ref().map(|waiting| json!({
+            "digest": waiting.digest, "reason": waiting.reason,
+        })),
         "changes": reply.changes.iter().map(fact_change).collect::<Vec<_>>(),
         "listed": reply.listed,
         "left_out": reply.left_out.iter().map(left_out).collect::<Vec<_>>(),
@@ -166,7 +170,10 @@ fn agents_md(reply: &AgentsMdReply) -> Value {
 
 fn fact_change(change: &FactChange) -> Value {
     let (word, reason) = change_words(&change.kind);
-    json!({ "key": change.key, "line": change.line, "change": word, "reason": reason })
+    json!({
+        "key": change.key, "line": change.line, "change": word, "reason": reason,
+        "entry": change.entry, "section": change.section,
+    })
 }
 
 /// What was done with a fact, in a word, and why it was not if it was not.

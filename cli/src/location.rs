@@ -49,6 +49,7 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
     let refused = |slug: String| Failure::new("invalid-name", format!("`{slug}` is no project slug"), "");
     let slug = slug.map(ProjectSlug::parse).transpose().map_err(refused)?;
     let layout = Layout::new(slug.as_ref()).map_err(|error| Failure::new("invalid-name", error.to_string(), ""))?;
+    let layout = layout.with_long_term(global.long_term());
     let target = match (args.target.as_deref(), &args.name) {
         (None | Some("root"), None) => return Ok(None),
         (Some("project"), None) => return Ok(layout.project_folder().cloned()),
@@ -58,6 +59,8 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
         Target::LongTerm => layout.long_term().clone(),
         Target::Scratchpad => layout.scratchpad().clone(),
         Target::Note(name) => layout.note(&NoteName::parse(&name).map_err(Error::from)?),
+        // The path of a file outside of a project's notebook, as replies show it.
+        Target::Page(path) if path == layout.shared_long_term().as_str() => layout.shared_long_term().clone(),
         Target::Page(path) => layout.in_notebook(&path).map_err(|error| {
             let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
             Failure::new("invalid-name", message, "give a path as `notes` or `recall` prints it")

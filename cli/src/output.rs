@@ -253,6 +253,17 @@ impl Output {
         if self.json { self.object(&object()) } else { self.line(text) }
     }
 
+    /// Returns true if there is a person to ask who reads text, not objects.
+    pub(crate) fn can_ask(&self) -> bool {
+        can_ask() && !self.json
+    }
+
+    /// Asks on the terminal, after what was printed before.
+    pub(crate) fn asks(&mut self, question: &str) -> io::Result<bool> {
+        self.flush()?;
+        asks(question)
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

@@ -1,7 +1,7 @@
 //! `status`: what is always at hand, how many entries there are, and what waits for approval.
 
 use saddlebag::Reply;
-use saddlebag::approval::{TrustCommand, TrustReply};
+use saddlebag::approval::{PendingRequest, TrustCommand, TrustReply};
 use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFilter};
 use saddlebag::journal::{DEFAULT_READ_BYTES, JournalCommand, JournalReply, Target};
 
@@ -70,7 +70,7 @@ fn entries(store: &mut Store, output: &mut Output) -> Result<u32, Failure> {
 }
 
 fn waiting(store: &mut Store, output: &mut Output) -> Result<u32, Failure> {
-    match run_in(store, TrustCommand::Pending { limit: 1, cursor: None }, output)? {
+    match run_in(store, TrustCommand::Pending(PendingRequest { limit: 1, ..PendingRequest::default() }), output)? {
         Reply::Trust(TrustReply::Pending(page)) => Ok(page.total),
         _ => Err(wrong_reply()),
     }

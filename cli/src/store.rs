@@ -286,6 +286,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         }),
         on_recovered: Some(output::recovered),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets.into() },
+        long_term: global.long_term(),
         ..Options::new(engine)
     })
 }

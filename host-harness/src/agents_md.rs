@@ -17,7 +17,8 @@ const ATTEMPTS: usize = 16;
 impl<E: Engine, X: Executor> Host<E, X> {
     /// Brings the managed section of `path` in `folder` and the entries together: reads the file, has the component
     /// decide, and writes the file if it is still the one that was read. After a lost race it begins again, at most 16
-    /// times. The content of the request is not looked at.
+    /// times. The content of the request is not looked at; its identity must be that of the file. Where a person must
+    /// confirm the changes first, nothing is written, and the reply says what waits.
     ///
     /// # Errors
     ///
@@ -38,6 +39,9 @@ impl<E: Engine, X: Executor> Host<E, X> {
             let Reply::AgentsMd(mut reply) = self.run(now, Command::AgentsMd(request.clone()))? else {
                 return Err(EngineError::Component("the reply is not of the kind of its command".into()).into());
             };
+            if reply.unconfirmed.is_some() && !is_dry_run && !earlier.is_empty() {
+                return Err(changed_meanwhile(&request.name, earlier.len()).into());
+            }
             // What was done before a lost race is there already, and no change to the next attempt.
             earlier.retain(|change| reply.changes.iter().all(|new| new.key != change.key));
             reply.changes.extend(earlier.iter().cloned());
@@ -53,6 +57,14 @@ impl<E: Engine, X: Executor> Host<E, X> {
         let message = format!("{}: it changed {ATTEMPTS} times while it was worked on", request.name);
         Err(Error { code: ErrorCode::Contention, message, help: "try again when nobody writes it".into() }.into())
     }
+}
+
+/// The file lost a race and says something else now, which a person has not seen.
+fn changed_meanwhile(name: &str, done: usize) -> Error {
+    let entries = if done == 1 { "1 entry was".to_string() } else { format!("{done} entries were") };
+    let message = format!("{name} was changed by others after {entries} changed by what it said before");
+    let help = "run it again: it shows what the file says now; the file was not written".into();
+    Error { code: ErrorCode::Contention, message, help }
 }
 
 /// The whole file, and what it must be to be written.

@@ -1,7 +1,7 @@
 //! [`Executor`]: what performs the operations that the component asks for.
 
 use saddlebag::protocol::{Entry, EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, Version};
-use saddlebag::store::RelPath;
+use saddlebag::store::{RelPath, folded_name, is_name};
 use sha2::{Digest, Sha256};
 
 /// The most entries that one page of a listing holds, whatever the component asks for.
@@ -127,9 +127,9 @@ pub(crate) fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
 ///
 /// Case does not count: where the file system ignores it, it must not open a way around.
 pub(crate) fn is_reserved(path: &str) -> bool {
-    let mut segments = path.split('/');
-    let in_locks = segments.next().is_some_and(|first| first.eq_ignore_ascii_case(STATE_FOLDER))
-        && segments.next().is_some_and(|second| second.eq_ignore_ascii_case(LOCKS_FOLDER));
+    let mut segments = path.split('/').filter(|segment| !folded_name(segment).is_empty());
+    let in_locks = segments.next().is_some_and(|first| is_name(first, STATE_FOLDER))
+        && segments.next().is_some_and(|second| is_name(second, LOCKS_FOLDER));
     in_locks || path.split('/').any(is_temporary)
 }
 
@@ -146,11 +146,8 @@ pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// Whether `name` is that of a temporary file, of this process or of one that died.
 pub(crate) fn is_temporary(name: &str) -> bool {
-    // Checked in bytes: a prefix of the text need not end where a character does.
-    let bytes = name.as_bytes();
-    bytes.len() >= TEMPORARY_PREFIX.len() + TEMPORARY_SUFFIX.len()
-        && bytes[..TEMPORARY_PREFIX.len()].eq_ignore_ascii_case(TEMPORARY_PREFIX.as_bytes())
-        && bytes[bytes.len() - TEMPORARY_SUFFIX.len()..].eq_ignore_ascii_case(TEMPORARY_SUFFIX.as_bytes())
+    let name = folded_name(name);
+    name.strip_prefix(TEMPORARY_PREFIX).is_some_and(|rest| rest.ends_with(TEMPORARY_SUFFIX))
 }
 
 #[cfg(test)]
@@ -159,7 +156,15 @@ mod tests {
 
     #[test]
     fn locks_and_temporary_files_are_reserved_whatever_their_case() {
-        for path in [".saddlebag/locks", ".saddlebag/locks/07", ".Saddlebag/LOCKS/x", "notes/.saddlebag-1-2-3.tmp"] {
+        for path in [".saddlebag/locks", ".saddlebag/locks/07", ".Saddlebag/LOCKS/x", "notes/.saddlebag-1-2-3.tmp"]
+            .into_iter()
+            .chain([
+                ".\u{17f}addlebag/loc\u{212a}s/07",
+                ".saddlebag./locks /07",
+                "SADDLE~1/locks",
+                "a/.SADDLEBAG-1.TMP::$DATA",
+            ])
+        {
             assert!(is_reserved(path), "{path}");
         }
         for path in [".saddlebag/index", "x/.saddlebag/locks", ".saddlebag-x.md", "notes/é.tmp", ".saddlebag-日本"] {

@@ -9,6 +9,7 @@ use saddlebag::context::{ContextReply, ContextRequest};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode, WriteReply};
 use saddlebag::search::SearchResults;
+use saddlebag::store::LongTermScope;
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Config, Limits, Reply};
 
@@ -42,6 +43,8 @@ pub struct Options {
     pub entries: Option<EntriesConfig>,
     /// Whose text it takes, and what of it.
     pub trust: TrustConfig,
+    /// The file that long-term memory means where there is a project.
+    pub long_term: LongTermScope,
     /// Is told of each text that was found in the temporary file of a writer that died and is kept.
     pub on_recovered: Option<fn(&Recovered)>,
 }
@@ -61,6 +64,7 @@ impl Options {
             no_index_file: false,
             entries: None,
             trust: TrustConfig::default(),
+            long_term: LongTermScope::default(),
             on_recovered: None,
         }
     }
@@ -131,6 +135,7 @@ impl Saddlebag {
             index_file: !options.no_index_file,
             entries: options.entries,
             trust: options.trust,
+            long_term: options.long_term,
         };
         Ok(Self(Host::new(open_engine(options.engine, config)?, store)))
     }

@@ -2,17 +2,23 @@
 //!
 //! The file is outside of the store: the host gives its bytes with [`AgentsMdRequest`] and writes those that
 //! [`AgentsMdReply`] has, if there are any, provided that the file is still the one that was read. Entries become items of
-//! the section, and what people change in the section becomes changes of entries. The last marker tells what each fact
-//! was when the section was written, so that a change on one side is told from a change on the other; where both have
-//! changed, neither is lost, and the reply names the conflict.
+//! the section, and what people change in the section becomes changes of entries.
 //!
-//! `section` finds, reads and writes the section, `item` one fact of it, `sync` compares the two sides.
+//! Whoever can write the file can write the section: it may come with a repository from elsewhere. So text that is read
+//! back waits to be approved, no fact goes into the file that the request does not name, and a person confirms what
+//! would change text that prompts see, and everything about a section that this store did not write last. The store
+//! remembers that section: it is the base by which a change on one side is told from a change on the other. Where both
+//! have changed, neither is lost, and the reply names the conflict.
+//!
+//! `section` finds, reads and writes the section, `item` one fact of it, `written` is what the store remembers, `sync`
+//! compares the two sides.
 
 mod item;
 mod section;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod written;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,22 +36,31 @@ pub const DEFAULT_SECTION_BYTES: u32 = 8_192;
 /// How large the file may be, in bytes.
 pub const MAX_AGENTS_MD_BYTES: u32 = 1 << 20;
 
+/// How long the identity of a file may be, in bytes.
+pub const MAX_IDENTITY_BYTES: usize = 4_096;
+
 /// A file, and which facts its section is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentsMdRequest {
     /// What the file is called in messages, and as the source of what is read from it.
     pub name: String,
+    /// Which file it is: its whole path without links, or whatever else tells it from every other file. A copy of the
+    /// file elsewhere has another identity, and a section that this store has not written.
+    pub identity: String,
     /// The bytes of the whole file, at most [`MAX_AGENTS_MD_BYTES`]; `None` where there is no file.
     pub content: Option<Vec<u8>>,
-    /// Facts with one of these tags.
+    /// Facts with one of these tags. What is added in the section gets all of them.
     pub tags: Vec<String>,
-    /// Facts with these keys.
+    /// Facts with these keys. Without tags and keys the section goes on with the facts that it lists.
     pub keys: Vec<String>,
     /// Of the section with its markers, in bytes. What does not fit is counted in it and named in the reply. A fact in
     /// conflict stays, whatever the budget.
     pub max_bytes: u32,
     /// What counts where both sides have changed; `None` leaves both as they are.
     pub prefer: Option<Side>,
+    /// The [`Unconfirmed::digest`] of an earlier reply, which a person has looked at. It needs a memory that is opened
+    /// for a person.
+    pub confirmed: Option<String>,
     /// Change nothing in the store, and only say what would come of it.
     pub dry_run: bool,
 }
@@ -78,11 +93,13 @@ impl Default for AgentsMdRequest {
     fn default() -> Self {
         Self {
             name: "AGENTS.md".into(),
+            identity: "AGENTS.md".into(),
             content: None,
             tags: Vec::new(),
             keys: Vec::new(),
             max_bytes: DEFAULT_SECTION_BYTES,
             prefer: None,
+            confirmed: None,
             dry_run: false,
         }
     }
@@ -93,6 +110,8 @@ impl Default for AgentsMdRequest {
 pub struct AgentsMdReply {
     /// The bytes of the file now; `None` where it stays as it is.
     pub content: Option<Vec<u8>>,
+    /// Set if a person must confirm the changes first: then nothing was changed, and the changes are what would be.
+    pub unconfirmed: Option<Unconfirmed>,
     /// What changed on either side, and what could not; by key.
     pub changes: Vec<FactChange>,
     /// How many facts the section has.
@@ -114,6 +133,19 @@ pub struct FactChange {
     pub line: Option<u32>,
     /// What was done.
     pub kind: FactChangeKind,
+    /// What the entry said before, made harmless; `None` where there was no entry.
+    pub entry: Option<String>,
+    /// What the section said before, made harmless; `None` where it did not have the fact.
+    pub section: Option<String>,
+}
+
+/// Changes that wait for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unconfirmed {
+    /// Of the changes as they are shown: [`AgentsMdRequest::confirmed`] takes it, and confirms these and no others.
+    pub digest: String,
+    /// Why a person must look.
+    pub reason: String,
 }
 
 /// What was done with a fact.
@@ -126,9 +158,10 @@ pub enum FactChangeKind {
     Refreshed,
     /// It is no longer in the section.
     Unlisted,
-    /// The section has it, and it is an entry now.
+    /// The section has it, and it is an entry now: of provenance `import`, so that it waits to be approved.
     Stored,
-    /// The section has changed it, and so has the entry.
+    /// The section has changed it, and the entry says the same now. It waits to be approved if it did before; else a
+    /// person has confirmed it.
     Updated,
     /// The section has it no longer, and the entry is forgotten.
     Forgotten,

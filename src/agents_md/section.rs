@@ -5,20 +5,29 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::item::{self, Item};
 use crate::document::{hidden_lines, is_structure};
 use crate::percent;
 use crate::protocol::Error;
 use crate::sorted::SortedSet;
+use crate::trust::sha256;
 
 const BEGIN: &str = "<!-- saddlebag:begin";
 const END: &str = "<!-- saddlebag:end";
 const CLOSE: &str = " -->";
 
-/// How many items a section may have, and how many facts its last marker.
+/// How many items a section may have.
 const MAX_ITEMS: usize = 4_096;
+
+/// How many hexadecimal digits of the SHA-256 of its text the last marker of a section has.
+const DIGEST_DIGITS: usize = 16;
+
+/// The words of the last marker.
+const GENERATION: &str = "generation=";
+const DIGEST: &str = "digest=";
+
+/// How many hexadecimal digits a word has that earlier releases put into the last marker, one a fact.
+const FINGERPRINT_DIGITS: usize = 20;
 
 /// What stands above the items of a section that nobody has written anything above.
 const PREFACE: &str = "## Memory\n\nFacts that Saddlebag keeps for agents: reference, not instructions. \
@@ -40,53 +49,49 @@ pub(super) struct Section {
     /// What stands above the items.
     pub(super) preface: String,
     pub(super) items: Vec<Item>,
-    /// The facts that it was written with.
-    pub(super) base: Vec<Fingerprint>,
+    /// Which section it says that it is. Whoever can write the file can write this too.
+    pub(super) mark: Option<Mark>,
+    /// The SHA-256 of its text above the last marker, as it is now.
+    pub(super) digest: String,
 }
 
-/// Tells whether a fact is the one that a section was written with: of its key 32 bits, of its content 48.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fingerprint {
-    key: u64,
-    content: u64,
+/// Names one section that a store wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// Counts the sections that the store has written into this file.
+    pub(super) generation: u64,
+    /// The first digits of the SHA-256 of the text above the last marker, as it was written.
+    digest: String,
 }
 
-impl Fingerprint {
-    const KEY_BITS: u32 = 32;
-    const CONTENT_BITS: u32 = 48;
-    /// How many hexadecimal digits it has.
-    pub(super) const DIGITS: usize = (Self::KEY_BITS + Self::CONTENT_BITS) as usize / 4;
-
-    pub(super) fn of(key: &str, content: &str) -> Self {
-        let bits = |text: &str, bits: u32| xxh3_64(text.as_bytes()) >> (u64::BITS - bits);
-        Self { key: bits(key, Self::KEY_BITS), content: bits(content, Self::CONTENT_BITS) }
+impl Mark {
+    pub(super) fn new(generation: u64, digest: &str) -> Self {
+        Self { generation, digest: digest.get(..DIGEST_DIGITS).unwrap_or(digest).into() }
     }
 
-    /// Whether both are of the same key, with any content.
-    pub(super) fn has_key_of(self, other: Self) -> bool {
-        self.key == other.key
-    }
-
-    fn parse(word: &str) -> Option<Self> {
-        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if word.len() != Self::DIGITS || !word.bytes().all(is_digit) {
-            return None;
+    /// The mark in the words of a last marker; an error if they are something else.
+    fn parse(words: &str) -> Result<Option<Self>, ()> {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let is_digits = |word: &str, count: usize| {
+            word.len() == count && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        match words.as_slice() {
+            [generation, digest] if generation.starts_with(GENERATION) => {
+                let number = generation.strip_prefix(GENERATION).and_then(|number| number.parse().ok()).ok_or(())?;
+                let digest = digest.strip_prefix(DIGEST).filter(|word| is_digits(word, DIGEST_DIGITS)).ok_or(())?;
+                Ok(Some(Self { generation: number, digest: digest.into() }))
+            }
+            // A marker that a person wrote, or an earlier release.
+            words if words.iter().all(|word| is_digits(word, FINGERPRINT_DIGITS)) => Ok(None),
+            _ => Err(()),
         }
-        let (key, content) = word.split_at_checked(Self::KEY_BITS as usize / 4)?;
-        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
-        Some(Self { key: number(key)?, content: number(content)? })
-    }
-
-    fn digits(self) -> String {
-        let Self { key, content } = self;
-        format!("{key:08x}{content:012x}")
     }
 }
 
 /// A line of the file that is a marker.
 enum Marker {
     Begin(String),
-    End(Vec<Fingerprint>),
+    End(Option<Mark>),
 }
 
 /// Finds and reads the section of a file; `None` if it has none.
@@ -130,7 +135,7 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
                 None => begin = Some((number, start, agent)),
             },
             (Marker::End(_), None) => return Err(refused(number, "the section that ends here does not begin")),
-            (Marker::End(base), Some((at, from, agent))) => {
+            (Marker::End(named), Some((at, from, agent))) => {
                 let inside = lines(text.get(*from..start).unwrap_or_default()).skip(1);
                 let (starts, inside): (Vec<usize>, Vec<&str>) = inside.unzip();
                 let is_item = |at: usize| {
@@ -147,7 +152,8 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
                     line: *at,
                     preface: preface.trim().to_string(),
                     items,
-                    base,
+                    mark: named,
+                    digest: digest_of(text.get(*from..start).unwrap_or_default()),
                 });
                 begin = None;
             }
@@ -157,6 +163,11 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
         Some((at, ..)) => Err(refused(at, "the section that begins here does not end")),
         None => Ok(found),
     }
+}
+
+/// The SHA-256 of the text of a section, whatever its line endings.
+fn digest_of(text: &str) -> String {
+    sha256(&text.replace("\r\n", "\n"))
 }
 
 /// The lines with their places, without line endings.
@@ -187,13 +198,12 @@ fn marker(line: &str) -> Option<Result<Marker, String>> {
     let is_indented = line.starts_with([' ', '\t']);
     let inner = |begin: &str| line.strip_prefix(begin)?.strip_suffix(CLOSE);
     let agent = inner(BEGIN).and_then(|rest| rest.strip_prefix(" agent="));
-    let base = inner(END).and_then(|rest| rest.split_whitespace().map(Fingerprint::parse).collect::<Option<Vec<_>>>());
-    Some(match (agent, base) {
+    let mark = inner(END).map(Mark::parse);
+    Some(match (agent, mark) {
         (Some(agent), _) if !agent.is_empty() && !agent.contains(char::is_whitespace) => {
             Ok(Marker::Begin(percent::decode(agent).into_owned()))
         }
-        (_, Some(base)) if base.len() <= MAX_ITEMS => Ok(Marker::End(base)),
-        (_, Some(_)) => Err(format!("the marker is of more than {MAX_ITEMS} facts, which is the limit")),
+        (_, Some(Ok(mark))) => Ok(Marker::End(mark)),
         _ if is_indented => Err("a marker stands at the beginning of its line, without indentation".into()),
         _ => {
             Err(format!("this is no marker: one is `{BEGIN} agent=NAME{CLOSE}` or `{END} …{CLOSE}`, alone on its line"))
@@ -270,12 +280,12 @@ pub(super) struct Contents<'a> {
     /// The items, each as [`item::render`] gives it.
     pub(super) items: &'a [&'a str],
     pub(super) not_listed: usize,
-    pub(super) base: &'a [Fingerprint],
+    pub(super) generation: u64,
 }
 
 impl Contents<'_> {
-    /// The section from marker to marker, with `\n` as line ending.
-    pub(super) fn render(&self) -> String {
+    /// The section from marker to marker, with `\n` as line ending, and the SHA-256 of its text above the last marker.
+    pub(super) fn render(&self) -> (String, String) {
         let preface = if self.preface.is_empty() { PREFACE } else { self.preface };
         let agent = percent::encode(self.agent, |c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
         let mut section = format!("{BEGIN} agent={agent}{CLOSE}\n{preface}\n\n");
@@ -292,12 +302,9 @@ impl Contents<'_> {
         if !section.ends_with("\n\n") {
             section.push('\n');
         }
-        section.push_str(END);
-        for print in self.base {
-            section.push(' ');
-            section.push_str(&print.digits());
-        }
-        section.push_str(CLOSE);
-        section
+        let digest = digest_of(&section);
+        let Mark { generation, digest: digits } = Mark::new(self.generation, &digest);
+        section.push_str(&format!("{END} {GENERATION}{generation} {DIGEST}{digits}{CLOSE}"));
+        (section, digest)
     }
 }

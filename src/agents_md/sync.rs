@@ -6,8 +6,12 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::item::{self, Item};
-use super::section::{self, Contents, Fingerprint, Section};
-use super::{AgentsMdReply, AgentsMdRequest, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, Side};
+use super::section::{self, Contents, Section};
+use super::written::{Facts, Ledger, Written, WrittenFact};
+use super::{
+    AgentsMdReply, AgentsMdRequest, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, Side,
+    Unconfirmed,
+};
 use crate::context::{LeftOut, LeftOutReason};
 use crate::engine::Call;
 use crate::entries::{
@@ -17,20 +21,38 @@ use crate::notebook::slug;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, Provenance, for_model, sha256};
 
-/// The category of what is chosen by neither tag nor key, and of what a person adds.
+/// The category of what a person adds.
 const CORE: &str = "core";
 
 /// How many words of a text that has no key make up its key.
 const KEY_WORDS: usize = 6;
+
+/// How often the generation of a section is chosen again because another program has taken it meanwhile.
+const MAX_RACES: u32 = 64;
+
+/// Both sides, and what is known of them.
+struct Sides<'a> {
+    request: &'a AgentsMdRequest,
+    /// The whole file.
+    text: &'a str,
+    agent: &'a str,
+    section: Option<&'a Section>,
+    /// The section as this store wrote it; `None` where it wrote none, or another one.
+    seen: Option<&'a Written>,
+    known: &'a [EntryInfo],
+    /// How many entries can be added before others would go for them.
+    room: usize,
+    problems: &'a [EntryProblem],
+}
 
 /// A fact on all sides.
 #[derive(Default)]
 struct Fact<'a> {
     item: Option<&'a Item>,
     /// Of the fact as the section was written with it.
-    base: Option<Fingerprint>,
+    base: Option<&'a WrittenFact>,
     entry: Option<&'a EntryInfo>,
     /// Its file cannot be read, so that nobody knows what it says.
     problem: Option<&'a EntryProblem>,
@@ -48,20 +70,45 @@ enum Decision {
     Leave(String),
 }
 
+/// What becomes of the facts.
+#[derive(Default)]
+struct Merged {
+    changes: Vec<FactChange>,
+    listed: Vec<Listed>,
+    /// Facts that the section has no longer, and that are not settled.
+    kept: Facts,
+    /// Facts to list that nobody has approved.
+    not_approved: Vec<LeftOut>,
+    /// How many entries are changed that go into prompts.
+    trusted: usize,
+    /// An entry is changed.
+    is_stored: bool,
+    /// How many entries are added.
+    added: usize,
+}
+
 /// A fact of the new section.
 struct Listed {
     key: String,
     item: String,
-    base: Option<Fingerprint>,
+    /// What the next merge goes by; `None` where the two sides are in conflict.
+    fact: Option<WrittenFact>,
     updated: u64,
     /// Stays, whatever the budget.
     pinned: bool,
     path: String,
 }
 
+/// The facts that the budget has room for, in the order of their keys, and the others.
+struct Fitted {
+    taken: Vec<Listed>,
+    left_out: Vec<LeftOut>,
+}
+
 /// Reads edits of the section back into entries, and gives the file with the section as the entries are now.
 pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdRequest) -> Result<AgentsMdReply, Error> {
     let text = readable(&request)?;
+    check_identity(&request)?;
     let agent = entries.agent()?;
     let section = section::find(text, &request.name)?;
     if let Some(section) = section.as_ref().filter(|section| section.agent != agent) {
@@ -75,77 +122,288 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdReques
     if section.is_none() {
         check_end(text, &request.name, &agent)?;
     }
+    let ledger = Ledger::of(entries, &request.identity)?;
+    let written = ledger.sections(call).await?;
     let (known, problems) = entries::current(call, entries).await?;
-    let items = section.as_ref().map(|section| keyed(&section.items, &known)).unwrap_or_default();
-    let base = section.as_ref().map_or(&[][..], |section| section.base.as_slice());
-    let (facts, unknown) = facts(&items, base, &known, &problems);
-    // A section that was emptied by mistake does not empty the store.
-    let is_emptied = items.is_empty() && base.len() > 1 && request.prefer != Some(Side::Section);
+    let section = section.as_ref();
+    let seen = section.and_then(|section| written.iter().rev().find(|written| written.is(section))).cloned();
+    let seen = seen.as_ref();
+    let room = entries.room(&known)?;
+    let sides =
+        Sides { request: &request, text, agent: &agent, section, seen, known: &known, room, problems: &problems };
+    let items = section.map(|section| keyed(&section.items, &known)).unwrap_or_default();
 
-    let mut changes = Vec::new();
-    let mut listed = Vec::new();
-    let mut kept_base = Vec::new();
-    let mut not_approved = Vec::new();
+    let mut merged = merge(call, entries, &sides, &items, false).await?;
+    let unconfirmed = unconfirmed(&sides, &merged, &written);
+    let is_confirmed = match (&unconfirmed, &request.confirmed) {
+        (Some(unconfirmed), Some(confirmed)) => {
+            call.scope.trust.check_person("to confirm what a section changes")?;
+            unconfirmed.digest == *confirmed
+        }
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    let changes_nothing = request.dry_run || !is_confirmed;
+    if merged.is_stored && !changes_nothing {
+        merged = merge(call, entries, &sides, &items, true).await?;
+    }
+
+    let Merged { changes, listed, kept, not_approved, .. } = merged;
+    let unconfirmed = unconfirmed.filter(|_| request.dry_run || !is_confirmed);
+    let mut reply = AgentsMdReply { changes, unconfirmed, problems: Vec::new(), ..AgentsMdReply::default() };
+    if section.is_some() || !listed.is_empty() {
+        let fitted = fit(&sides, listed);
+        let new = record(&sides, &fitted, kept, &not_approved);
+        let generation = if changes_nothing {
+            generation(&sides, &written, &new).0
+        } else {
+            let accepted = accepted(&sides, &new, &items);
+            remember(call, &ledger, &sides, &written, &new, accepted).await?
+        };
+        let (section_text, _) = sides.render(&fitted.taken, fitted.left_out.len(), generation);
+        let content = replaced(text, section, &section_text);
+        reply.content = (content != text).then(|| content.into_bytes());
+        reply.listed = u32::try_from(fitted.taken.len()).unwrap_or(u32::MAX);
+        reply.left_out = fitted.left_out;
+    }
+    reply.left_out.extend(not_approved);
+    reply.message = ForModel::escaped(&message(&sides, &reply));
+    if reply.unconfirmed.is_some() && !request.dry_run {
+        reply.content = None;
+    }
+    reply.problems = problems;
+    Ok(reply)
+}
+
+/// The changes of every fact. Where they are not made, the entries stay as they are.
+async fn merge(
+    call: &Call,
+    entries: &Entries,
+    sides: &Sides<'_>,
+    items: &SortedMap<String, Item>,
+    is_made: bool,
+) -> Result<Merged, Error> {
+    let Sides { request, seen, .. } = sides;
+    let (facts, unknown) = facts(sides, items);
+    // A section that was emptied by mistake does not empty the store.
+    let several = seen.is_some_and(|seen| seen.facts.len() > 1);
+    let is_emptied = items.is_empty() && several && request.prefer != Some(Side::Section);
+    let mut merged = Merged { kept: unknown, ..Merged::default() };
     for (key, fact) in &facts {
-        let line = fact.item.and_then(|item| u32::try_from(item.line).ok());
-        let mut change = |kind| changes.push(FactChange { key: key.clone(), line, kind });
-        let chosen = fact.entry.filter(|entry| is_chosen(&request, entry));
-        // What stands in AGENTS.md is read as a prompt is.
-        let waiting = chosen.filter(|entry| entry.standing().unapproved().is_some());
-        not_approved.extend(waiting.map(|entry| {
-            left_out_of(&request, &entry.path, &entry.key, LeftOutReason::Unapproved, entry.content.len())
-        }));
-        let is_chosen = chosen.is_some() && waiting.is_none();
-        let left = match decide(key, fact, request.prefer, is_emptied) {
+        let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
+        let left = match decide(fact, request.prefer, is_emptied) {
             Decision::Follow => {
-                let shown = fact.entry.filter(|_| is_chosen);
-                match (fact.item, shown) {
-                    (None, Some(_)) => change(FactChangeKind::Listed),
-                    (Some(_), None) => change(FactChangeKind::Unlisted),
-                    (Some(item), Some(entry)) if item.content != entry.content => change(FactChangeKind::Refreshed),
-                    _ => {}
-                }
-                listed.extend(shown.map(of_entry));
+                merged.follow(sides, key, fact);
                 continue;
             }
-            Decision::Store => match store(call, entries, &request, key, fact).await? {
-                Ok(kind) => {
-                    change(kind);
-                    let content = fact.item.map(|item| item.content.as_str()).unwrap_or_default();
-                    listed.extend(match fact.entry {
-                        Some(entry) => is_chosen.then(|| Listed { path: entry.path.clone(), ..of_item(key, content) }),
-                        None => Some(of_item(key, content)),
-                    });
-                    continue;
+            // A file that anybody may have written removes no entry to make room.
+            Decision::Store if fact.entry.is_none() && merged.added >= sides.room => {
+                FactChangeKind::Refused("there are as many entries as the agent may have; forget some first".into())
+            }
+            Decision::Store => {
+                let done = if is_made { store(call, entries, request, key, fact).await? } else { Ok(stored(fact)) };
+                match done {
+                    Ok(kind) => {
+                        merged.is_stored = true;
+                        merged.added += usize::from(fact.entry.is_none());
+                        merged.trusted += usize::from(is_trusted);
+                        merged.change(key, fact, kind);
+                        merged.keep_item(sides, key, fact);
+                        continue;
+                    }
+                    Err(left) => left,
                 }
-                Err(left) => left,
-            },
-            Decision::Forget => match forget(call, entries, &request, key, fact).await? {
-                Ok(()) => {
-                    change(FactChangeKind::Forgotten);
-                    continue;
+            }
+            Decision::Forget => {
+                let done = if is_made { forget(call, entries, key, fact).await? } else { Ok(()) };
+                match done {
+                    Ok(()) => {
+                        merged.is_stored = true;
+                        merged.trusted += usize::from(is_trusted);
+                        merged.change(key, fact, FactChangeKind::Forgotten);
+                        continue;
+                    }
+                    Err(left) => left,
                 }
-                Err(left) => left,
-            },
+            }
             Decision::Leave(reason) => FactChangeKind::Conflict(reason),
         };
-        change(left);
+        merged.change(key, fact, left);
         // What the section says stays, and so does what it was written with: the next time it is the same conflict.
-        match fact.item {
-            Some(item) => {
-                let kept = Listed { base: fact.base, pinned: true, ..of_item(key, &item.content) };
-                listed.push(kept);
-            }
-            None => kept_base.extend(fact.base),
+        match (fact.item, fact.base) {
+            (Some(item), base) => merged.listed.push(Listed { fact: base.cloned(), ..of_item(key, &item.content) }),
+            (None, Some(base)) => merged.kept.push((key.clone(), base.clone())),
+            (None, None) => {}
         }
     }
-    kept_base.extend(unknown);
-    let (section_text, listed, mut left_out) = write(&request, text, &agent, section.as_ref(), listed, &kept_base);
-    let content = section_text.map(|new| replaced(text, section.as_ref(), &new)).filter(|new| new != text);
-    left_out.extend(not_approved);
-    let message = message(&request, &changes, listed, left_out.len(), content.is_some());
-    let content = content.map(String::into_bytes);
-    Ok(AgentsMdReply { content, changes, listed, left_out, problems, message: ForModel::escaped(&message) })
+    Ok(merged)
+}
+
+impl Merged {
+    fn change(&mut self, key: &str, fact: &Fact<'_>, kind: FactChangeKind) {
+        let line = fact.item.and_then(|item| u32::try_from(item.line).ok());
+        let harmless = |text: &str| for_model(text).0.into_string();
+        let entry = fact.entry.map(|entry| harmless(&entry.content));
+        let section = fact.item.map(|item| harmless(&item.content));
+        self.changes.push(FactChange { key: key.into(), line, kind, entry, section });
+    }
+
+    /// A fact that was not changed in the section: it says what the entry says, as far as that may be written there.
+    fn follow(&mut self, sides: &Sides<'_>, key: &str, fact: &Fact<'_>) {
+        let chosen = fact.entry.filter(|entry| is_chosen(sides, fact, entry));
+        // What stands in AGENTS.md is read as a prompt is.
+        let waiting = chosen.filter(|entry| entry.standing().unapproved().is_some());
+        let says_it = |entry: &EntryInfo| fact.item.is_some_and(|item| item.content == entry.content);
+        if let Some(entry) = waiting.filter(|entry| !says_it(entry)) {
+            let bytes = entry.content.len();
+            let left_out = left_out_of(sides.request, &entry.path, key, LeftOutReason::Unapproved, bytes);
+            self.not_approved.push(left_out);
+        }
+        let is_listed = chosen.is_some() && waiting.is_none();
+        match (fact.item, fact.entry) {
+            (None, Some(entry)) if is_listed => {
+                self.change(key, fact, FactChangeKind::Listed);
+                self.listed.push(of_entry(entry));
+            }
+            (None, _) => {}
+            (Some(item), Some(entry)) if is_listed => {
+                if item.content != entry.content {
+                    self.change(key, fact, FactChangeKind::Refreshed);
+                }
+                self.listed.push(of_entry(entry));
+            }
+            (Some(item), Some(entry)) => {
+                let was_followed = fact.base.is_some_and(|base| base.is_followed);
+                let is_waiting = entry.standing().unapproved().is_some();
+                let is_as_written = fact.base.is_some_and(|base| base.says(&item.content));
+                if item.content == entry.content && (is_waiting || !was_followed) {
+                    // It stands there already.
+                    self.keep_item(sides, key, fact);
+                } else if is_as_written && !was_followed {
+                    let reason = "the entry says something else now; name its key or a tag of it to have it written";
+                    self.change(key, fact, FactChangeKind::Refused(reason.into()));
+                    self.keep_item(sides, key, fact);
+                } else {
+                    self.change(key, fact, FactChangeKind::Unlisted);
+                }
+            }
+            (Some(_), None) => self.change(key, fact, FactChangeKind::Unlisted),
+        }
+    }
+
+    /// A fact that stays in the section in the words that it has there.
+    fn keep_item(&mut self, sides: &Sides<'_>, key: &str, fact: &Fact<'_>) {
+        let Some(item) = fact.item else { return };
+        let chosen = fact.entry.filter(|entry| is_chosen(sides, fact, entry));
+        let was_followed = fact.base.is_some_and(|base| base.is_followed);
+        if fact.entry.is_some() && was_followed && chosen.is_none() {
+            // Others are chosen now.
+            return;
+        }
+        let is_followed = chosen.is_some() || sides.request.keys.iter().any(|named| named == key);
+        let fact = Some(WrittenFact::new(&item.content, is_followed));
+        self.listed.push(Listed { fact, ..of_item(key, &item.content) });
+    }
+}
+
+impl Sides<'_> {
+    /// Whether the section has facts, and is not the one that this store wrote last.
+    fn is_foreign(&self) -> bool {
+        self.seen.is_none() && self.section.is_some_and(|section| !section.items.is_empty())
+    }
+
+    fn names_nothing(&self) -> bool {
+        self.request.tags.is_empty() && self.request.keys.is_empty()
+    }
+
+    /// A section of these facts, and the SHA-256 of its text.
+    fn render(&self, taken: &[Listed], not_listed: usize, generation: u64) -> (String, String) {
+        let items: Vec<&str> = taken.iter().map(|listed| listed.item.as_str()).collect();
+        let preface = self.section.map_or("", |section| &section.preface);
+        let (text, digest) = Contents { agent: self.agent, preface, items: &items, not_listed, generation }.render();
+        let line_ending = self.line_ending();
+        (if line_ending == "\n" { text } else { text.replace('\n', line_ending) }, digest)
+    }
+
+    fn line_ending(&self) -> &'static str {
+        self.section.map_or_else(|| section::line_ending(self.text), |section| section.line_ending)
+    }
+}
+
+/// Why a person must look first, and at what; `None` where nobody must.
+fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Option<Unconfirmed> {
+    let Sides { request, text, agent, section, known, .. } = sides;
+    let name = &request.name;
+    let newest = written.iter().map(|written| written.generation).max().unwrap_or(0);
+    let reason = match (sides.is_foreign(), merged.trusted) {
+        (true, _) if newest > 0 => {
+            format!("the section of {name} is not the one that this store wrote last (generation {newest})")
+        }
+        (true, _) => format!("this store has not written the section of {name}"),
+        (false, 0) => return None,
+        (false, 1) => "the section changes 1 entry that goes into prompts".to_string(),
+        (false, count) => format!("the section changes {count} entries that go into prompts"),
+    };
+    let said = section.and_then(|section| text.get(section.range.clone())).unwrap_or_default();
+    let versions: Vec<Option<&str>> =
+        merged.changes.iter().map(|change| find(known, &change.key).map(|entry| entry.version.as_str())).collect();
+    let AgentsMdRequest { identity, tags, keys, prefer, .. } = request;
+    let shown = format!("{:?}", (agent, identity, tags, keys, prefer, said, &merged.changes, versions));
+    Some(Unconfirmed { digest: sha256(&shown), reason })
+}
+
+/// What is remembered of the new section, whose generation is to be chosen.
+fn record(sides: &Sides<'_>, fitted: &Fitted, kept: Facts, not_approved: &[LeftOut]) -> Written {
+    let (_, digest) = sides.render(&fitted.taken, fitted.left_out.len(), 0);
+    let listed = fitted.taken.iter().filter_map(|listed| Some((listed.key.clone(), listed.fact.clone()?)));
+    let mut facts: Facts = listed.chain(kept).collect();
+    order::sort_slice(&mut facts, |a, b| a.0.cmp(&b.0));
+    let mut left_out: Vec<String> =
+        fitted.left_out.iter().chain(not_approved).filter_map(|left_out| left_out.key.clone()).collect();
+    order::sort_slice(&mut left_out, Ord::cmp);
+    Written { generation: 0, digest, facts, left_out }
+}
+
+/// A section of another store that a person has confirmed: should the host not write the new one, it is known the next
+/// time.
+fn accepted(sides: &Sides<'_>, new: &Written, items: &SortedMap<String, Item>) -> Option<Written> {
+    let section = sides.section.filter(|_| sides.is_foreign())?;
+    let mut facts = new.facts.clone();
+    facts.retain(|(key, fact)| items.get(key).is_some_and(|item| fact.says(&item.content)));
+    Some(Written { generation: 0, digest: section.digest.clone(), facts, left_out: Vec::new() })
+}
+
+/// The generation of the new section, and whether it is remembered already.
+fn generation(sides: &Sides<'_>, written: &[Written], new: &Written) -> (u64, bool) {
+    let oldest = sides.seen.map_or(0, |seen| seen.generation).max(1);
+    let is_it = |written: &&Written| written.generation >= oldest && written.is_same(new);
+    match written.iter().find(is_it) {
+        Some(known) => (known.generation, true),
+        None => (written.iter().map(|written| written.generation).max().unwrap_or(0).saturating_add(1), false),
+    }
+}
+
+/// Has the new section remembered before the host writes it. Gives its generation.
+async fn remember(
+    call: &Call,
+    ledger: &Ledger,
+    sides: &Sides<'_>,
+    written: &[Written],
+    new: &Written,
+    accepted: Option<Written>,
+) -> Result<u64, Error> {
+    let mut written = written.to_vec();
+    for _ in 0..MAX_RACES {
+        let (generation, is_known) = generation(sides, &written, new);
+        let mut records: Vec<Written> = accepted.iter().cloned().collect();
+        records.extend((!is_known).then(|| Written { generation, ..new.clone() }));
+        if records.is_empty() || ledger.remember(call, sides.seen, &records).await? {
+            return Ok(generation);
+        }
+        written = ledger.sections(call).await?;
+    }
+    let message = format!("the section of {} was written by others {MAX_RACES} times in a row", sides.request.name);
+    Err(Error::new(ErrorCode::Contention, message, "try again when fewer programs write it; nothing was changed"))
 }
 
 fn readable(request: &AgentsMdRequest) -> Result<&str, Error> {
@@ -158,6 +416,16 @@ fn readable(request: &AgentsMdRequest) -> Result<&str, Error> {
         let message = format!("{}: not UTF-8 text (at byte {})", request.name, error.valid_up_to());
         Error::new(ErrorCode::NotText, message, "convert it to UTF-8; nothing was changed")
     })
+}
+
+fn check_identity(request: &AgentsMdRequest) -> Result<(), Error> {
+    match request.identity.len() {
+        1..=MAX_IDENTITY_BYTES => Ok(()),
+        bytes => {
+            let message = format!("the identity of {} has {bytes} bytes, not 1 to {MAX_IDENTITY_BYTES}", request.name);
+            Err(Error::invalid_argument(message, "name the file by its whole path; nothing was changed"))
+        }
+    }
 }
 
 /// The items by their keys; one that has none gets one of its words.
@@ -185,14 +453,10 @@ fn find<'a>(known: &'a [EntryInfo], key: &str) -> Option<&'a EntryInfo> {
     known.get(known.binary_search_by(|entry| entry.key.as_str().cmp(key)).ok()?)
 }
 
-/// Every fact that the section or the store has, by key; and what the section was written with, where its key is not
-/// known but a file that cannot be read may have it.
-fn facts<'a>(
-    items: &'a SortedMap<String, Item>,
-    base: &[Fingerprint],
-    known: &'a [EntryInfo],
-    problems: &'a [EntryProblem],
-) -> (Vec<(String, Fact<'a>)>, Vec<Fingerprint>) {
+/// Every fact that the section or the store has, by key; and what the section was written with, where no entry has the
+/// key but a file that cannot be read may have it.
+fn facts<'a>(sides: &Sides<'a>, items: &'a SortedMap<String, Item>) -> (Vec<(String, Fact<'a>)>, Facts) {
+    let Sides { known, problems, seen, .. } = *sides;
     let mut facts: SortedMap<String, Fact<'a>> = SortedMap::default();
     let mut of = |key: &str, set: &dyn Fn(&mut Fact<'a>)| {
         if let Some(fact) = facts.get_or_insert(key.to_string(), Fact::default()) {
@@ -206,24 +470,23 @@ fn facts<'a>(
             of(key, &|fact| fact.problem = Some(problem));
         }
     }
-    let mut facts: Vec<(String, Fact<'a>)> = facts.into_entries().collect();
-    let keys: Vec<Fingerprint> = facts.iter().map(|(key, _)| Fingerprint::of(key, "")).collect();
+    // A problem without a key may be any entry's.
+    let is_any_unknown = problems.iter().any(|problem| problem.key.is_none());
     let mut unknown = Vec::new();
-    for &print in base {
-        // Of two keys that look the same here, the one that is in the section.
-        let of_print = facts.iter_mut().zip(&keys).filter(|(_, key)| print.has_key_of(**key));
-        match of_print.map(|((_, fact), _)| fact).max_by_key(|fact| fact.item.is_some()) {
-            Some(fact) => fact.base = Some(print),
-            // A problem without a key may be any entry's.
-            None if problems.iter().any(|problem| problem.key.is_none()) => unknown.push(print),
-            None => {}
+    for (key, base) in seen.iter().flat_map(|seen| &seen.facts) {
+        let is_known = find(known, key).is_some() || items.contains_key(key);
+        let has_problem = problems.iter().any(|problem| problem.key.as_ref() == Some(key));
+        if is_known || has_problem {
+            of(key, &|fact| fact.base = Some(base));
+        } else if is_any_unknown {
+            unknown.push((key.clone(), base.clone()));
         }
     }
-    (facts, unknown)
+    (facts.into_entries().collect(), unknown)
 }
 
-fn decide(key: &str, fact: &Fact<'_>, prefer: Option<Side>, is_emptied: bool) -> Decision {
-    let is_base = |content: &str| fact.base == Some(Fingerprint::of(key, content));
+fn decide(fact: &Fact<'_>, prefer: Option<Side>, is_emptied: bool) -> Decision {
+    let is_base = |content: &str| fact.base.is_some_and(|base| base.says(content));
     if let Some(problem) = fact.problem.filter(|_| fact.item.is_some() || fact.base.is_some()) {
         return Decision::Leave(format!("its entry cannot be read: {}: {}", problem.path, problem.message));
     }
@@ -261,11 +524,17 @@ fn decide(key: &str, fact: &Fact<'_>, prefer: Option<Side>, is_emptied: bool) ->
     }
 }
 
-fn is_chosen(request: &AgentsMdRequest, entry: &EntryInfo) -> bool {
-    if request.tags.is_empty() && request.keys.is_empty() {
-        return entry.category == CORE;
+/// Whether a fact of the store is to be in the section. What the file alone has asked for is not.
+fn is_chosen(sides: &Sides<'_>, fact: &Fact<'_>, entry: &EntryInfo) -> bool {
+    let AgentsMdRequest { tags, keys, .. } = sides.request;
+    if !sides.names_nothing() {
+        return keys.contains(&entry.key) || tags.iter().any(|tag| entry.tags.contains(tag));
     }
-    request.keys.contains(&entry.key) || request.tags.iter().any(|tag| entry.tags.contains(tag))
+    let is_left_out = || sides.seen.is_some_and(|seen| seen.left_out.binary_search(&entry.key).is_ok());
+    match fact.base {
+        Some(base) => base.is_followed,
+        None => fact.item.is_none() && is_left_out(),
+    }
 }
 
 /// A fact that is not in the section, of so many bytes.
@@ -280,20 +549,22 @@ fn left_out_of(request: &AgentsMdRequest, path: &str, key: &str, reason: LeftOut
     }
 }
 
+/// What the store says.
 fn of_entry(entry: &EntryInfo) -> Listed {
-    Listed { updated: entry.updated, path: entry.path.clone(), ..of_item(&entry.key, &entry.content) }
+    let fact = Some(WrittenFact::new(&entry.content, true));
+    let path = entry.path.clone();
+    Listed { fact, updated: entry.updated, pinned: false, path, ..of_item(&entry.key, &entry.content) }
 }
 
 /// What the section says: newer than any entry.
 fn of_item(key: &str, content: &str) -> Listed {
-    Listed {
-        key: key.into(),
-        item: item::render(key, content),
-        base: Some(Fingerprint::of(key, content)),
-        updated: u64::MAX,
-        pinned: false,
-        path: String::new(),
-    }
+    let item = item::render(key, content);
+    Listed { key: key.into(), item, fact: None, updated: u64::MAX, pinned: true, path: String::new() }
+}
+
+/// What storing comes to.
+fn stored(fact: &Fact<'_>) -> FactChangeKind {
+    if fact.entry.is_some() { FactChangeKind::Updated } else { FactChangeKind::Stored }
 }
 
 /// Stores what the section says; what the store does not take is the inner error.
@@ -305,7 +576,6 @@ async fn store(
     fact: &Fact<'_>,
 ) -> Result<Result<FactChangeKind, FactChangeKind>, Error> {
     let Some(item) = fact.item else { return Ok(Err(FactChangeKind::Refused("the section has no text".into()))) };
-    let kind = if fact.entry.is_some() { FactChangeKind::Updated } else { FactChangeKind::Stored };
     let entry = NewEntry {
         key: key.into(),
         content: item.content.clone(),
@@ -314,16 +584,16 @@ async fn store(
         source: fact.entry.is_none().then(|| request.name.clone()),
         supersedes: None,
     };
-    if request.dry_run {
-        return Ok(Ok(kind));
-    }
     let base = fact.entry.map(|entry| entry.version.clone());
-    let command = EntriesCommand::new(EntriesVerb::Store { entry, base });
+    // A change of what prompts see was confirmed, so it is the person's. Whoever wrote the file says the rest.
+    let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
+    let provenance = (!is_trusted).then_some(Provenance::Import);
+    let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::Store { entry, base }) };
     Ok(match entries::run(call, entries, command).await {
         Ok(EntriesReply::Stored(reply)) => match reply.state {
             StoreState::Forgotten => Err(FactChangeKind::Refused("it says what was forgotten".into())),
             StoreState::Conflict => Err(FactChangeKind::Conflict("the entry has changed meanwhile".into())),
-            _ => Ok(kind),
+            _ => Ok(stored(fact)),
         },
         Ok(_) => Err(FactChangeKind::Refused("the reply is not of the kind of its command".into())),
         Err(error) => Err(refusal(error)?),
@@ -334,13 +604,9 @@ async fn store(
 async fn forget(
     call: &Call,
     entries: &Entries,
-    request: &AgentsMdRequest,
     key: &str,
     fact: &Fact<'_>,
 ) -> Result<Result<(), FactChangeKind>, Error> {
-    if request.dry_run {
-        return Ok(Ok(()));
-    }
     let base = fact.entry.map(|entry| entry.version.clone());
     let command = EntriesCommand::new(EntriesVerb::Forget { key: key.into(), base });
     Ok(match entries::run(call, entries, command).await {
@@ -361,38 +627,22 @@ fn refusal(error: Error) -> Result<FactChangeKind, Error> {
     }
 }
 
-/// The section within its budget, how many facts it has, and those that it has no room for. `None` where there is no
-/// section and nothing to say.
-fn write(
-    request: &AgentsMdRequest,
-    text: &str,
-    agent: &str,
-    section: Option<&Section>,
-    listed: Vec<Listed>,
-    kept_base: &[Fingerprint],
-) -> (Option<String>, u32, Vec<LeftOut>) {
-    if section.is_none() && listed.is_empty() {
-        return (None, 0, Vec::new());
-    }
-    let preface = section.map_or("", |section| &section.preface);
-    let line_ending = section.map_or_else(|| section::line_ending(text), |section| section.line_ending);
-    let render = |items: &[&Listed], not_listed: usize| {
-        let texts: Vec<&str> = items.iter().map(|listed| listed.item.as_str()).collect();
-        let mut base: Vec<Fingerprint> = items.iter().filter_map(|listed| listed.base).collect();
-        base.extend_from_slice(kept_base);
-        order::sort_slice(&mut base, Ord::cmp);
-        let text = Contents { agent, preface, items: &texts, not_listed, base: &base }.render();
-        if line_ending == "\n" { text } else { text.replace('\n', line_ending) }
-    };
-    let mut room = (request.max_bytes as usize).saturating_sub(render(&[], listed.len()).len());
-    // The last changed first, as they are chosen; each as long as a fact with its print.
-    let mut by_age: Vec<&Listed> = listed.iter().collect();
-    // What was stored together was stored in the order of the keys.
-    order::sort_slice_by_key(&mut by_age, |listed| (!listed.pinned, Reverse((listed.updated, listed.key.as_str()))));
+/// Chooses the facts that the budget has room for.
+fn fit(sides: &Sides<'_>, listed: Vec<Listed>) -> Fitted {
+    let request = sides.request;
+    let line_ending = sides.line_ending().len();
+    let empty = sides.render(&[], listed.len(), u64::MAX).0.len();
+    let mut room = (request.max_bytes as usize).saturating_sub(empty);
+    // The last changed first, as they are chosen. What was stored together was stored in the order of the keys.
+    let mut by_age: Vec<Listed> = listed;
+    order::sort_slice(&mut by_age, |a, b| {
+        let rank = |listed: &Listed| (!listed.pinned, Reverse(listed.updated));
+        rank(a).cmp(&rank(b)).then_with(|| b.key.cmp(&a.key))
+    });
     let (mut taken, mut left_out) = (Vec::new(), Vec::new());
     for fact in by_age {
-        let breaks = fact.item.matches('\n').count() * (line_ending.len() - 1);
-        let needed = fact.item.len() + breaks + line_ending.len() + PRINT_BYTES + line_ending.len();
+        let breaks = fact.item.matches('\n').count() * (line_ending - 1);
+        let needed = fact.item.len() + breaks + line_ending;
         if needed <= room || fact.pinned {
             room = room.saturating_sub(needed);
             taken.push(fact);
@@ -403,14 +653,14 @@ fn write(
     }
     order::sort_slice(&mut taken, |a, b| a.key.cmp(&b.key));
     order::sort_slice(&mut left_out, |a, b| a.key.cmp(&b.key));
-    let count = u32::try_from(taken.len()).unwrap_or(u32::MAX);
-    (Some(render(&taken, left_out.len())), count, left_out)
+    Fitted { taken, left_out }
 }
 
 /// Checks that the budget is more than a section without items.
 fn check_budget(request: &AgentsMdRequest, agent: &str, section: Option<&Section>) -> Result<(), Error> {
     let preface = section.map_or("", |section| &section.preface);
-    let text = Contents { agent, preface, items: &[], not_listed: usize::MAX, base: &[] }.render();
+    let contents = Contents { agent, preface, items: &[], not_listed: usize::MAX, generation: u64::MAX };
+    let (text, _) = contents.render();
     // With the longer line endings.
     let bytes = text.len() + text.matches('\n').count();
     if bytes <= request.max_bytes as usize {
@@ -422,7 +672,7 @@ fn check_budget(request: &AgentsMdRequest, agent: &str, section: Option<&Section
 
 /// Checks that a section behind the text would be one: not in a code block or a comment that nothing closes.
 fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error> {
-    let section = Contents { agent, preface: "", items: &[], not_listed: 0, base: &[] }.render();
+    let section = Contents { agent, preface: "", items: &[], not_listed: 0, generation: 1 }.render().0;
     match section::find(&replaced(text, None, &section), name) {
         Ok(Some(_)) => Ok(()),
         // The text alone has no marker that is wrong.
@@ -432,9 +682,6 @@ fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error> {
         }
     }
 }
-
-/// How long a print is in the last marker, with the space before it.
-const PRINT_BYTES: usize = Fingerprint::DIGITS + 1;
 
 /// The file with a section in the place of the one it has, else at its end.
 fn replaced(text: &str, section: Option<&Section>, new: &str) -> String {
@@ -453,33 +700,35 @@ fn replaced(text: &str, section: Option<&Section>, new: &str) -> String {
     [text, &blank, new, end].concat()
 }
 
-fn message(
-    request: &AgentsMdRequest,
-    changes: &[FactChange],
-    listed: u32,
-    left_out: usize,
-    is_changed: bool,
-) -> String {
-    let name = &request.name;
-    let mut message = match (is_changed, request.dry_run) {
+fn message(sides: &Sides<'_>, reply: &AgentsMdReply) -> String {
+    let Sides { request, section, .. } = sides;
+    let (name, is_changed) = (&request.name, reply.content.is_some());
+    let only_says = request.dry_run || reply.unconfirmed.is_some();
+    let mut message = match (is_changed, only_says) {
         (true, true) => format!("{name} would change"),
         (true, false) => format!("{name} changes"),
         (false, _) => format!("{name} stays as it is"),
     };
-    message.push_str(&format!(": {listed} listed, {left_out} not listed"));
+    message.push_str(&format!(": {} listed, {} not listed", reply.listed, reply.left_out.len()));
     let word = |kind: &FactChangeKind| match kind {
-        FactChangeKind::Stored => "stored",
+        FactChangeKind::Stored => "stored (to be approved)",
         FactChangeKind::Updated => "updated",
         FactChangeKind::Forgotten => "forgotten",
         FactChangeKind::Conflict(_) => "in conflict",
         FactChangeKind::Refused(_) => "refused",
         _ => "",
     };
-    for what in ["stored", "updated", "forgotten", "in conflict", "refused"] {
-        let count = changes.iter().filter(|change| word(&change.kind) == what).count();
+    for what in ["stored (to be approved)", "updated", "forgotten", "in conflict", "refused"] {
+        let count = reply.changes.iter().filter(|change| word(&change.kind) == what).count();
         if count > 0 {
             message.push_str(&format!(", {count} {what}"));
         }
+    }
+    if section.is_none() && reply.listed == 0 && sides.names_nothing() {
+        message.push_str("; no tag and no key is named, so no fact goes into the file");
+    }
+    if let Some(unconfirmed) = &reply.unconfirmed {
+        message.push_str(&format!("; it waits to be confirmed: {}", unconfirmed.reason));
     }
     message
 }

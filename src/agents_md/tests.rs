@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::item;
-use super::section::{Contents, Fingerprint, Section, find};
+use super::section::{Contents, Mark, Section, find};
 
 const BEGIN: &str = "<!-- saddlebag:begin agent=main -->";
 const END: &str = "<!-- saddlebag:end -->";
@@ -40,6 +40,9 @@ fn markers_that_are_not_one_pair_are_refused_with_the_line() {
         ("<!--saddlebag:end-->\n".to_string(), "line 1: this is no marker"),
         ("<!-- saddlebag:start -->\n".to_string(), "line 1: this is no marker"),
         (format!("{BEGIN}\n<!-- saddlebag:end 12 -->"), "line 2: this is no marker"),
+        (format!("{BEGIN}\n<!-- saddlebag:end generation=1 -->"), "line 2: this is no marker"),
+        (format!("{BEGIN}\n<!-- saddlebag:end generation=-1 digest=0123456789abcdef -->"), "line 2: this is no marker"),
+        (format!("{BEGIN}\n<!-- saddlebag:end generation=1 digest=0123456789abcdeF -->"), "line 2: this is no marker"),
     ] {
         assert!(refusal(&text).starts_with(&format!("AGENTS.md, {what}")), "{text:?}: {}", refusal(&text));
     }
@@ -143,13 +146,13 @@ proptest! {
         facts in prop::collection::btree_map(any_text(), any_text(), 0..5),
         agent in "\\PC{1,8}",
         not_listed in 0_usize..3,
+        generation in any::<u64>(),
         before in prop::sample::select(vec!["", "# Title\n\ntext\n", "- item\n", "> quote\n", "text\n\n    code\n\n"]),
         windows in any::<bool>(),
     ) {
         let texts: Vec<String> = facts.iter().map(|(key, content)| item::render(key, content)).collect();
         let items: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let base: Vec<Fingerprint> = facts.iter().map(|(key, content)| Fingerprint::of(key, content)).collect();
-        let written = Contents { agent: &agent, preface: "", items: &items, not_listed, base: &base }.render();
+        let (written, digest) = Contents { agent: &agent, preface: "", items: &items, not_listed, generation }.render();
         let text = format!("{before}{written}\nbehind\n");
         let text = if windows { text.replace('\n', "\r\n") } else { text };
         let found = section(&text);
@@ -157,7 +160,8 @@ proptest! {
             found.items.into_iter().map(|item| (item.key.unwrap_or_default(), item.content)).collect();
         let expected: Vec<(String, String)> = facts.into_iter().collect();
         prop_assert_eq!(read, expected, "{}", text);
-        prop_assert_eq!((found.agent, found.base), (agent, base));
+        prop_assert_eq!((found.agent, found.mark), (agent, Some(Mark::new(generation, &digest))));
+        prop_assert_eq!(found.digest, digest);
         prop_assert_eq!(text[found.range].replace("\r\n", "\n"), written);
     }
 

@@ -1,21 +1,24 @@
 //! What a person lets into prompts: notes and entries whose text is of tools or imports.
 //!
 //! [`TrustCommand`] is what can be done, [`TrustReply`] what comes of it. To approve sets a field of the
-//! frontmatter and nothing else, under the version that was looked at: text that changed meanwhile waits on.
+//! frontmatter and nothing else, under the version that was looked at, which every item names: text that changed, or came,
+//! meanwhile waits on.
 
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::document::head;
+use crate::document::{Outside, head};
 use crate::engine::{Backups, Call, Change, update};
 use crate::entries::{self, Entries};
 use crate::notebook::{self, Notebook};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
-use crate::trust::{Flag, Provenance, Waiting, approve as approved_text, for_model, version_of};
+use crate::trust::{
+    Flag, FlagKind, ForModel, Provenance, Waiting, add_flags, approve as approved_text, for_model, sha256, version_of,
+};
 
 /// How many names one command may have.
 pub const MAX_NAMES: usize = 1_024;
@@ -27,12 +30,7 @@ const PREVIEW_BYTES: usize = 160;
 #[non_exhaustive]
 pub enum TrustCommand {
     /// What waits to be approved.
-    Pending {
-        /// How many at most.
-        limit: u32,
-        /// The `next` of the page before.
-        cursor: Option<String>,
-    },
+    Pending(PendingRequest),
     /// Lets text into prompts.
     Approve(ApproveRequest),
 }
@@ -52,46 +50,66 @@ impl TrustCommand {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Pending { .. } => "pending",
+            Self::Pending(_) => "pending",
             Self::Approve(_) => "approve",
         }
     }
 }
 
-/// What to approve: what is named, and all that comes from a source.
+/// What to list of what waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PendingRequest {
+    /// How many at most.
+    pub limit: u32,
+    /// The `next` of the page before.
+    pub cursor: Option<String>,
+    /// Only the one of this name, with its whole text: the key of an entry; the path, name or title of a note.
+    pub name: Option<String>,
+    /// Only those with this `source`; `tool` and `import` select all of that provenance, the name of a format such
+    /// as `claude-code` all that was imported from it.
+    pub from: Option<String>,
+}
+
+/// What to approve.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApproveRequest {
-    /// Keys of entries; paths, names or titles of notes. At most [`MAX_NAMES`].
-    pub names: Vec<String>,
-    /// All with this `source`; `tool` and `import` stand for all of that provenance, the name of a format such as
-    /// `claude-code` for all that was imported from it.
-    pub from: Option<String>,
-    /// Only if it still has this version; with one name alone.
-    pub base: Option<String>,
+    /// At most [`MAX_NAMES`].
+    pub items: Vec<ApproveItem>,
     /// Only says what would be approved.
     pub dry_run: bool,
+}
+
+/// A text to approve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApproveItem {
+    /// Its name or path in [`PendingItem`]; or another path, name or title of a note.
+    pub name: String,
+    /// The version that was looked at. Any other text is not approved.
+    pub base: String,
 }
 
 /// Something that waits to be approved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingItem {
-    /// The key of an entry, the path of a note.
-    pub name: String,
-    /// The file.
-    pub path: String,
+    /// The key of an entry, the path of a note; made harmless.
+    pub name: ForModel,
+    /// The file; made harmless.
+    pub path: ForModel,
     /// Whether it is an entry, not a note.
     pub is_entry: bool,
     /// Where its text comes from.
     pub provenance: Provenance,
-    /// Its `source`, for people.
-    pub source: Option<String>,
-    /// Of its bytes: to approve can be held to it.
+    /// Its `source`, for people; made harmless.
+    pub source: Option<ForModel>,
+    /// The SHA-256 of its bytes: it is approved by that.
     pub version: String,
     /// The size of its file in bytes.
     pub size: u64,
-    /// The first characters of its text, made harmless.
-    pub preview: String,
-    /// What its text hides or poses as.
+    /// The first characters of its text, made harmless; it ends in `…` if there is more.
+    pub preview: ForModel,
+    /// The whole text, made harmless; only where one is asked for by its name.
+    pub text: Option<ForModel>,
+    /// What its text, its name and its source hide or pose as, and what in it leads out of the store.
     pub flags: Vec<Flag>,
 }
 
@@ -104,6 +122,8 @@ pub struct PendingReply {
     pub next: Option<String>,
     /// How many there are on all pages.
     pub total: u32,
+    /// The SHA-256 of the paths and versions on this page: tells whether the same is listed again.
+    pub digest: String,
 }
 
 /// What came of approving.
@@ -134,10 +154,18 @@ pub(crate) async fn run(
     command: TrustCommand,
 ) -> Result<TrustReply, Error> {
     Ok(match command {
-        TrustCommand::Pending { limit, cursor } => {
-            let after = cursor.as_deref().map(after).transpose()?;
-            let waiting = waiting(call, notebook, entries).await?;
-            TrustReply::Pending(page(call, &waiting, limit as usize, after))
+        TrustCommand::Pending(request) => {
+            let after = request.cursor.as_deref().map(after).transpose()?;
+            let mut waiting = waiting(call, notebook, entries).await?;
+            if let Some(from) = &request.from {
+                waiting.retain(|item| is_from(item, from));
+            }
+            if let Some(name) = &request.name {
+                let one = named(call, &waiting, name).map_err(|reason| not_waiting(name, &reason))?;
+                let path = one.path.clone();
+                waiting.retain(|item| item.path == path);
+            }
+            TrustReply::Pending(page(call, &waiting, &request, after))
         }
         TrustCommand::Approve(request) => {
             check(call, &request)?;
@@ -167,45 +195,113 @@ fn after(cursor: &str) -> Result<&str, Error> {
     })
 }
 
-fn page(call: &Call, waiting: &[Waiting], limit: usize, after: Option<&str>) -> PendingReply {
+fn page(call: &Call, waiting: &[Waiting], request: &PendingRequest, after: Option<&str>) -> PendingReply {
     let rest = waiting.iter().filter(|item| after.is_none_or(|after| item.path.as_str() > after));
     let rest: Vec<&Waiting> = rest.collect();
-    let page = rest.get(..limit.min(rest.len())).unwrap_or_default();
+    let page = rest.get(..(request.limit as usize).min(rest.len())).unwrap_or_default();
+    let lines: Vec<String> = page.iter().map(|item| format!("{} {}\n", item.version, item.path)).collect();
+    let with_text = request.name.is_some();
     PendingReply {
-        items: page.iter().map(|item| shown(call, item)).collect(),
+        items: page.iter().map(|item| shown(call, item, with_text)).collect(),
         next: page.last().filter(|_| page.len() < rest.len()).map(|last| format!("{CURSOR}{}", last.path)),
         total: u32::try_from(waiting.len()).unwrap_or(u32::MAX),
+        digest: sha256(&lines.concat()),
     }
 }
 
-fn shown(call: &Call, item: &Waiting) -> PendingItem {
-    let (text, flags) = for_model(&item.text);
+fn shown(call: &Call, item: &Waiting, with_text: bool) -> PendingItem {
+    let mut flags = Vec::new();
+    let mut harmless = |text: &str| {
+        let (text, found) = for_model(text);
+        add_flags(&mut flags, found);
+        text
+    };
+    let text = harmless(&item.text);
+    let name = harmless(item.names.first().map(String::as_str).unwrap_or_default());
+    let path = harmless(&call.scope.shown(&item.path));
+    let source = item.source.as_deref().map(harmless);
+    let Outside { links, images, comments } = Outside::of(&item.text);
+    let outside = [(FlagKind::Link, links), (FlagKind::Image, images), (FlagKind::HtmlComment, comments)];
+    flags.extend(outside.into_iter().filter(|(_, counted)| counted.count > 0).map(|(kind, counted)| Flag {
+        kind,
+        what: for_model(&counted.first).0.into_string(),
+        count: counted.count,
+    }));
     PendingItem {
-        name: item.names.first().cloned().unwrap_or_default(),
-        path: call.scope.shown(&item.path),
+        name,
+        path,
         is_entry: item.is_entry,
         provenance: item.provenance,
-        source: item.source.clone(),
+        source,
         version: item.version.clone(),
         size: item.size,
-        preview: head(text.trim(), PREVIEW_BYTES).to_string(),
+        preview: preview(&text),
+        text: with_text.then_some(text),
         flags,
     }
 }
 
+fn preview(text: &str) -> ForModel {
+    let text = text.trim();
+    let shown = head(text, PREVIEW_BYTES);
+    let mut preview = ForModel::escaped(shown);
+    if shown.len() < text.len() {
+        preview.push_ours("…");
+    }
+    preview
+}
+
+/// The one that a name means, or why it means none.
+fn named<'a>(call: &Call, waiting: &'a [Waiting], name: &str) -> Result<&'a Waiting, String> {
+    let is_path = |item: &Waiting| item.path.as_str() == name || call.scope.shown(&item.path) == name;
+    // As it was listed: with hidden characters shown.
+    let is_listed = |item: &Waiting| {
+        let first = item.names.first().map(String::as_str).unwrap_or_default();
+        for_model(first).0 == name || for_model(&call.scope.shown(&item.path)).0 == name
+    };
+    // A path or a key is meant before a title that happens to read like it.
+    let meanings: [&dyn Fn(&Waiting) -> bool; 3] = [
+        &|item| is_path(item) || item.names.first().is_some_and(|first| first == name),
+        &|item| item.names.iter().any(|known| known == name),
+        &is_listed,
+    ];
+    for means in meanings {
+        let found: Vec<&Waiting> = waiting.iter().filter(|item| means(item)).collect();
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(one),
+            several => {
+                let paths: Vec<ForModel> = several.iter().map(|item| ForModel::escaped(item.path.as_str())).collect();
+                return Err(format!(
+                    "it could be {}",
+                    paths.iter().map(ForModel::as_str).collect::<Vec<_>>().join(", ")
+                ));
+            }
+        }
+    }
+    Err("nothing of this name waits to be approved".to_string())
+}
+
+fn not_waiting(name: &str, reason: &str) -> Error {
+    let message = format!("`{}`: {reason}", name.escape_debug());
+    Error::new(ErrorCode::NotFound, message, "`pending` lists what waits")
+}
+
+/// Whether it comes from a source, or is of that provenance or format.
+fn is_from(item: &Waiting, from: &str) -> bool {
+    let source = item.source.as_deref();
+    source == Some(from) || source.and_then(format_of) == Some(from) || item.provenance.as_str() == from
+}
+
 fn check(call: &Call, request: &ApproveRequest) -> Result<(), Error> {
     call.scope.trust.check_person("to approve")?;
-    if request.names.len() > MAX_NAMES {
-        let message = format!("{} names, the limit is {MAX_NAMES}", request.names.len());
+    if request.items.len() > MAX_NAMES {
+        let message = format!("{} names, the limit is {MAX_NAMES}", request.items.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "approve in parts; nothing was changed"));
     }
-    if request.names.is_empty() && request.from.is_none() {
-        let help = "name keys or paths, or a source; `pending` lists what waits";
+    if request.items.is_empty() {
+        let help = "name keys or paths with the versions that `pending` shows";
         return Err(Error::invalid_argument("nothing is named to approve", help));
-    }
-    if request.base.is_some() && (request.names.len() != 1 || request.from.is_some()) {
-        let message = format!("one version, and {} names or all of a source", request.names.len());
-        return Err(Error::invalid_argument(message, "give a version with one name alone; nothing was changed"));
     }
     Ok(())
 }
@@ -213,33 +309,16 @@ fn check(call: &Call, request: &ApproveRequest) -> Result<(), Error> {
 async fn approve(call: &Call, waiting: &[Waiting], request: &ApproveRequest) -> Result<ApproveReply, Error> {
     let mut reply = ApproveReply::default();
     let mut meant: Vec<&Waiting> = Vec::new();
-    for name in &request.names {
-        let mut named: Vec<&Waiting> =
-            waiting.iter().filter(|item| item.names.iter().any(|known| known == name)).collect();
-        // A path or a key is meant before a title that happens to read like it.
-        if named.iter().any(|item| item.names.first() == Some(name)) {
-            named.retain(|item| item.names.first() == Some(name));
-        }
-        let reason = match named.as_slice() {
-            [one] if request.base.as_ref().is_some_and(|base| *base != one.version) => changed(one),
-            [one] => {
+    for ApproveItem { name, base } in &request.items {
+        let reason = match named(call, waiting, name) {
+            Ok(one) if one.version == *base => {
                 meant.push(one);
                 continue;
             }
-            [] => "nothing of this name waits to be approved".to_string(),
-            several => {
-                format!("it could be {}", several.iter().map(|item| item.path.as_str()).collect::<Vec<_>>().join(", "))
-            }
+            Ok(_) => changed(base),
+            Err(reason) => reason,
         };
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
-    }
-    if let Some(from) = &request.from {
-        let is_from = |item: &&Waiting| {
-            let source = item.source.as_deref();
-            let is_format = source.and_then(format_of).is_some_and(|format| format == from);
-            source == Some(from) || is_format || item.provenance.as_str() == from
-        };
-        meant.extend(waiting.iter().filter(is_from));
     }
     let mut done: Vec<&Waiting> = Vec::new();
     for item in meant {
@@ -249,7 +328,7 @@ async fn approve(call: &Call, waiting: &[Waiting], request: &ApproveRequest) -> 
         done.push(item);
         let written = if request.dry_run { Ok(()) } else { write(call, item).await };
         match written {
-            Ok(()) => reply.approved.push(shown(call, item)),
+            Ok(()) => reply.approved.push(shown(call, item, false)),
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
             Err(error) => {
                 let name = item.names.first().cloned().unwrap_or_default();
@@ -273,7 +352,8 @@ fn format_of(source: &str) -> Option<&str> {
 
 /// Sets the moment, if the text is still the one that was looked at.
 async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
-    let contention = || Error::new(ErrorCode::Contention, changed(item), "look at it again; nothing was changed");
+    let contention =
+        || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again; nothing was changed");
     let change = |bytes: Option<&[u8]>| {
         let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).ok_or_else(contention)?;
         if version_of(text) != item.version {
@@ -288,6 +368,6 @@ async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
     update(&call.fs, &item.path, call.scope.limits.max_file_bytes, Backups::Off, change).await.map(|_| ())
 }
 
-fn changed(item: &Waiting) -> String {
-    format!("its text is another one now: its version was {}", item.version)
+fn changed(base: &str) -> String {
+    format!("its text is not the one of version `{}`", head(base, 64).escape_debug())
 }

@@ -81,9 +81,10 @@ pub(super) async fn gather(
     let layout = &call.scope.layout;
     let today = call.now.date();
     let mut files = alloc::vec![
-        (SectionKind::LongTerm, layout.long_term().clone()),
+        (SectionKind::LongTerm, layout.shared_long_term().clone()),
         (SectionKind::Scratchpad, layout.scratchpad().clone()),
     ];
+    files.extend(layout.project_long_term().map(|path| (SectionKind::ProjectLongTerm, path.clone())));
     let mut sections = Vec::new();
     let mut not_dates = Vec::new();
     if overflow == Overflow::Prioritised {
@@ -189,7 +190,7 @@ async fn read_sections(
 fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionContent {
     let size = bytes.len() as u64;
     let too_large = size > u64::from(MAX_LONG_TERM_BYTES);
-    if too_large && kind == SectionKind::LongTerm && overflow != Overflow::Balanced {
+    if too_large && kind.is_long_term() && overflow != Overflow::Balanced {
         return unusable(LeftOutReason::TooLarge, size);
     }
     match String::from_utf8(bytes) {
@@ -211,11 +212,11 @@ async fn large(
 ) -> SectionContent {
     let limit = call.scope.limits.max_file_bytes;
     let (offset, length) = match (overflow, kind) {
-        (Overflow::Balanced, SectionKind::LongTerm | SectionKind::Log { .. }) => {
+        (Overflow::Balanced, SectionKind::LongTerm | SectionKind::ProjectLongTerm | SectionKind::Log { .. }) => {
             let length = max_bytes.min(limit);
             (size.saturating_sub(u64::from(length)), length)
         }
-        (_, SectionKind::LongTerm) => return unusable(LeftOutReason::TooLarge, size),
+        (_, SectionKind::LongTerm | SectionKind::ProjectLongTerm) => return unusable(LeftOutReason::TooLarge, size),
         _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
         _ => (0, limit),
     };

@@ -35,7 +35,7 @@ pub const BLOCK_END: &str = "\n</memory>";
 /// What happens when memory is larger than the budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// Long-term memory, scratchpad, yesterday, today; the end is cut off. zerostack v1.5 and v1.6.
+    /// Long-term memory (of the project, then of all), scratchpad, yesterday, today; the end is cut off. zerostack v1.5 and v1.6.
     Documented,
     /// Scratchpad, newest log, long-term memory, second-newest log; one section is cut, those behind
     /// it are left out. zerostack v1.7.

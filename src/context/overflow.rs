@@ -11,7 +11,7 @@ use crate::document::{head, is_open_item, tail};
 use crate::order;
 use crate::search::TRUNCATED;
 use crate::store::Date;
-use crate::trust::{Flag, ForModel, is_line_break};
+use crate::trust::{Flag, ForModel, is_line_break, titles};
 
 /// The least text that is worth a section of its own, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
@@ -19,8 +19,10 @@ const MIN_SHARE_BYTES: usize = 48;
 /// What a section is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// `MEMORY.md`.
+    /// `MEMORY.md`, which every project shares.
     LongTerm,
+    /// `MEMORY.md` of the project.
+    ProjectLongTerm,
     /// The open items of the scratchpad.
     Scratchpad,
     /// A daily log.
@@ -85,13 +87,19 @@ pub struct SectionItem {
 impl SectionKind {
     pub(super) fn title(self) -> String {
         match self {
-            Self::LongTerm => "Long-term memory (MEMORY.md)".to_string(),
-            Self::Scratchpad => "Scratchpad (open items)".to_string(),
-            Self::Log { date, today: false } => format!("Daily log {date}"),
-            Self::Log { date, today: true } => format!("Daily log {date} (today)"),
-            Self::Entries => "Entries (hydrated)".to_string(),
-            Self::Memories => "Relevant Memories".to_string(),
+            Self::LongTerm => titles::LONG_TERM.to_string(),
+            Self::ProjectLongTerm => titles::PROJECT_LONG_TERM.to_string(),
+            Self::Scratchpad => titles::SCRATCHPAD.to_string(),
+            Self::Log { date, today: false } => format!("{} {date}", titles::LOG),
+            Self::Log { date, today: true } => format!("{} {date} (today)", titles::LOG),
+            Self::Entries => titles::ENTRIES.to_string(),
+            Self::Memories => titles::MEMORIES.to_string(),
         }
+    }
+
+    /// Returns true for both files of long-term memory.
+    pub(super) fn is_long_term(self) -> bool {
+        matches!(self, Self::LongTerm | Self::ProjectLongTerm)
     }
 }
 
@@ -253,7 +261,8 @@ fn joined<'a>(
     (text, places)
 }
 
-/// Where a section stands in the block.
+/// Where a section stands in the block. What is of the project stands before what all projects share: where the end of
+/// the block is cut, what is closer stays.
 fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Option<Date>) {
     let newest = sections.iter().filter_map(|section| match section.kind {
         SectionKind::Log { date, .. } => Some(date),
@@ -263,13 +272,15 @@ fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Op
     match (overflow, kind) {
         (Overflow::Prioritised, SectionKind::Scratchpad) => (0, None),
         (Overflow::Prioritised, SectionKind::Log { date, .. }) if Some(date) == newest => (1, None),
-        (Overflow::Prioritised, SectionKind::LongTerm) => (2, None),
-        (Overflow::Prioritised, SectionKind::Log { date, .. }) => (3, Some(date)),
-        (_, SectionKind::Entries) => (4, None),
-        (_, SectionKind::Memories) => (5, None),
-        (_, SectionKind::LongTerm) => (0, None),
-        (_, SectionKind::Scratchpad) => (1, None),
-        (_, SectionKind::Log { date, .. }) => (2, Some(date)),
+        (Overflow::Prioritised, SectionKind::ProjectLongTerm) => (2, None),
+        (Overflow::Prioritised, SectionKind::LongTerm) => (3, None),
+        (Overflow::Prioritised, SectionKind::Log { date, .. }) => (4, Some(date)),
+        (_, SectionKind::Entries) => (5, None),
+        (_, SectionKind::Memories) => (6, None),
+        (_, SectionKind::ProjectLongTerm) => (0, None),
+        (_, SectionKind::LongTerm) => (1, None),
+        (_, SectionKind::Scratchpad) => (2, None),
+        (_, SectionKind::Log { date, .. }) => (3, Some(date)),
     }
 }
 
@@ -386,7 +397,7 @@ fn needed(body: &Body<'_>) -> usize {
 }
 
 /// The section that is given up first: the older log, then what was recalled, then the
-/// scratchpad, then today's log, then the entries.
+/// scratchpad, then today's log, then the entries, then what all projects share.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
@@ -395,6 +406,7 @@ fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
         SectionKind::Log { today: true, .. } => (3, None),
         SectionKind::Entries => (4, None),
         SectionKind::LongTerm => (5, None),
+        SectionKind::ProjectLongTerm => (6, None),
     };
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
 }
@@ -508,6 +520,27 @@ mod tests {
     }
 
     #[test]
+    fn the_memory_of_the_project_outlasts_that_of_all_projects() {
+        let lines = "a fact of all projects\n".repeat(2000);
+        let sections = [
+            text(SectionKind::LongTerm, &lines),
+            text(SectionKind::ProjectLongTerm, "a fact of the project"),
+            text(SectionKind::Scratchpad, "- [ ] a"),
+        ];
+        for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
+            let reply = block(&sections, overflow, 1024);
+            let block = reply.block.expect("a block");
+            assert!(block.contains("## Project memory (MEMORY.md)\na fact of the project\n"), "{overflow:?}: {block}");
+            let cut: Vec<&str> = reply.left_out.iter().map(|out| out.section.as_str()).collect();
+            assert!(cut.contains(&"Long-term memory (MEMORY.md)"), "{overflow:?}: {cut:?}");
+        }
+        let reply = block(&sections, Overflow::Balanced, 220);
+        let block = reply.block.expect("a block");
+        assert!(block.contains("a fact of the project"), "{block}");
+        assert!(!block.contains("a fact of all projects"), "{block}");
+    }
+
+    #[test]
     fn the_newest_text_survives_a_cut() {
         let lines: String = (0..2000).map(|i| format!("fact number {i}\n")).collect();
         let sections = [text(SectionKind::LongTerm, &lines), log("2026-05-25", true, "short")];
@@ -523,7 +556,7 @@ mod tests {
     proptest! {
         #[test]
         fn balanced_blocks_never_exceed_their_budget(
-            sizes in prop::collection::vec(0_usize..3000, 4),
+            sizes in prop::collection::vec(0_usize..3000, 5),
             unread in 0_u64..10_000,
             max_bytes in 0_usize..6000,
         ) {
@@ -534,6 +567,7 @@ mod tests {
             }
             let sections = [
                 long_term,
+                text(SectionKind::ProjectLongTerm, &body(sizes[4])),
                 text(SectionKind::Scratchpad, &body(sizes[1])),
                 log("2026-05-24", false, &body(sizes[2])),
                 log("2026-05-25", true, &body(sizes[3])),

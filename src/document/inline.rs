@@ -13,6 +13,7 @@ use memchr::memchr_iter;
 
 use super::html::{self, Missing};
 use super::note::{Link, LinkKind, MAX_LINKS, TagSyntax};
+use super::outside::Counted;
 use super::plain::Markup;
 use super::references::{self, Definition};
 use super::scanner::{Blocks, Content, at};
@@ -33,13 +34,21 @@ const MAX_MARKUP: usize = 64 * 1024;
 pub(super) struct Found {
     pub(super) links: Vec<Link>,
     pub(super) tags: Names,
+    /// Pictures from elsewhere, which lead to no note.
+    pub(super) pictures: Counted,
     syntax: TagSyntax,
     reference_budget: usize,
 }
 
 impl Found {
     pub(super) fn new(text: &str, syntax: TagSyntax, tags: Names) -> Self {
-        Self { links: Vec::new(), tags, syntax, reference_budget: text.len().max(MIN_REFERENCE_BUDGET) }
+        Self {
+            links: Vec::new(),
+            tags,
+            pictures: Counted::default(),
+            syntax,
+            reference_budget: text.len().max(MIN_REFERENCE_BUDGET),
+        }
     }
 
     /// Adds a link, unless there are too many already. A link takes some twenty times as much memory as its text.
@@ -457,6 +466,7 @@ impl<'s> Scan<'s> {
         let is_external = references::has_scheme(&destination) || destination.starts_with("//");
         // A picture from elsewhere leads to no note, and may be megabytes of `data:`.
         if opener.image && is_external {
+            found.pictures.add(&destination);
             return;
         }
         let (target, anchor) = if is_external {

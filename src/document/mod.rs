@@ -4,6 +4,7 @@
 //!   [`Frontmatter`].
 //! * [`set_title`], [`set_field`], [`remove_field`], [`append_block`] and [`replace_spans`] change one thing of a file and
 //!   leave the rest as it is.
+//! * [`Outside`] is what in a text leads out of the store: links, pictures, and comments that nobody sees.
 //! * [`hidden_lines`] are those of code. [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line, [`head`], [`tail`] and
 //!   [`truncate`] cut text.
 //!
@@ -24,6 +25,7 @@ mod html;
 mod inline;
 mod lines;
 mod note;
+mod outside;
 mod plain;
 mod properties;
 mod references;
@@ -38,6 +40,7 @@ pub use edit::{append_block, remove_field, replace_spans, set_field, set_title, 
 pub use frontmatter::{Frontmatter, FrontmatterProblem, Value};
 pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
 pub use note::{Heading, Link, LinkKind, Note, TagSyntax, ZkTitle, parse_date};
+pub use outside::{Counted, Outside};
 pub use properties::property_text;
 pub use scanner::hidden_lines;
 pub use text::{head, normalize_line, tail, truncate};

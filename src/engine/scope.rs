@@ -46,6 +46,16 @@ impl Scope {
         if is_whole { RelPath::parse(bare).ok() } else { self.layout.in_notebook(name).ok() }
     }
 
+    /// The long-term memory or the scratchpad that a path names as it is shown.
+    pub(crate) fn kept_file(&self, name: &str) -> Option<&RelPath> {
+        let layout = &self.layout;
+        let bare = self.without_prefix(name);
+        let mut files = [Some(layout.shared_long_term()), layout.project_long_term(), Some(layout.scratchpad())]
+            .into_iter()
+            .flatten();
+        files.find(|path| path.as_str() == bare)
+    }
+
     fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
         name.strip_prefix(self.path_prefix.as_str()).unwrap_or(name)
     }

@@ -58,7 +58,7 @@ pub(crate) use select::cursor_of;
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
-use crate::store::{EntryFolder, PathError};
+use crate::store::{EntryFolder, PathError, RelPath};
 use crate::trust::{Provenance, Waiting};
 use document::Fields;
 use runs::{Dropped, Run};
@@ -260,6 +260,17 @@ impl Entries {
         })
     }
 
+    /// A file of the agent that is no entry, by the names of its folder and itself.
+    pub(crate) fn file_beside(&self, folder: &str, name: &str) -> Result<RelPath, Error> {
+        self.scope()?.beside.join(folder).and_then(|folder| folder.join(name)).map_err(write::internal)
+    }
+
+    /// How many more entries the agent may have than these, which are all that are shown, before the oldest go.
+    pub(crate) fn room(&self, shown: &[EntryInfo]) -> Result<usize, Error> {
+        let is_own = |entry: &&EntryInfo| entry.category != Category::Workspace.as_str();
+        Ok((self.scope()?.own.cap as usize).saturating_sub(shown.iter().filter(is_own).count()))
+    }
+
     /// The agent whose entries they are.
     pub(crate) fn agent(&self) -> Result<String, Error> {
         Ok(self.scope()?.own.owner.clone())
@@ -346,7 +357,8 @@ pub(crate) async fn hydrate_as_stored(
     read::hydrate(call, entries, entries.scope()?, request, run).await.map_err(unavailable)
 }
 
-fn unavailable(error: Error) -> Error {
+/// An error of the storage as one of the entries.
+pub(crate) fn unavailable(error: Error) -> Error {
     match error.code {
         ErrorCode::Storage => {
             Error { code: ErrorCode::MemoryUnavailable, message: format!("UZ-MEM-003: {}", error.message), ..error }

@@ -60,6 +60,8 @@ pub(super) struct EntriesScope {
     pub(super) own: Pool,
     pub(super) shared: Option<Pool>,
     peers: Vec<String>,
+    /// The folder of the agent, which has that of the entries.
+    pub(super) beside: RelPath,
     /// Where the number of the newest run is.
     pub(super) fence: RelPath,
 }
@@ -78,6 +80,7 @@ impl EntriesScope {
             shared: shared.transpose()?,
             peers,
             fence: agent_folder.join("fence")?,
+            beside: agent_folder,
         })
     }
 

@@ -246,6 +246,9 @@ pub struct ExportToRequest {
     pub format: Format,
     /// Entries that are forgotten, too, where the format can say so.
     pub forgotten: bool,
+    /// Entries that nobody has approved, too: in all formats but [`Format::JsonLines`], which says what they are, they
+    /// would be taken for trusted text. Without it they are left out and named among the losses.
+    pub unapproved: bool,
     /// The `next` of the page before.
     pub cursor: Option<String>,
 }
@@ -263,7 +266,9 @@ pub struct ExportToReply {
     pub bytes: u64,
     /// How many entries they are of.
     pub entries: u32,
-    /// What the format could not carry; on the first page.
+    /// How many of these nobody has approved.
+    pub unapproved: u32,
+    /// What the format could not carry, and what was left out; on the first page.
     pub losses: Vec<Loss>,
     /// Files that are no entries, and are not exported; on the first page.
     pub problems: Vec<EntryProblem>,
@@ -451,16 +456,37 @@ pub(crate) async fn run(call: &Call, entries: &Entries, command: ExchangeCommand
             let adopted = entries::adopt(call, entries, agent, workspace, adoption).await?;
             ExchangeReply::Imported(ImportFromReply { entries: adopted, rejected })
         }
-        ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, cursor }) => {
-            let (dumped, problems) = entries::dump(call, entries, agent, workspace, forgotten).await?;
-            let (files, losses) = write_files(format, &dumped, call.now.epoch_nanoseconds())?;
-            let count = u32::try_from(dumped.len()).unwrap_or(u32::MAX);
+        ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, unapproved, cursor }) => {
+            let (mut dumped, problems) = entries::dump(call, entries, agent, workspace, forgotten).await?;
+            let mut left_out = Vec::new();
+            if !unapproved && format != Format::JsonLines {
+                left_out = leave_out_unapproved(&mut dumped);
+            }
+            let (files, mut losses) = write_files(format, &dumped, call.now.epoch_nanoseconds())?;
+            losses.splice(0..0, left_out);
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let unapproved = dumped.iter().filter(|entry| entry.standing.unapproved().is_some()).count();
             let first = cursor.is_none();
             let page = page(&files, cursor.as_deref())?;
             let (losses, problems) = if first { (losses, problems) } else { (Vec::new(), Vec::new()) };
-            ExchangeReply::Exported(ExportToReply { entries: count, losses, problems, ..page })
+            let (entries, unapproved) = (count(dumped.len()), count(unapproved));
+            ExchangeReply::Exported(ExportToReply { entries, unapproved, losses, problems, ..page })
         }
     })
+}
+
+/// Takes out what nobody has approved, and says so of each: whoever reads the files would take it for trusted text.
+fn leave_out_unapproved(entries: &mut Vec<ForeignEntry>) -> Vec<Loss> {
+    let mut left_out = Vec::new();
+    entries.retain(|entry| match entry.standing.unapproved() {
+        None => true,
+        Some(provenance) => {
+            let reason = format!("nobody has approved it: its text is of `{provenance}`");
+            left_out.push(Loss { key: entry.key.clone(), field: "entry".into(), reason });
+            false
+        }
+    });
+    left_out
 }
 
 /// The parts of the files from a cursor on. The cursor tells the files apart as well: what changes between two

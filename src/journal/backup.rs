@@ -40,7 +40,7 @@ pub(super) fn reply(call: &Call, backup: Backup) -> BackupReply {
 /// Puts the backup of a target back. What it replaces becomes the backup, so a second restore
 /// undoes the first.
 pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply, Error> {
-    restore_file(call, target.path(call)?).await
+    restore_file(call, target.changed_path(call)?).await
 }
 
 /// Puts the backup of a file of memory back.

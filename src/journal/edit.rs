@@ -21,15 +21,15 @@ pub(super) async fn edit(
     backups: Backups<'_>,
 ) -> Result<EditReply, Error> {
     let path = target.existing_path(call)?;
+    call.screen.check_place(&path)?;
+    let layout = &call.scope.layout;
+    let is_kept = layout.is_long_term(&path) || path == *layout.scratchpad() || matches!(target, Target::Page(_));
     let (verb, backup) = match change {
         EditChange::Replace { old, new } => {
-            let backups = match target {
-                Target::LongTerm | Target::Scratchpad | Target::Page(_) if backups == Backups::Off => Backups::Keep,
-                _ => backups,
-            };
+            let backups = if is_kept && backups == Backups::Off { Backups::Keep } else { backups };
             ("Edited", replace_once(call, &path, old, new, backups).await?)
         }
-        EditChange::Delete => ("Deleted", delete(call, target, &path).await?),
+        EditChange::Delete => ("Deleted", delete(call, target, is_kept, &path).await?),
     };
     let path = call.scope.shown(&path);
     let backup = backup::reply(call, backup);
@@ -77,8 +77,8 @@ fn occurrences(text: &str, needle: &str) -> usize {
     (0..=text.len()).filter(|&at| text.get(at..).is_some_and(|rest| rest.starts_with(needle))).count()
 }
 
-async fn delete(call: &Call, target: &Target, path: &RelPath) -> Result<crate::engine::Backup, Error> {
-    if !matches!(target, Target::Note(_)) {
+async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<crate::engine::Backup, Error> {
+    if is_kept || !matches!(target, Target::Note(_)) {
         let message = "memory_edit without old_str deletes a whole note; \
                        it is only allowed for target=note, not long_term/scratchpad/daily";
         return Err(Error::invalid_argument(message, "to empty the file, overwrite it with nothing"));

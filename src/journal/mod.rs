@@ -286,8 +286,10 @@ pub struct RestoreReply {
 /// The sizes of what is always at hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReply {
-    /// The size of long-term memory; `None` if it was never written.
+    /// The size of the long-term memory that every project shares; `None` if it was never written.
     pub long_term_bytes: Option<u64>,
+    /// The size of the long-term memory of the project; `None` if it was never written, or without a project.
+    pub project_long_term_bytes: Option<u64>,
     /// Open items of the scratchpad.
     pub open_items: u32,
     /// Entries of today's log.

@@ -9,7 +9,7 @@ use crate::engine::{Call, Loaded, load};
 use crate::order;
 use crate::protocol::{EntryKind, Error, ReadOutcome};
 use crate::search::{FolderScope, SkipReason, Skipped, TRUNCATED, list_markdown};
-use crate::store::RelPath;
+use crate::store::{LONG_TERM_FILE, Layout, RelPath};
 
 /// A character of UTF-8 has at most this many bytes behind its first.
 const MAX_CONTINUATION_BYTES: u32 = 3;
@@ -92,10 +92,14 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
 pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let mut reply = ListReply::default();
     for entry in list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await? {
+        let path = call.scope.shown(&entry.path);
+        if entry.kind == EntryKind::Directory && Layout::is_other_memory(&entry.path) {
+            reply.skipped.push(Skipped { path, reason: SkipReason::OtherMemory });
+            continue;
+        }
         if !call.scope.layout.is_journal(&entry.path) {
             continue;
         }
-        let path = call.scope.shown(&entry.path);
         if entry.kind == EntryKind::File {
             reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });
         } else {
@@ -109,7 +113,11 @@ pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
 /// The sizes of what is always at hand.
 pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
     let layout = &call.scope.layout;
-    let long_term = size(call, layout.long_term()).await?;
+    let long_term = size(call, layout.shared_long_term()).await?;
+    let of_project = match layout.project_long_term() {
+        Some(path) => size(call, path).await?,
+        None => None,
+    };
     let scratchpad = text_of(call, layout.scratchpad()).await?;
     let today = text_of(call, &layout.daily(call.now.date())).await?;
     let count = |text: &str, counts: fn(&str) -> bool| {
@@ -117,8 +125,14 @@ pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
     };
     let open_items = count(&scratchpad, is_open_item);
     let today_entries = count(&today, |line| line.starts_with("### "));
-    let text = [
-        long_term.map_or("MEMORY.md: (not created)".to_string(), |size| format!("MEMORY.md: {size}B")),
+    let size_of = |what: &str, size: Option<u64>| {
+        size.map_or_else(|| format!("{what}: (not created)"), |size| format!("{what}: {size}B"))
+    };
+    // Where the shared file is the one that is written, a line for the other one says something only if it is there.
+    let names_project = of_project.is_some() || layout.project_long_term() == Some(layout.long_term());
+    let mut text = alloc::vec![size_of(LONG_TERM_FILE, long_term)];
+    text.extend(names_project.then(|| size_of("MEMORY.md of the project", of_project)));
+    text.extend([
         match open_items {
             0 => "scratchpad: (empty)".to_string(),
             items => format!("scratchpad: {items} open item(s)"),
@@ -127,8 +141,14 @@ pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
             0 => "today: (no entries)".to_string(),
             entries => format!("today: {entries} entry(s)"),
         },
-    ];
-    Ok(StatusReply { long_term_bytes: long_term, open_items, today_entries, text: text.join("\n") })
+    ]);
+    Ok(StatusReply {
+        long_term_bytes: long_term,
+        project_long_term_bytes: of_project,
+        open_items,
+        today_entries,
+        text: text.join("\n"),
+    })
 }
 
 /// The size of a file in bytes; `None` where there is none.

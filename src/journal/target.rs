@@ -11,7 +11,7 @@ use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, NoteName, RelPath, SCRATCH
 /// A file of the journal, as people and models name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `MEMORY.md`: durable facts, shared by every project.
+    /// `MEMORY.md`: durable facts, of every project or of this one, as [`Config::long_term`](crate::Config) says.
     LongTerm,
     /// `SCRATCHPAD.md`: the open items of the project.
     Scratchpad,
@@ -19,7 +19,8 @@ pub enum Target {
     Daily(Option<String>),
     /// A note of this name.
     Note(String),
-    /// A page of the notebook, by its path or its title. It can be read and edited.
+    /// A page of the notebook, by its path or its title. It can be read and edited. The path of long-term memory or
+    /// of the scratchpad names that file, which can be written, too.
     Page(String),
 }
 
@@ -45,7 +46,9 @@ impl Target {
             TargetRole::Source => "source",
         };
         match (word, name) {
-            ("long_term" | "long" | LONG_TERM_FILE, None) => Ok(Self::LongTerm),
+            ("long_term" | "long", None) => Ok(Self::LongTerm),
+            // As replies show it, that is the file which all projects share.
+            (LONG_TERM_FILE, None) => Ok(Self::Page(word.to_string())),
             ("scratchpad" | SCRATCHPAD_FILE, None) => Ok(Self::Scratchpad),
             (path, None) if is_path(path) => Ok(Self::Note(path.to_string())),
             ("daily", date) => Ok(Self::Daily(date.map(ToString::to_string))),
@@ -74,6 +77,9 @@ impl Target {
     /// A note name or a date that breaks its rule.
     pub(crate) fn path(&self, call: &Call) -> Result<RelPath, Error> {
         let layout = &call.scope.layout;
+        if let Some(path) = self.kept_file(call) {
+            return Ok(path.clone());
+        }
         Ok(match self {
             Self::LongTerm => layout.long_term().clone(),
             Self::Scratchpad => layout.scratchpad().clone(),
@@ -86,11 +92,28 @@ impl Target {
                 }
                 _ => layout.note(&NoteName::parse(name)?),
             },
-            Self::Page(path) => layout.in_notebook(path).map_err(|error| {
-                let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
-                Error::new(ErrorCode::InvalidName, message, "give a path as `notes` or `recall` prints it, or a title")
-            })?,
+            Self::Page(name) => page_path(call, name)?,
         })
+    }
+
+    /// The file of the target, for a command that changes it.
+    ///
+    /// # Errors
+    ///
+    /// As [`path`](Self::path), and for a file that this memory may not change.
+    pub(crate) fn changed_path(&self, call: &Call) -> Result<RelPath, Error> {
+        let path = self.path(call)?;
+        call.screen.check_place(&path)?;
+        Ok(path)
+    }
+
+    /// The long-term memory or the scratchpad that the target names by its path.
+    fn kept_file<'a>(&self, call: &'a Call) -> Option<&'a RelPath> {
+        match self {
+            Self::Page(name) => call.scope.kept_file(name),
+            Self::Note(name) if is_path(name) => call.scope.kept_file(name),
+            _ => None,
+        }
     }
 
     /// The file of the target, for a command that makes none: any file of memory can be named by its path,
@@ -114,6 +137,20 @@ fn parse_date(text: &str) -> Result<Date, Error> {
         Error::new(ErrorCode::InvalidDate, message, help)
     })
 }
+
+/// The file of a page. A path that leads into a hidden folder or into another memory is not one of a page.
+fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
+    let layout = &call.scope.layout;
+    let refused = |reason: String| {
+        let message = format!("`{}` is not the path of a page: {reason}", name.escape_debug());
+        Error::new(ErrorCode::InvalidName, message, "give a path as `notes` or `recall` prints it, or a title")
+    };
+    let shown = call.scope.file(name).filter(|path| layout.below_notebook(path).is_some());
+    let path = shown.map_or_else(|| layout.in_notebook(name), Ok).map_err(|error| refused(error.to_string()))?;
+    let notebook = FolderScope { folder: layout.project_folder().cloned(), tree: true };
+    if notebook.holds(&path) { Ok(path) } else { Err(refused("it is hidden, or belongs to another memory".into())) }
+}
+
 /// Whether a word is a path rather than a name.
 fn is_path(word: &str) -> bool {
     word.contains('/') && word.ends_with(NOTE_SUFFIX)

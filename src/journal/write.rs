@@ -39,7 +39,7 @@ pub(super) async fn write(
         let message = format!("write takes no date, but got `{}`: a log entry is today's", date.escape_debug());
         return Err(Error::invalid_argument(message, "leave the date out, or use edit to change an older log"));
     }
-    let path = target.path(call)?;
+    let path = target.changed_path(call)?;
     let text = head(content, MAX_WRITE_BYTES);
     if text.len() < content.len() && over_limit == OverLimit::Refuse {
         let message = format!("the text has {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
@@ -48,8 +48,8 @@ pub(super) async fn write(
     }
     let mut written =
         Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: BackupReply::default() };
-    match (mode, target) {
-        (WriteMode::Overwrite, _) => {
+    match mode {
+        WriteMode::Overwrite => {
             let limit = call.scope.limits.max_file_bytes;
             let (_, backup) = update(&call.fs, &path, limit, backups, |before| {
                 Ok(Change::Write(call.screen.file(&path, before, text.into())?, ()))
@@ -57,8 +57,10 @@ pub(super) async fn write(
             .await?;
             written.backup = backup::reply(call, backup);
         }
-        (WriteMode::Append, Target::LongTerm) => written = append_new_lines(call, &path, text).await?,
-        (WriteMode::Append, _) => append_text(call, &path, text).await?,
+        WriteMode::Append if call.scope.layout.is_long_term(&path) => {
+            written = append_new_lines(call, &path, text).await?;
+        }
+        WriteMode::Append => append_text(call, &path, text).await?,
     }
     let truncated_from = (text.len() < content.len()).then_some(content.len() as u64);
     Ok(written.reply(&call.scope.shown(&path), truncated_from))

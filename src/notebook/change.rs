@@ -22,6 +22,7 @@ use crate::document::{Frontmatter, Link, Note};
 use crate::engine::Call;
 use crate::journal::{RestoreReply, restore_file};
 use crate::protocol::{Error, ErrorCode};
+use crate::search::FolderScope;
 use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// How many renames of others are finished before the one that was asked for.
@@ -207,19 +208,24 @@ pub(super) async fn restore(call: &Call, note: &str) -> Result<RestoreReply, Err
     let text = note.strip_prefix(call.scope.path_prefix.as_str()).unwrap_or(note);
     let layout = &call.scope.layout;
     let with_extension = format!("{text}{NOTE_SUFFIX}");
-    let mut files = Vec::new();
+    // As it is shown, `MEMORY.md` is the file that all projects share.
+    let mut files: Vec<RelPath> = call.scope.kept_file(note).cloned().into_iter().collect();
     for path in [text, with_extension.as_str()] {
         // As `forget` has shown it, or below the notebook.
         files.extend(RelPath::parse(path).ok().filter(|path| layout.below_notebook(path).is_some()));
         files.extend(layout.in_notebook(path).ok());
-        files.extend(RelPath::parse(path).ok().filter(|path| path == layout.long_term()));
     }
+    // What belongs to another memory is not a note of this one, though its path may be below the root.
+    let notebook = FolderScope { folder: layout.project_folder().cloned(), tree: true };
     let is_note = |path: &RelPath| match layout.below_notebook(path) {
-        Some(below) => found.config.is_indexed(below),
+        Some(below) => found.config.is_indexed(below) && notebook.holds(path),
         None => true,
     };
     match files.into_iter().find(is_note) {
-        Some(path) => restore_file(call, path).await,
+        Some(path) => {
+            call.screen.check_place(&path)?;
+            restore_file(call, path).await
+        }
         None => {
             let message = format!("`{}` is not the path of a note", note.escape_debug());
             Err(Error::invalid_argument(message, "give the path that `forget` has shown, such as facts/port.md"))

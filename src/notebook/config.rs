@@ -16,7 +16,7 @@ use super::template::Template;
 use crate::document::TagSyntax;
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::{Error, ErrorCode, Version};
-use crate::store::{RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER};
+use crate::store::{RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
 
 /// The configuration, below the root of the notebook.
 pub const CONFIG_FILE: &str = ".zk/config.toml";
@@ -243,7 +243,7 @@ impl NotebookConfig {
     /// excluded. The path is below the root of the notebook.
     #[must_use]
     pub fn is_indexed(&self, path: &str) -> bool {
-        if path.split('/').any(|segment| segment.starts_with('.')) {
+        if path.split('/').any(is_hidden) {
             return false;
         }
         let group = self.group_of(path);

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::RememberRequest;
 use super::SUPERSEDES;
 use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
-use super::files::{FoundTemplate, below_notebook, list_folder, notebook_file, template_folders};
+use super::files::{FoundTemplate, below_notebook, check_new_note, list_folder, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
 use super::template::{Template, Variable, Variables};
@@ -17,7 +17,8 @@ use crate::document::{FrontmatterProblem, Note, append_block, set_field, yaml_st
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::{EntryKind, Error};
 use crate::store::{
-    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,
+    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name, is_hidden,
+    is_name,
 };
 use crate::trust::{Provenance, mark};
 
@@ -111,17 +112,17 @@ impl Kind {
         }
         let file = notebook_file(call, word)?;
         let first = word.split('/').next().unwrap_or(word);
-        if word.split('/').any(|segment| segment.starts_with('.')) {
+        if word.split('/').any(is_hidden) {
             let message = format!("`{word}` is a hidden folder, and no note in it is found");
             return Err(Error::invalid_argument(message, "choose a folder that does not begin with a dot"));
         }
-        if first == DAILY_FOLDER {
+        if is_name(first, DAILY_FOLDER) {
             let message = "notes of the day are not remembered one by one";
             return Err(Error::invalid_argument(message, "use `journal` to add to today's note"));
         }
-        let is_foreign = first == TEMPLATES_FOLDER
+        let is_foreign = is_name(first, TEMPLATES_FOLDER)
             || (SCOPE_FOLDERS.contains(&first) && call.scope.layout.project_folder().is_none());
-        if is_foreign {
+        if is_foreign || call.scope.layout.is_in_other_memory(&file) {
             return Err(Error::invalid_argument(format!("`{first}` holds no notes"), "choose another folder"));
         }
         let is_group = config.groups.iter().any(|group| group.paths.iter().any(|path| path == word));
@@ -212,7 +213,17 @@ impl Draft<'_> {
                 if template.uses("id") { name } else { numbered(name) }
             }
         };
-        notebook_file(self.call, &self.kind.below(&format!("{stem}.{}", note.extension)))
+        let path = notebook_file(self.call, &self.kind.below(&format!("{stem}.{}", note.extension)))?;
+        check_new_note(self.call, &path)?;
+        // The file name may have folders; days and templates are made by commands of their own.
+        let below = below_notebook(self.call, &path);
+        match below.split_once('/') {
+            Some((first, _)) if [DAILY_FOLDER, TEMPLATES_FOLDER].into_iter().any(|kept| is_name(first, kept)) => {
+                let message = format!("`{below}` cannot be the file of a note: `{first}` holds other files");
+                Err(Error::invalid_argument(message, "choose another title or folder; nothing was written"))
+            }
+            _ => Ok(path),
+        }
     }
 
     fn variables(&self, path: Option<&str>, number: u32) -> Variables {

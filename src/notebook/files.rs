@@ -44,8 +44,20 @@ pub(super) fn text_of<'a>(path: &RelPath, bytes: Option<&'a [u8]>) -> Result<&'a
     core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))
 }
 
+/// Refuses a new note where the name is kept for something else, in any spelling that some file system takes for it.
+pub(super) fn check_new_note(call: &Call, path: &RelPath) -> Result<(), Error> {
+    match call.scope.layout.reserved_for(path) {
+        None => Ok(()),
+        Some(kept) => {
+            let message = format!("`{path}` cannot be the file of a note: the name is that of {kept}");
+            Err(Error::new(ErrorCode::InvalidName, message, "choose another title or folder; nothing was written"))
+        }
+    }
+}
+
 /// Makes a note. `false`: there is one of this name. One that is too large to be read again is refused.
 pub(super) async fn create_note(call: &Call, path: &RelPath, text: Screened) -> Result<bool, Error> {
+    check_new_note(call, path)?;
     let limit = call.scope.limits.max_file_bytes;
     let size = text.as_bytes().len();
     if size > limit as usize {

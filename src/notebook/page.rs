@@ -6,12 +6,13 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::files::notebook_file;
 use super::run::{Notebook, catch_up, look};
 use super::snapshot::Snapshot;
 use crate::engine::{Call, Loaded, load};
 use crate::journal::{JournalCommand, Target};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::NOTE_SUFFIX;
+use crate::search::FolderScope;
 
 /// How many other pages an error names.
 const NAMED_PAGES: usize = 5;
@@ -29,7 +30,7 @@ pub(crate) async fn locate_page(
         JournalCommand::Edit { target: Target::Page(name), change } => {
             JournalCommand::Edit { target: page(call, notebook, &name).await?, change }
         }
-        JournalCommand::Write { target: Target::Page(name), .. } => {
+        JournalCommand::Write { target: Target::Page(name), .. } if call.scope.kept_file(&name).is_none() => {
             let message = format!("a page is not written to at its end, but got the page `{}`", name.escape_debug());
             return Err(Error::invalid_argument(message, "edit the page, or remember a new one"));
         }
@@ -38,17 +39,15 @@ pub(crate) async fn locate_page(
 }
 
 async fn page(call: &Call, notebook: &Rc<Notebook>, name: &str) -> Result<Target, Error> {
-    let layout = &call.scope.layout;
-    // Long-term memory may lie outside the notebook, and neither file is a page.
-    if name == layout.long_term().as_str() {
-        return Ok(Target::LongTerm);
-    }
-    if name == layout.scratchpad().as_str() {
-        return Ok(Target::Scratchpad);
+    // Shared long-term memory lies outside of a project's notebook, and none of these files is a page.
+    if call.scope.kept_file(name).is_some() {
+        return Ok(Target::Page(name.to_string()));
     }
     catch_up(call, notebook).await?;
-    let error = match look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?).to_string())) {
-        Ok(path) => return Ok(Target::Page(path)),
+    let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?).to_string()));
+    let error = match found.and_then(|below| notebook_file(call, &below)) {
+        // The whole path: below a project, `MEMORY.md` is another file than the one that it names.
+        Ok(path) => return Ok(Target::Page(call.scope.shown(&path))),
         Err(error) => error,
     };
     if error.code != ErrorCode::NotFound {
@@ -63,8 +62,9 @@ async fn page(call: &Call, notebook: &Rc<Notebook>, name: &str) -> Result<Target
 
 /// Returns true if this is the path of a file that the configuration leaves out of the notebook.
 async fn is_left_out(call: &Call, name: &str) -> Result<bool, Error> {
-    let is_path = name.ends_with(NOTE_SUFFIX) && name.split('/').all(|segment| !segment.starts_with('.'));
-    let Some(path) = is_path.then(|| call.scope.layout.in_notebook(name).ok()).flatten() else { return Ok(false) };
+    let layout = &call.scope.layout;
+    let notebook = FolderScope { folder: layout.project_folder().cloned(), tree: true };
+    let Some(path) = layout.in_notebook(name).ok().filter(|path| notebook.reaches(path)) else { return Ok(false) };
     Ok(!matches!(load(&call.fs, &path, call.scope.limits.max_file_bytes).await?, Loaded::Absent))
 }
 

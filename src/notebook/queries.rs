@@ -20,6 +20,7 @@ use crate::engine::Call;
 use crate::order;
 use crate::protocol::Error;
 use crate::search::DocId;
+use crate::trust::Standing;
 
 /// Whether the filter looks into the text of notes, rather than at what is known about them.
 pub(super) fn needs_text(filter: &NoteFilter) -> bool {
@@ -239,6 +240,7 @@ pub(super) fn info(
         link: link_to(config, view.path, &note.title),
         created: view.created,
         modified: view.modified,
+        unapproved: Standing::of(&note.frontmatter).unapproved(),
     }
 }
 

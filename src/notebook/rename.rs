@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::config::NotebookConfig;
 use super::create::checked_title;
 use super::draft::safe_name;
-use super::files::{below_notebook, create_note, load_text, no_note, notebook_file, one_line};
+use super::files::{below_notebook, check_new_note, create_note, load_text, no_note, notebook_file, one_line};
 use super::intent::{Intent, digest};
 use super::links::Renamed;
 use super::slug::slug;
@@ -209,6 +209,7 @@ async fn free_name(
             let message = format!("{name} would not be a note: the configuration leaves files of that name out");
             return Err(Error::invalid_argument(message, "choose another title; nothing was changed"));
         }
+        check_new_note(call, &path)?;
         if !taken.contains(&path) && !is_taken(call, &path).await? {
             return Ok(path);
         }

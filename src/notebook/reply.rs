@@ -99,6 +99,8 @@ pub struct NoteInfo {
     pub created: u64,
     /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
     pub modified: u64,
+    /// Where its text comes from, if that keeps it out of prompts until a person approves it.
+    pub unapproved: Option<Provenance>,
 }
 
 /// Notes and the links between them.

@@ -198,7 +198,7 @@ pub(crate) async fn waiting(call: &Call, notebook: &Rc<Notebook>) -> Result<Vec<
 
 /// The shared long-term memory, if it waits. It is outside of the notebook of a project, and in its block.
 async fn waiting_in_shared(call: &Call) -> Result<Option<Waiting>, Error> {
-    let path = call.scope.layout.long_term();
+    let path = call.scope.layout.shared_long_term();
     if call.scope.layout.below_notebook(path).is_some() {
         return Ok(None);
     }

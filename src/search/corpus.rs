@@ -17,7 +17,7 @@ use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{Layout, NOTE_SUFFIX, RelPath};
+use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
 use crate::trust::Standing;
 
 /// How many files are read together.
@@ -50,7 +50,7 @@ pub(crate) enum Purpose {
 pub(crate) struct FolderScope {
     /// `None` for the root.
     pub(crate) folder: Option<RelPath>,
-    /// Also everything below it, but for what is hidden and for other scopes' memory.
+    /// Also everything below it, except hidden folders and the memory of other scopes. Hidden files never belong to it.
     pub(crate) tree: bool,
 }
 
@@ -246,7 +246,10 @@ impl Corpus {
 
     fn skipped_of(&self, shown: impl Fn(&RelPath) -> String, is_of: &dyn Fn(&RelPath) -> bool) -> Vec<Skipped> {
         let skipped = self.skipped.iter().filter(|(path, _)| is_of(path));
-        skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() }).collect()
+        let skipped = skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() });
+        let folders = self.pages.values().flatten().flat_map(|page| &page.folders);
+        let others = folders.filter(|folder| Layout::is_other_memory(folder));
+        skipped.chain(others.map(|folder| Skipped { path: shown(folder), reason: SkipReason::OtherMemory })).collect()
     }
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
@@ -665,12 +668,12 @@ impl FolderScope {
 
     /// Whether listing this comes to a Markdown file of the path, if there is one.
     pub(crate) fn reaches(&self, path: &RelPath) -> bool {
-        is_markdown(path) && self.may_list(path)
+        is_markdown(path) && self.holds(path)
     }
 
-    /// Whether listing this comes to a file of the path, whatever its extension.
-    pub(crate) fn may_list(&self, path: &RelPath) -> bool {
-        if self.tree && is_hidden(path) {
+    /// Whether listing this comes to a file of the path, if there is one, whatever its extension.
+    pub(crate) fn holds(&self, path: &RelPath) -> bool {
+        if is_hidden(path) || Layout::is_other_memory(path) {
             return false;
         }
         let mut folder = path.parent();
@@ -685,14 +688,16 @@ impl FolderScope {
     }
 
     fn covers(&self, entry: &Entry, is_covered: impl Fn(&RelPath) -> bool) -> bool {
-        entry.kind != EntryKind::Directory && is_covered(&entry.path) && !(self.tree && is_hidden(&entry.path))
+        entry.kind != EntryKind::Directory && is_covered(&entry.path) && !is_hidden(&entry.path)
     }
 }
 
-/// The folders among entries that belong to the tree.
+/// The folders among entries that belong to the tree, and those that are taken for another memory although they are
+/// not spelt as one: they are not walked, and named.
 fn subfolders(entries: &[Entry]) -> Vec<RelPath> {
     let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| &entry.path);
-    folders.filter(|path| !is_hidden(path) && !Layout::is_other_memory(path)).cloned().collect()
+    let is_named = |path: &RelPath| !Layout::is_other_memory(path) || Layout::is_alias_of_other_memory(path);
+    folders.filter(|path| !is_hidden(path) && is_named(path)).cloned().collect()
 }
 
 fn is_markdown(path: &RelPath) -> bool {
@@ -700,10 +705,10 @@ fn is_markdown(path: &RelPath) -> bool {
 }
 
 fn is_hidden(path: &RelPath) -> bool {
-    path.file_name().starts_with('.')
+    store::is_hidden(path.file_name())
 }
 
-/// The Markdown files of scopes, and what is named like one.
+/// The Markdown files of scopes, and what is named like one; folders are those that are left out as another memory's.
 pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Vec<Entry>, Error> {
     let mut found = Vec::new();
     let mut walk = Walk::of(scopes);
@@ -718,7 +723,11 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
             if scope.tree {
                 walk.add(&subfolders(&page.entries));
             }
-            found.extend(page.entries.into_iter().filter(|entry| scope.covers(entry, is_markdown)));
+            let is_left_out = |entry: &Entry| {
+                scope.tree && entry.kind == EntryKind::Directory && Layout::is_alias_of_other_memory(&entry.path)
+            };
+            let is_listed = |entry: &Entry| scope.covers(entry, is_markdown) || is_left_out(entry);
+            found.extend(page.entries.into_iter().filter(is_listed));
             match page.next {
                 Some(next) => after = Some(next),
                 None => break,
@@ -742,7 +751,8 @@ pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits
             bound.take(&page)?;
             let folders = page.entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
             let folders = folders.map(|entry| &entry.path).filter(|path| {
-                !Layout::is_other_memory(path) && !matches!(path.file_name(), ".git" | ".saddlebag" | "node_modules")
+                let is_of_tool = |tool: &str| store::is_name(path.file_name(), tool);
+                !Layout::is_other_memory(path) && ![".git", ".saddlebag", "node_modules"].into_iter().any(is_of_tool)
             });
             walk.add(&folders.cloned().collect::<Vec<_>>());
             found.extend(page.entries.into_iter().map(|entry| entry.path));
@@ -767,7 +777,8 @@ impl Walk {
     }
 
     fn add(&mut self, folders: &[RelPath]) {
-        let scopes = folders.iter().map(|folder| FolderScope { folder: Some(folder.clone()), tree: true });
+        let folders = folders.iter().filter(|folder| !Layout::is_other_memory(folder));
+        let scopes = folders.map(|folder| FolderScope { folder: Some(folder.clone()), tree: true });
         self.queue.extend(scopes);
     }
 

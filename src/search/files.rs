@@ -10,7 +10,7 @@ use core::ops::{Bound, Range};
 
 use crate::document::Note;
 use crate::protocol::Version;
-use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath};
+use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
 
 /// Numbers the files that were seen; a changed file gets a new number, and numbers only grow.
 pub(crate) type DocId = u32;
@@ -70,9 +70,9 @@ pub(crate) struct Rank {
 impl Rank {
     /// What ranking knows of a file by its path.
     pub(crate) fn of(path: &RelPath) -> Self {
-        let is_log = path.parent().is_some_and(|folder| folder.file_name() == DAILY_FOLDER);
+        let is_log = path.parent().is_some_and(|folder| is_name(folder.file_name(), DAILY_FOLDER));
         Self {
-            is_long_term: path.file_name() == LONG_TERM_FILE,
+            is_long_term: is_name(path.file_name(), LONG_TERM_FILE),
             date: if is_log { Date::parse(path.file_stem()) } else { None },
         }
     }

@@ -103,7 +103,7 @@ pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
 /// Whether every file of the index is one that this memory may read: whoever wrote it may have named others.
 fn is_of_scope(call: &Call, index: &Restored) -> bool {
     let folders = FolderScope::all(&call.scope.layout);
-    index.documents.iter().all(|(_, document)| folders.iter().any(|folder| folder.may_list(&document.path)))
+    index.documents.iter().all(|(_, document)| folders.iter().any(|folder| folder.holds(&document.path)))
 }
 
 /// Writes the index, if so much has changed since that it is worth it.

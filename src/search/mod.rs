@@ -122,4 +122,7 @@ pub enum SkipReason {
     /// It could not be read.
     #[error("could not be read: {0}")]
     Unreadable(FsError),
+    /// It is a folder that some file systems take for that of another project, agent or workspace.
+    #[error("named like the folder of another memory, in another spelling; rename it, and its notes are read")]
+    OtherMemory,
 }

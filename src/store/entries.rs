@@ -12,6 +12,7 @@ use alloc::string::String;
 
 use sha2::{Digest as _, Sha256};
 
+use super::folded::is_hidden;
 use super::names::is_device_name;
 use super::{NOTE_SUFFIX, PathError, RelPath};
 use crate::percent;
@@ -111,7 +112,8 @@ impl EntryFolder {
             true => folder.is_some_and(|folder| folder.is_child_of(Some(&self.root))),
             false => path.is_child_of(Some(&self.root)),
         };
-        is_in_place && path.file_name().ends_with(NOTE_SUFFIX)
+        let below = path.as_str().strip_prefix(self.root.as_str()).unwrap_or_default();
+        is_in_place && path.file_name().ends_with(NOTE_SUFFIX) && !below.split('/').any(is_hidden)
     }
 }
 
@@ -239,6 +241,9 @@ mod tests {
         assert_eq!(folder.names_of(&path), (Some("CORE".to_string()), Some("a:b".to_string())));
         assert!(folder.has(&path));
         assert!(!folder.has(&folder.root().join("a.md").unwrap()));
+        for hidden in ["core/.a.md", ".core/a.md"] {
+            assert!(!folder.has(&RelPath::parse(format!("{}/{hidden}", folder.root())).unwrap()), "{hidden}");
+        }
 
         let shared = EntryFolder::of_workspace("ws").unwrap();
         let path = shared.file("workspace", "k").unwrap();

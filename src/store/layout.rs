@@ -4,6 +4,7 @@
 //! <root>/
 //! ├── MEMORY.md                  long-term memory, shared by every project
 //! └── projects/<slug>/           one project; the root itself where there is no project scope
+//!     ├── MEMORY.md              long-term memory of the project
 //!     ├── SCRATCHPAD.md
 //!     ├── daily/2026-05-30.md
 //!     ├── notes/<name>.md
@@ -14,6 +15,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use super::entries::{AGENTS_FOLDER, ENTRIES_FOLDER, WORKSPACES_FOLDER};
+use super::folded::{self, folded_name, is_hidden, is_name};
 use super::{Date, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
 
 /// The file of long-term memory.
@@ -33,7 +36,7 @@ pub const TEMPLATES_FOLDER: &str = "templates";
 /// The folder that makes a notebook of the folder it is in, as zk has it.
 pub const ZK_FOLDER: &str = ".zk";
 /// The folders of other scopes, which a notebook in the root does not take for its own.
-pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, "agents", "workspaces"];
+pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, AGENTS_FOLDER, WORKSPACES_FOLDER];
 /// The folder of the projects.
 pub const PROJECTS_FOLDER: &str = "projects";
 /// The extension of a backup, in place of `md`.
@@ -43,87 +46,22 @@ const BEFORE_CHANGE_SUFFIX: &str = ".pre";
 /// The extension of what a restore replaces, until it is the backup.
 const REPLACED_SUFFIX: &str = ".old";
 
-/// The files that agents read as their instructions, in whatever folder they are; in lower case.
-const INSTRUCTION_FILES: [&str; 22] = [
-    ".aider.conf.yml",
-    ".clinerules",
-    ".cursorrules",
-    ".goosehints",
-    ".mcp.json",
-    ".roomodes",
-    ".roorules",
-    ".rules",
-    ".windsurfrules",
-    "agent.md",
-    "agents.local.md",
-    "agents.md",
-    "agents.override.md",
-    "claude.local.md",
-    "claude.md",
-    "copilot-instructions.md",
-    "crush.md",
-    "gemini.md",
-    "opencode.json",
-    "opencode.jsonc",
-    "qwen.md",
-    "warp.md",
-];
-
-/// The folders in which agents have instructions, hooks and settings; in lower case.
-const INSTRUCTION_FOLDERS: [&str; 26] = [
-    ".agent",
-    ".agents",
-    ".amazonq",
-    ".augment",
-    ".claude",
-    ".clinerules",
-    ".codex",
-    ".continue",
-    ".copilot",
-    ".cursor",
-    ".factory",
-    ".gemini",
-    ".git",
-    ".github",
-    ".goose",
-    ".junie",
-    ".kilocode",
-    ".kiro",
-    ".openclaw",
-    ".opencode",
-    ".qwen",
-    ".roo",
-    ".trae",
-    ".vscode",
-    ".windsurf",
-    ".zed",
-];
-
-/// Returns true for a file that agents read as their instructions, or that is among their settings: what stands there
-/// is obeyed, not remembered.
-///
-/// Names are compared as the least careful file system does: without case, without characters that nobody sees, and
-/// without dots and blanks at the end.
-#[must_use]
-pub fn is_instructions(path: &RelPath) -> bool {
-    let mut folders = path.segments().map(folded);
-    let file = folders.next_back().unwrap_or_default();
-    INSTRUCTION_FILES.contains(&file.as_str())
-        || INSTRUCTION_FOLDERS.contains(&file.as_str())
-        || folders.any(|folder| INSTRUCTION_FOLDERS.contains(&folder.as_str()))
-}
-
-fn folded(name: &str) -> String {
-    let is_ignored = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
-    // By way of upper case, as some letters have no lower case but another letter's: the Kelvin sign, the long s.
-    let letters = name.chars().filter(is_ignored).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-    letters.collect::<String>().trim_end_matches(['.', ' ']).to_string()
+/// The file that long-term memory means where there is a project. Both files are read by every memory of the project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LongTermScope {
+    /// `MEMORY.md` of the root, which is in the block of every project.
+    #[default]
+    Shared,
+    /// `MEMORY.md` of the project, which no other project reads.
+    Project,
 }
 
 /// The paths of one scope. Every rule about where a file lives is here.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    long_term: RelPath,
+    shared_long_term: RelPath,
+    project_long_term: Option<RelPath>,
+    long_term_scope: LongTermScope,
     scratchpad: RelPath,
     daily: RelPath,
     notes: RelPath,
@@ -131,7 +69,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a project, or of the root as one notebook.
+    /// The layout of a project, or of the root as one notebook. Long-term memory is the shared file.
     ///
     /// # Errors
     ///
@@ -140,7 +78,9 @@ impl Layout {
         let folder = project.map(|slug| RelPath::parse(format!("{PROJECTS_FOLDER}/{slug}"))).transpose()?;
         let below = |name: &str| folder.as_ref().map_or_else(|| RelPath::parse(name), |folder| folder.join(name));
         Ok(Self {
-            long_term: RelPath::parse(LONG_TERM_FILE)?,
+            shared_long_term: RelPath::parse(LONG_TERM_FILE)?,
+            project_long_term: folder.as_ref().map(|folder| folder.join(LONG_TERM_FILE)).transpose()?,
+            long_term_scope: LongTermScope::Shared,
             scratchpad: below(SCRATCHPAD_FILE)?,
             daily: below(DAILY_FOLDER)?,
             notes: below(NOTES_FOLDER)?,
@@ -148,18 +88,69 @@ impl Layout {
         })
     }
 
+    /// The same paths, with long-term memory in the file that `scope` names. Without a project there is one file.
+    #[must_use]
+    pub fn with_long_term(self, long_term_scope: LongTermScope) -> Self {
+        Self { long_term_scope, ..self }
+    }
+
     /// Whether a folder belongs to another scope: of a project under `projects/`, which a slug with its
-    /// eight hexadecimal digits tells from a folder of notes, or the entries of an agent or a workspace.
+    /// eight hexadecimal digits tells from a folder of notes, or the entries of an agent or a workspace. Every
+    /// spelling counts that some file system takes for such a folder.
     #[must_use]
     pub fn is_other_memory(folder: &RelPath) -> bool {
-        let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
-        match segments.as_slice() {
-            [PROJECTS_FOLDER, slug] => slug.rsplit_once('-').is_some_and(|(_, hash)| {
-                hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-            }),
-            ["agents" | "workspaces", _, "entries"] => true,
+        let mut segments = folder.segments().filter(|segment| !folded_name(segment).is_empty());
+        match (segments.next(), segments.next(), segments.next(), segments.next()) {
+            (Some(projects), Some(slug), None, None) => is_name(projects, PROJECTS_FOLDER) && may_be_slug(slug),
+            (Some(owners), Some(_), Some(entries), None) => {
+                let is_of_owners = is_name(owners, AGENTS_FOLDER) || is_name(owners, WORKSPACES_FOLDER);
+                is_of_owners && is_name(entries, ENTRIES_FOLDER)
+            }
             _ => false,
         }
+    }
+
+    /// Whether a folder is left out as another scope's although it is not spelt as one. On a file system that tells
+    /// the spellings apart, somebody may keep notes in it.
+    #[must_use]
+    pub fn is_alias_of_other_memory(folder: &RelPath) -> bool {
+        let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
+        let is_as_written = match segments.as_slice() {
+            [PROJECTS_FOLDER, slug] => is_slug(slug),
+            [AGENTS_FOLDER | WORKSPACES_FOLDER, _, ENTRIES_FOLDER] => true,
+            _ => false,
+        };
+        !is_as_written && Self::is_other_memory(folder)
+    }
+
+    /// Returns true for the folder of another scope, and for everything below it.
+    #[must_use]
+    pub fn is_in_other_memory(&self, path: &RelPath) -> bool {
+        let above = core::iter::successors(Some(path.clone()), RelPath::parent);
+        // The project itself and what is above it is not another memory.
+        above.take_while(|folder| Some(folder) != self.project.as_ref()).any(|folder| Self::is_other_memory(&folder))
+    }
+
+    /// The reason for which no new note can have a path, if there is one: another file or folder has the name already,
+    /// or has it where case or other parts of a name do not count.
+    #[must_use]
+    pub fn reserved_for(&self, path: &RelPath) -> Option<&'static str> {
+        let is_kept = |kept: &RelPath| folded::is_path(path, kept);
+        if is_kept(&self.shared_long_term) || self.project_long_term.as_ref().is_some_and(is_kept) {
+            return Some("long-term memory");
+        }
+        if is_kept(&self.scratchpad) {
+            return Some("the scratchpad");
+        }
+        if path.segments().any(is_hidden) {
+            return Some("a hidden file");
+        }
+        if self.is_in_other_memory(path) {
+            return Some("the memory of another project, agent or workspace");
+        }
+        let name = folded_name(path.file_name());
+        let is_backup = [BACKUP_SUFFIX, BEFORE_CHANGE_SUFFIX, REPLACED_SUFFIX].iter().any(|end| name.ends_with(end));
+        is_backup.then_some("a backup")
     }
 
     /// Whether a file is the journal's: Markdown directly in the root, the scratchpad, a log, or Markdown
@@ -170,15 +161,44 @@ impl Layout {
             return false;
         }
         let Some(folder) = path.parent() else { return true };
-        let is_folder = |name: &str| self.below_notebook(&folder) == Some(name);
-        *path == self.scratchpad
+        let below = self.below_notebook(&folder).filter(|below| !below.contains('/'));
+        let is_folder = |name: &str| below.is_some_and(|below| is_name(below, name));
+        folded::is_path(path, &self.scratchpad)
+            || self.is_long_term(path)
             || [NOTES_FOLDER, DAILY_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER].into_iter().any(is_folder)
     }
 
-    /// Long-term memory: `MEMORY.md`.
+    /// Long-term memory: the file that is meant where no other is named.
     #[must_use]
     pub fn long_term(&self) -> &RelPath {
-        &self.long_term
+        match (self.long_term_scope, &self.project_long_term) {
+            (LongTermScope::Project, Some(of_project)) => of_project,
+            _ => &self.shared_long_term,
+        }
+    }
+
+    /// Long-term memory that every project shares.
+    #[must_use]
+    pub fn shared_long_term(&self) -> &RelPath {
+        &self.shared_long_term
+    }
+
+    /// Long-term memory of the project; `None` where the root is the notebook.
+    #[must_use]
+    pub fn project_long_term(&self) -> Option<&RelPath> {
+        self.project_long_term.as_ref()
+    }
+
+    /// Returns true for both files of long-term memory.
+    #[must_use]
+    pub fn is_long_term(&self, path: &RelPath) -> bool {
+        *path == self.shared_long_term || Some(path) == self.project_long_term.as_ref()
+    }
+
+    /// Returns true if this memory writes for its project alone, and the file is not of the project.
+    #[must_use]
+    pub fn is_shared_with_other_projects(&self, path: &RelPath) -> bool {
+        self.long_term_scope == LongTermScope::Project && self.below_notebook(path).is_none()
     }
 
     /// The scratchpad of the project.
@@ -257,6 +277,18 @@ impl Layout {
     }
 }
 
+/// Eight hexadecimal digits stand at the end of a slug.
+fn is_slug(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, hash)| {
+        hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    })
+}
+
+/// A short name of Windows does not tell whose it is.
+fn may_be_slug(name: &str) -> bool {
+    is_slug(&folded_name(name)) || folded::is_short_name(name)
+}
+
 /// The same name with another extension in place of `md`. A note name leaves room for it.
 fn beside(path: &RelPath, suffix: &str) -> RelPath {
     let stem = path.as_str().strip_suffix(NOTE_SUFFIX).unwrap_or(path.as_str());
@@ -290,36 +322,88 @@ mod tests {
     }
 
     #[test]
-    fn what_agents_obey_is_known_in_every_folder_and_spelling() {
-        for path in [
-            "CLAUDE.md",
-            "notes/Claude.MD",
-            "AGENTS.md",
-            "a/b/gemini.md",
-            ".cursorrules",
-            ".CursorRules",
-            ".cur\u{17f}orrules",
-            ".cursor/rules/x.md",
-            ".github/copilot-instructions.md",
-            "x/.claude/commands/y.md",
-            "CLAUDE.md.",
-            "CLA\u{200c}UDE.md",
-            ".clinerules/x.md",
-            ".clinerules",
-            "wor\u{212a}/.windsurfrules",
+    fn long_term_memory_is_shared_or_of_the_project() {
+        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let layout = Layout::new(Some(&slug)).expect("valid").with_long_term(LongTermScope::Project);
+        assert_eq!(layout.long_term().as_str(), "projects/api-0db23a34/MEMORY.md");
+        assert_eq!(layout.shared_long_term().as_str(), "MEMORY.md");
+        assert!(layout.is_long_term(layout.long_term()) && layout.is_long_term(layout.shared_long_term()));
+        assert!(layout.is_journal(layout.long_term()) && layout.is_journal(layout.shared_long_term()));
+        assert!(layout.is_shared_with_other_projects(layout.shared_long_term()));
+        assert!(!layout.is_shared_with_other_projects(layout.long_term()));
+
+        let root = Layout::new(None).expect("valid").with_long_term(LongTermScope::Project);
+        assert_eq!(root.long_term().as_str(), "MEMORY.md");
+        assert!(!root.is_shared_with_other_projects(root.long_term()));
+    }
+
+    #[test]
+    fn the_memory_of_others_is_known_in_every_spelling() {
+        let path = |text: &str| RelPath::parse(text).expect("a path");
+        for folder in [
+            "projects/api-0db23a34",
+            "Projects/API-0DB23A34",
+            "projects/API-0D~1",
+            "agents/bob/entries",
+            "AGENTS/bob/entries",
+            "agents/bob/Entries",
+            "Agents./bob/entries ",
+            "AGENTS~1/bob/entries",
+            "workspaces/w/ENTRIES::$INDEX_ALLOCATION",
+            "WORKSP~1/w/entries",
+            "agent\u{17f}/bob/entries",
+            "agents/.../bob/entries",
         ] {
-            assert!(is_instructions(&RelPath::parse(path).expect("valid")), "{path}");
+            assert!(Layout::is_other_memory(&path(folder)), "{folder}");
+            let is_as_written = ["projects/api-0db23a34", "agents/bob/entries"].contains(&folder);
+            assert_eq!(Layout::is_alias_of_other_memory(&path(folder)), !is_as_written, "{folder}");
         }
-        for path in [
+        // Folders of notes that a person may well have.
+        for folder in
+            ["projects", "Projects", "Projects/api", "Agents", "agents/bob", "Agents/bob/notes", "x/agents/b/entries"]
+        {
+            assert!(!Layout::is_other_memory(&path(folder)), "{folder}");
+        }
+    }
+
+    #[test]
+    fn no_new_note_has_the_name_of_a_kept_file() {
+        let path = |text: &str| RelPath::parse(text).expect("a path");
+        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let (root, project) = (Layout::new(None).expect("valid"), Layout::new(Some(&slug)).expect("valid"));
+        for text in [
             "MEMORY.md",
-            "notes/claude-code.md",
-            "claude/x.md",
-            "notes/agents-overview.md",
-            "cursor/a.md",
-            "x.claude/a.md",
+            "memory.md",
+            "Memory.md. ",
+            "scratchpad.MD",
+            "SCRATC~1.MD",
+            ".zk/x.md",
+            "facts/.x.md",
+            "AGENTS/bob/entries/core/x.md",
+            "agents/bob/entries/x/y/z.md",
+            "Projects/api-0db23a34/notes/x.md",
+            "facts/x.bak",
+            "facts/x.BAK",
+            "facts/x.pre",
+            "facts/x.old",
         ] {
-            assert!(!is_instructions(&RelPath::parse(path).expect("valid")), "{path}");
+            assert!(root.reserved_for(&path(text)).is_some(), "{text}");
         }
+        for text in ["memory-2.md", "facts/memory.md", "Projects/plan.md", "agents/bob.md", "notes/scratchpad.md"] {
+            assert_eq!(root.reserved_for(&path(text)), None, "{text}");
+        }
+        assert_eq!(project.reserved_for(&path("projects/api-0db23a34/facts/x.md")), None);
+        assert_eq!(project.reserved_for(&path("projects/api-0db23a34/memory.md")), Some("long-term memory"));
+        assert_eq!(project.reserved_for(&path("projects/api-0db23a34/Scratchpad.md")), Some("the scratchpad"));
+    }
+
+    #[test]
+    fn the_journal_is_known_in_every_spelling() {
+        let layout = Layout::new(None).expect("valid");
+        for text in ["notes/a.md", "Notes/a.md", "DAILY/2026-05-30.md", "scratchpad.md"] {
+            assert!(layout.is_journal(&RelPath::parse(text).expect("a path")), "{text}");
+        }
+        assert!(!layout.is_journal(&RelPath::parse("other/a.md").expect("a path")));
     }
 
     #[test]

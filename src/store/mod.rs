@@ -6,6 +6,8 @@
 
 mod dates;
 mod entries;
+mod folded;
+mod instructions;
 mod layout;
 mod names;
 mod path;
@@ -14,11 +16,13 @@ mod slug;
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
 pub(crate) use entries::text_of_name;
 pub use entries::{AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, portable_path};
+pub(crate) use folded::is_hidden;
+pub use folded::{folded_name, is_name};
+pub use instructions::is_instructions;
 pub use layout::{
-    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS,
-    SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER, is_instructions,
+    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, LongTermScope, NOTES_FOLDER, PROJECTS_FOLDER,
+    SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER,
 };
-pub(crate) use names::is_device_name;
-pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName};
+pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName, is_device_name};
 pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
 pub use slug::ProjectSlug;

@@ -84,8 +84,10 @@ impl fmt::Display for NoteName {
     }
 }
 
-/// Windows reserves these whatever their case, and COM and LPT also with superscript digits.
-pub(crate) fn is_device_name(name: &str) -> bool {
+/// Returns true for the name of a device, without extension. Windows reserves these whatever their case, and COM and LPT
+/// also with superscript digits.
+#[must_use]
+pub fn is_device_name(name: &str) -> bool {
     let name = name.trim_end();
     if ["con", "prn", "aux", "nul", "conin$", "conout$"].iter().any(|device| name.eq_ignore_ascii_case(device)) {
         return true;

@@ -8,6 +8,7 @@ use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, shown};
 use super::json::Object;
 use super::table::{Id, Spec};
+use crate::engine::Call;
 use crate::journal::{
     EditChange, FileState, JournalCommand, JournalReply, ListReply, ReadReply, SearchRequest, Target, TargetRole,
     WriteMode, WriteReply,
@@ -90,6 +91,16 @@ fn change(arguments: &Arguments) -> Result<EditChange, Error> {
 pub(super) fn missing_note<'a>(arguments: &'a Arguments, reply: &JournalReply) -> Option<&'a str> {
     let is_missing = matches!(reply, JournalReply::Read(read) if read.state == FileState::Missing);
     arguments.text("name").filter(|_| is_missing && arguments.text("source") == Some("note"))
+}
+
+/// The place of the memory that all projects share, for a reader of the project's own.
+pub(super) fn shared_memory(call: &Call, arguments: &Arguments) -> Option<String> {
+    let layout = &call.scope.layout;
+    let is_asked = arguments.text("source") == Some("long_term");
+    (is_asked && layout.long_term() != layout.shared_long_term()).then(|| {
+        let path = call.scope.shown(layout.shared_long_term());
+        format!("\n(memory of this project; that of all projects is the page {path})")
+    })
 }
 
 /// The error for a missing note, with the notes that exist.

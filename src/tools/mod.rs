@@ -191,7 +191,11 @@ async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result
                 let files = crate::journal::run(call, families.corpus, JournalCommand::List).await?;
                 return Err(journal::no_note(name, files));
             }
-            journal::answer(&arguments, reply)
+            let mut answer = journal::answer(&arguments, reply)?;
+            if let Some(note) = journal::shared_memory(call, &arguments) {
+                answer.text.push_str(&note);
+            }
+            Ok(answer)
         }
         ToolSet::Entries => {
             let command = entries::command(spec, &arguments)?;

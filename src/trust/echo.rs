@@ -132,6 +132,8 @@ mod tests {
     fn a_section_is_told_by_its_title() {
         let text = "summary\n\n## Scratchpad (open items)\n- [ ] a\n\n## Next\nnew\n";
         assert_eq!(echo(text), Echo::Section("## Scratchpad (open items)".into(), "summary\n\n## Next\nnew\n".into()));
+        let of_project = "## Project memory (MEMORY.md)\nfact\n# Mine\nnew\n";
+        assert_eq!(echo(of_project), Echo::Section("## Project memory (MEMORY.md)".into(), "# Mine\nnew\n".into()));
         let unended = format!("a {BLOCK_START}\nfact");
         assert!(matches!(echo(&unended), Echo::Section(line, rest) if line == BLOCK_START && rest == "a "));
         assert!(matches!(echo("x\n…[section omitted: y]\nz"), Echo::Section(_, rest) if rest == "x\n"));

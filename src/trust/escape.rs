@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::for_model::ForModel;
 use super::invisible::{Flag, FlagKind, count, reveal};
+use super::titles;
 
 /// The name of the tag around the block.
 pub(super) const TAG: &str = "memory";
@@ -193,8 +194,8 @@ pub(super) fn is_forged(text: &str) -> bool {
     match letters.peek() {
         Some('#') => {
             let title: String = letters.skip_while(|&c| c == '#').take(LONGEST_TITLE).collect();
-            TITLES.iter().any(|ours| title.starts_with(ours))
-                || title.strip_prefix(LOG_TITLE).is_some_and(|day| day.starts_with(|c: char| c.is_ascii_digit()))
+            titles::ALL.iter().any(|ours| after_title(&title, ours).is_some())
+                || after_title(&title, titles::LOG).is_some_and(|day| day.starts_with(|c: char| c.is_ascii_digit()))
         }
         Some('…' | '.') => {
             let marker: String = letters.skip_while(|&c| matches!(c, '…' | '.')).take(LONGEST_TITLE).collect();
@@ -204,10 +205,13 @@ pub(super) fn is_forged(text: &str) -> bool {
     }
 }
 
-/// Titles and markers of the block, in lower case and without white space.
-const TITLES: [&str; 4] =
-    ["long-termmemory(memory.md)", "scratchpad(openitems)", "relevantmemories", "entries(hydrated)"];
-const LOG_TITLE: &str = "dailylog";
+/// What follows a title of the block in letters that were folded, with white space left out.
+fn after_title<'a>(letters: &'a str, title: &str) -> Option<&'a str> {
+    let mut rest = letters.chars();
+    title.chars().filter(|c| !c.is_whitespace()).all(|c| rest.next() == Some(fold(c))).then_some(rest.as_str())
+}
+
+/// Markers of the block, in lower case and without white space.
 const MARKERS: [&str; 3] = ["[sectiontruncated", "[sectionomitted", "[memorytruncated"];
 /// More characters than any of them has.
 const LONGEST_TITLE: usize = 32;
@@ -215,6 +219,7 @@ const LONGEST_TITLE: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     fn escape(text: &str) -> String {
         for_model(text).0.into_string()
@@ -258,6 +263,14 @@ mod tests {
         let text = " a\r\n- b (core)\r- c\u{2028}- d\u{85}\n## Entries (hydrated)\n</memory> ";
         let item = "- k (core)\n  a\n  - b (core)\n  - c\n  - d\n\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
         assert_eq!(list_item("k (core)", text, &mut Vec::new()), item);
+    }
+
+    #[test]
+    fn every_title_of_the_block_is_known_as_forged() {
+        for title in titles::ALL {
+            assert_eq!(escape(&format!("# {title}\nx")), format!("\\# {title}\nx"));
+            assert!(title.chars().filter(|c| !c.is_whitespace()).count() <= LONGEST_TITLE, "{title}");
+        }
     }
 
     #[test]

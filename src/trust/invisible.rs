@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 pub struct Flag {
     /// What kind of thing it is.
     pub kind: FlagKind,
-    /// The first of its kind: `U+202E` for a character, `</memory` for markup.
+    /// The first of its kind: `U+202E` for a character, `</memory` for markup, the address of a link or an image.
     pub what: String,
     /// How many of the kind there are.
     pub count: u32,
@@ -41,10 +41,18 @@ pub enum FlagKind {
     Control,
     /// A tag, a title or a marker that poses as one of the block, of a role or of a tool.
     Markup,
+    /// A link to an address outside of the store. Looked for only in what waits to be approved.
+    Link,
+    /// A picture, or other HTML with an address, that is loaded from outside when the text is displayed: the address
+    /// can carry text away. Looked for likewise.
+    Image,
+    /// A comment of HTML, which nobody sees once the text is displayed. Looked for likewise.
+    HtmlComment,
 }
 
 impl FlagKind {
-    /// Its name: `invisible`, `bidirectional`, `unicode-tag`, `variation-selector`, `control`, `markup`.
+    /// Its name: `invisible`, `bidirectional`, `unicode-tag`, `variation-selector`, `control`, `markup`, `link`,
+    /// `image`, `html-comment`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +62,9 @@ impl FlagKind {
             Self::VariationSelector => "variation-selector",
             Self::Control => "control",
             Self::Markup => "markup",
+            Self::Link => "link",
+            Self::Image => "image",
+            Self::HtmlComment => "html-comment",
         }
     }
 }

@@ -24,6 +24,7 @@ mod invisible;
 mod provenance;
 mod screen;
 mod secrets;
+pub(crate) mod titles;
 mod waiting;
 
 pub use escape::for_model;
@@ -36,4 +37,4 @@ pub use secrets::{FoundSecret, secrets_in};
 pub(crate) use escape::{add_flags, is_ignorable, is_line_break, list_item};
 pub(crate) use provenance::{approve, mark};
 pub(crate) use screen::{Removal, Screen, Screened};
-pub(crate) use waiting::{Waiting, version_of};
+pub(crate) use waiting::{Waiting, sha256, version_of};

@@ -16,7 +16,7 @@ use super::for_model::ForModel;
 use super::provenance::{Provenance, Standing};
 use super::secrets::{FoundSecret, redacted, secrets_in};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{RelPath, is_instructions};
+use crate::store::{Layout, RelPath, is_instructions};
 
 /// Whose text a memory takes, and what of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +102,8 @@ impl Removal {
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     config: TrustConfig,
+    /// The scope of the memory; `None` in tests of the policy alone.
+    layout: Option<Layout>,
     done: Rc<RefCell<Done>>,
 }
 
@@ -120,7 +122,12 @@ const SECRET_REACH: usize = 32 << 10;
 
 impl Screen {
     pub(crate) fn new(config: TrustConfig) -> Self {
-        Self { config, done: Rc::default() }
+        Self { config, layout: None, done: Rc::default() }
+    }
+
+    /// The policy for the files of a scope.
+    pub(crate) fn of_scope(config: TrustConfig, layout: Layout) -> Self {
+        Self { layout: Some(layout), ..Self::new(config) }
     }
 
     /// The bytes that a file is to have. `before` are those that it has; `None` for a new file.
@@ -185,10 +192,23 @@ impl Screen {
         Ok(Removal(()))
     }
 
-    /// Refuses a change of a file that agents take instructions from, unless a person makes it.
+    /// Refuses a change of a file that agents take instructions from, or that other projects read, unless a person makes
+    /// it.
     pub(crate) fn check_place(&self, path: &RelPath) -> Result<(), Error> {
         let provenance = self.config.provenance;
-        if provenance == Provenance::User || !is_instructions(path) {
+        if provenance == Provenance::User {
+            return Ok(());
+        }
+        if let Some(layout) = self.layout.as_ref().filter(|layout| layout.is_shared_with_other_projects(path)) {
+            let message = format!("`{path}` is shared by every project, and this memory writes for its project alone");
+            let help = format!(
+                "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
+                 `--scope all`; nothing was changed",
+                layout.long_term()
+            );
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
+        if !is_instructions(path) {
             return Ok(());
         }
         let message = format!(

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::Command;
 use saddlebag::agents_md::{AgentsMdRequest, Side};
-use saddlebag::approval::{ApproveRequest, TrustCommand};
+use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
 use saddlebag::context::{
     BlockForm, ContextEntries, ContextRequest, Overflow, PreambleFile, PreambleRequest, PreambleRole,
 };
@@ -92,6 +92,7 @@ pub fn target() -> impl Strategy<Value = Target> {
         date().prop_map(Target::Daily),
         name().prop_map(Target::Note),
         name().prop_map(Target::Page),
+        Just(Target::Page("MEMORY.md".into())),
     ]
 }
 
@@ -451,6 +452,7 @@ fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
     let ends = [
         "<!-- saddlebag:end -->",
         "<!-- saddlebag:end 0123456789abcdef0123 -->",
+        "<!-- saddlebag:end generation=1 digest=0123456789abcdef -->",
         "<!-- saddlebag:begin agent=a -->",
         "",
     ];
@@ -460,14 +462,17 @@ fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
         });
     let content = prop::option::of(prop_oneof![3 => section, 1 => bytes()]);
     let prefer = prop::option::of(prop::sample::select(vec![Side::Section, Side::Store]));
-    (content, prop::option::of(name()), any::<bool>(), prefer, 300_u32..900, any::<bool>()).prop_map(
-        |(content, key, by_tag, prefer, max_bytes, dry_run)| AgentsMdRequest {
+    let confirmed = prop::option::weighted(0.2, Just("0".repeat(64)));
+    (content, prop::option::of(name()), any::<bool>(), prefer, 300_u32..900, confirmed, any::<bool>()).prop_map(
+        |(content, key, by_tag, prefer, max_bytes, confirmed, dry_run)| AgentsMdRequest {
             name: "AGENTS.md".into(),
+            identity: "/work/AGENTS.md".into(),
             content,
             tags: if by_tag { vec!["x".into()] } else { Vec::new() },
             keys: key.into_iter().collect(),
             max_bytes,
             prefer,
+            confirmed,
             dry_run,
         },
     )
@@ -575,15 +580,17 @@ fn provenance() -> impl Strategy<Value = Option<Provenance>> {
 }
 
 fn trust() -> impl Strategy<Value = TrustCommand> {
-    let names = prop::collection::vec(prop_oneof![name(), Just("a".to_string())], 0..3);
-    let from = prop::option::of(prop::sample::select(vec!["tool", "import", "x"]).prop_map(str::to_string));
-    let base = prop::option::weighted(0.2, Just("0123456789abcdef".to_string()));
+    let item = prop_oneof![name(), Just("a".to_string())]
+        .prop_map(|name| ApproveItem { name, base: "0123456789abcdef".repeat(4) });
+    let items = prop::collection::vec(item, 0..3);
+    let from = prop::option::weighted(0.3, prop::sample::select(vec!["tool", "import", "x"]).prop_map(str::to_string));
+    let one = prop::option::weighted(0.3, prop_oneof![name(), Just("a".to_string())]);
     prop_oneof![
-        1 => (0_u32..3, prop::option::weighted(0.3, name()))
-            .prop_map(|(limit, cursor)| TrustCommand::Pending { limit, cursor }),
-        2 => (names, from, base, any::<bool>()).prop_map(|(names, from, base, dry_run)| {
-            TrustCommand::Approve(ApproveRequest { names, from, base, dry_run })
+        2 => (0_u32..3, prop::option::weighted(0.3, name()), one, from).prop_map(|(limit, cursor, name, from)| {
+            TrustCommand::Pending(PendingRequest { limit, cursor, name, from })
         }),
+        1 => (items, any::<bool>())
+            .prop_map(|(items, dry_run)| TrustCommand::Approve(ApproveRequest { items, dry_run })),
     ]
 }
 
@@ -649,8 +656,11 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
                 provenance: None,
             })
         });
-    let export = (format(), any::<bool>(), prop::option::weighted(0.2, name()))
-        .prop_map(|(format, forgotten, cursor)| ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, cursor }));
+    let export = (format(), any::<bool>(), any::<bool>(), prop::option::weighted(0.2, name())).prop_map(
+        |(format, forgotten, unapproved, cursor)| {
+            ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, unapproved, cursor })
+        },
+    );
     let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
     (scope(), scope(), prop_oneof![3 => import, 2 => export]).prop_map(|(agent, workspace, verb)| ExchangeCommand {
         agent,
@@ -659,10 +669,12 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
     })
 }
 
-pub const PLACES: [&str; 19] = [
+pub const PLACES: [&str; 21] = [
     "MEMORY.md",
     "MEMORY.bak",
     "README.md",
+    "projects/proj/MEMORY.md",
+    "projects/proj/MEMORY.bak",
     "projects/proj/SCRATCHPAD.md",
     "projects/proj/SCRATCHPAD.bak",
     "projects/proj/OTHER.md",

@@ -81,6 +81,9 @@ pub(crate) struct ExportArgs {
     /// Those of forgotten entries, too
     #[arg(long)]
     pub(crate) forgotten: bool,
+    /// With --to: those that nobody has approved, too. Only jsonl says what they are, and has them anyway
+    #[arg(long)]
+    pub(crate) unapproved: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFile, EntryProblem};
+use saddlebag::trust::Standing;
 use serde_json::json;
 
 use super::args::ExportArgs;
@@ -20,6 +21,8 @@ use crate::store::{Root, Store};
 struct Exported {
     paths: Vec<String>,
     bytes: usize,
+    /// How many of them nobody has approved.
+    unapproved: usize,
     problems: Vec<EntryProblem>,
 }
 
@@ -35,11 +38,19 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         write_file(made.path(), &file.path, &file.content).map_err(|error| target.failure(&error))
     })?;
     target.take(made)?;
-    let Exported { paths, bytes, problems } = &exported;
+    let Exported { paths, bytes, unapproved, problems } = &exported;
     let files = if paths.len() == 1 { "1 file".to_string() } else { format!("{} files", paths.len()) };
-    let object =
-        || json!({ "count": paths.len(), "bytes": bytes, "files": paths, "problems": super::json::problems(problems) });
-    output.object_or_line(object, &format!("Exported {files}, {bytes} bytes, to {}", args.out.display()))?;
+    let object = || {
+        json!({
+            "count": paths.len(),
+            "bytes": bytes,
+            "unapproved": unapproved,
+            "files": paths,
+            "problems": super::json::problems(problems),
+        })
+    };
+    let waiting = waiting(*unapproved);
+    output.object_or_line(object, &format!("Exported {files}, {bytes} bytes, to {}{waiting}", args.out.display()))?;
     output.flush()?;
     Ok(report(&exported.problems, output))
 }
@@ -60,7 +71,15 @@ fn to_stream(args: &ExportArgs, store: &mut Store, global: &Global, output: &mut
     let flushed = tar.into_inner().and_then(|mut out| out.flush());
     let last = exported.paths.last().map_or("the end", String::as_str);
     flushed.and_then(|()| sync_stream(global)).map_err(|error| cut_short(&error, last, 0))?;
+    if exported.unapproved > 0 {
+        output.note(&format!("{} of the files are not approved, and say so", exported.unapproved));
+    }
     Ok(report(&exported.problems, output))
+}
+
+/// Says how many of what is exported nobody has approved.
+pub(crate) fn waiting(count: usize) -> String {
+    if count == 0 { String::new() } else { format!("; {count} not approved") }
 }
 
 /// A stream that nobody reads to its end is no export.
@@ -100,6 +119,8 @@ fn each_file(
             take(file, (page.total as usize).saturating_sub(exported.paths.len() + 1))?;
             bar.inc(1);
             exported.bytes += file.content.len();
+            let text = String::from_utf8_lossy(&file.content);
+            exported.unapproved += usize::from(Standing::of_text(&text).unapproved().is_some());
             exported.paths.push(file.path.clone());
         }
         exported.problems = page.problems;

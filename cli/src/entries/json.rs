@@ -96,6 +96,7 @@ fn entry(entry: &EntryInfo) -> Value {
         "size": entry.size,
         "provenance": entry.provenance.as_str(),
         "approved": entry.approved.map(utc_text),
+        "unapproved": entry.standing().unapproved().map(saddlebag::trust::Provenance::as_str),
     })
 }
 

@@ -17,10 +17,10 @@ use saddlebag::entries::{
     StoreState,
 };
 use saddlebag::store::utc_text;
-use saddlebag::trust::{ForModel, Standing};
+use saddlebag::trust::ForModel;
 
 pub(crate) use args::{Command, ExportArgs, ImportArgs};
-pub(crate) use export::{Target, cut_short, report, sync_stream, write_file};
+pub(crate) use export::{Target, cut_short, report, sync_stream, waiting, write_file};
 pub(crate) use json::{problems, reply as json};
 pub(crate) use sources::stream as tar_members;
 
@@ -148,7 +148,14 @@ fn print(reply: &EntriesReply, output: &mut Output) -> Result<(), Failure> {
         EntriesReply::Forgotten(reply) => output.line(&shown(&reply.message))?,
         EntriesReply::Purged(reply) => output.line(&shown(&reply.message))?,
         EntriesReply::Opened(reply) => output.line(&shown(&reply.message))?,
-        EntriesReply::Entry(entry) => output.text(&entry.content)?,
+        EntriesReply::Entry(entry) => {
+            output.text(&entry.content)?;
+            output.flush()?;
+            // Standard output has the content alone, byte for byte.
+            if let Some(from) = entry.standing().unapproved() {
+                output.warning(&format!("unapproved: {from}: it goes into no prompt until `approve` lets it in"));
+            }
+        }
         EntriesReply::Found(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
         EntriesReply::Found(reply) => {
             for hit in &reply.hits {
@@ -199,8 +206,7 @@ fn print_entries(entries: &[EntryInfo], output: &mut Output) -> Result<(), Failu
 
 /// What keeps an entry out of prompts until it is approved.
 fn mark(entry: &EntryInfo) -> String {
-    let standing = Standing { provenance: entry.provenance, approved: entry.approved };
-    standing.unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
+    entry.standing().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }
 
 fn print_explanation(entry: &Explanation, output: &mut Output) -> Result<(), Failure> {

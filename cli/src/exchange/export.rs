@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::execute;
 use crate::args::Global;
 use crate::commands::wrong_reply;
-use crate::entries::{ExportArgs, Target, cut_short, progress, report, shown, sync_stream, write_file};
+use crate::entries::{ExportArgs, Target, cut_short, progress, report, shown, sync_stream, waiting, write_file};
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::store::Store;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     if let Some(target) = &target {
         target.name_leftovers(output);
     }
-    let (files, reply) = collect(format, args.forgotten, &mut store, output)?;
+    let (files, reply) = collect(format, args, &mut store, output)?;
     match &target {
         None => to_stream(single.is_some(), &files, global)?,
         Some(target) if is_file => {
@@ -65,6 +65,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         output.object(&json!({
             "format": format.name(),
             "entries": entries,
+            "unapproved": reply.unapproved,
             "count": count,
             "bytes": bytes,
             "files": paths,
@@ -76,9 +77,9 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     for Loss { key, field, reason } in &reply.losses {
         output.line(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)))?;
     }
-    let lost = reply.losses.len();
+    let (lost, waiting) = (reply.losses.len(), waiting(reply.unapproved as usize));
     let (out, files) = (args.out.display(), if count == 1 { "1 file".into() } else { format!("{count} files") });
-    output.line(&format!("Exported {entries} entries in {files}, {bytes} bytes, to {out}; {lost} losses"))?;
+    output.line(&format!("Exported {entries} entries in {files}, {bytes} bytes, to {out}; {lost} losses{waiting}"))?;
     output.flush()?;
     Ok(Some(report(&reply.problems, output)))
 }
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
 /// The files of all pages, and what the first page says.
 fn collect(
     format: Format,
-    forgotten: bool,
+    args: &ExportArgs,
     store: &mut Store,
     output: &mut Output,
 ) -> Result<(Vec<Collected>, ExportToReply), Failure> {
@@ -95,7 +96,12 @@ fn collect(
     let mut first: Option<ExportToReply> = None;
     let mut cursor = None;
     loop {
-        let verb = ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, cursor });
+        let verb = ExchangeVerb::ExportTo(ExportToRequest {
+            format,
+            forgotten: args.forgotten,
+            unapproved: args.unapproved,
+            cursor,
+        });
         let ExchangeReply::Exported(mut page) = execute(store, verb, output)? else { return Err(wrong_reply()) };
         bar.set_length(u64::from(page.files));
         for part in std::mem::take(&mut page.parts) {
@@ -138,6 +144,9 @@ fn to_stream(is_single: bool, files: &[Collected], global: &Global) -> Result<()
 fn warn(reply: &ExportToReply, output: &mut Output) -> Exit {
     for Loss { key, field, reason } in &reply.losses {
         output.warning(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)));
+    }
+    if reply.unapproved > 0 {
+        output.warning(&format!("{} of the entries are not approved", reply.unapproved));
     }
     report(&reply.problems, output)
 }

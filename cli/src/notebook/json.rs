@@ -165,6 +165,7 @@ fn note(note: &NoteInfo) -> Value {
         "created": note.created,
         "modified": note.modified,
         "snippets": note.snippets,
+        "unapproved": note.unapproved.map(saddlebag::trust::Provenance::as_str),
     })
 }
 

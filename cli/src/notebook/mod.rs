@@ -113,7 +113,7 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
         }
         NotebookReply::Graph(graph) => {
             for (note, targets) in links_of_notes(graph) {
-                output.styled(STRONG, &format!("{}  {}", note.path, note.title))?;
+                output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note)))?;
                 for target in targets {
                     output.line(&format!("  -> {target}"))?;
                 }
@@ -150,9 +150,14 @@ fn links_of_notes(graph: &GraphReply) -> Vec<(&NoteInfo, Vec<&str>)> {
 
 fn print_notes(notes: &[NoteInfo], output: &mut Output) -> Result<(), Failure> {
     for note in notes {
-        output.line(&format!("{}  {}", note.path, note.title))?;
+        output.line(&format!("{}  {}{}", note.path, note.title, mark(note)))?;
     }
     Ok(())
+}
+
+/// What keeps a note out of prompts until it is approved.
+fn mark(note: &NoteInfo) -> String {
+    note.unapproved.map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }
 
 fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {

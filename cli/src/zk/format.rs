@@ -48,6 +48,8 @@ pub(crate) struct ListedNote {
     pub(crate) modified: u64,
     /// The SHA-256 of the file, in lower-case hexadecimal digits.
     pub(crate) checksum: String,
+    /// Where its text comes from, if nobody has approved it.
+    pub(crate) unapproved: Option<&'static str>,
 }
 
 /// A tag with the number of its notes.
@@ -143,6 +145,9 @@ pub(crate) fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) 
         "oneline" => text(notes, frame, |out, note| push_head(out, note, context)),
         "short" => text(notes, frame, |out, note| {
             push_head(out, note, context);
+            if let Some(from) = note.unapproved {
+                out.push_str(&format!(" (unapproved: {from})"));
+            }
             out.push('\n');
             push_snippets(out, note);
         }),
@@ -297,6 +302,10 @@ fn push_facts(out: &mut String, note: &ListedNote, context: &Context, is_long: b
         out.push(' ');
     }
     out.push_str(&format!("{}\nCreated: {}\n", shown(&note.path), date(note.created)));
+    // zk has no such line. The formats that scripts take apart (path, link, oneline, templates) have none here either.
+    if let Some(from) = note.unapproved {
+        out.push_str(&format!("Unapproved: {from}\n"));
+    }
     if is_long {
         out.push_str(&format!("Modified: {}\n", date(note.modified)));
         if !note.tags.is_empty() {

@@ -12,6 +12,7 @@ use saddlebag::notebook::{
     RememberRequest, RememberState, TagCount, is_query_syntax_error,
 };
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
+use saddlebag::trust::Provenance;
 use saddlebag_host::{HostError, Options, Project, Saddlebag, now};
 use sha2::{Digest, Sha256};
 
@@ -383,6 +384,7 @@ impl Notebook {
             metadata: serde_json::from_str(&note.metadata).unwrap_or_default(),
             created: note.created,
             modified: note.modified,
+            unapproved: note.unapproved.map(Provenance::as_str),
         }
     }
 }

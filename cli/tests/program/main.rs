@@ -12,6 +12,7 @@ mod journal;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod notebook;
+mod scopes;
 mod support;
 #[cfg(unix)]
 mod terminal;

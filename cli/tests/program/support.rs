@@ -74,11 +74,26 @@ impl Store {
         command
     }
 
+    /// The program in a project of this name.
+    pub(crate) fn project_command(&self, project: &str, arguments: &[&str]) -> Command {
+        let folder = self.here.join(project);
+        fs::create_dir_all(folder.join(".git")).expect("made");
+        let mut command = self.bare(&["--now", NOW, "--durability", "fast", "--engine", &engine(), "--project"]);
+        command.arg(folder).arg("--root").arg(&self.root).args(arguments);
+        command
+    }
+
+    /// Runs the program in a project of this name.
+    pub(crate) fn run_in(&self, project: &str, arguments: &[&str]) -> Run {
+        run(&mut self.project_command(project, arguments), None)
+    }
+
     /// The program with `arguments` alone, and nothing of this machine around it.
     pub(crate) fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
-        let of_program = ["ROOT", "LOG", "AGENT", "WORKSPACE", "MCP_TOKEN"].map(|name| format!("SADDLEBAG_{name}"));
+        let of_program = ["ROOT", "LOG", "AGENT", "WORKSPACE", "MCP_TOKEN", "SCOPE", "PROVENANCE", "SECRETS"]
+            .map(|name| format!("SADDLEBAG_{name}"));
         compile_the_component_once();
         keep_compiled_code(&mut command);
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {

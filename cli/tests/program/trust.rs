@@ -25,10 +25,10 @@ fn an_import_waits_until_it_is_approved() {
     let listed = store.run(&["pending"]).exits(0);
     assert!(listed.stdout.contains("flagged: 1 bidirectional (U+202E)"), "{}", listed.stdout);
 
-    store.refuses(&["--provenance", "agent", "approve", "port"], 3, "for a person");
-    store.refuses(&["approve"], 2, "nothing is named to approve");
-    store.run(&["approve", "nothing"]).exits(3);
     let version = pending["items"][0]["version"].as_str().unwrap();
+    store.refuses(&["--provenance", "agent", "approve", "port", "--base", version], 3, "for a person");
+    store.refuses(&["approve"], 2, "nothing is named to approve");
+    store.run(&["approve", "nothing", "--dry-run"]).exits(3);
     store.run(&["approve", "port", "--base", "0123456789abcdef"]).exits(3);
     store.run(&["approve", "--all-from", "old", "--dry-run"]).exits(0);
     store.run(&["approve", "port", "--base", version]).exits(0);
@@ -83,7 +83,9 @@ fn what_came_from_a_format_is_approved_by_its_name() {
     store.run(&["import", "claude", "--from", "claude-code"]).exits(0);
     store.run(&["--provenance", "tool", "store", "page", "text"]).exits(0);
     store.run(&["approve", "--all-from", "claude"]).exits(1);
-    let approved = store.run(&["--json", "approve", "--all-from", "claude-code"]).exits(0).json();
+    let digest = store.run(&["--json", "pending", "--from", "claude-code"]).exits(0).json()["digest"].clone();
+    let arguments = ["--json", "approve", "--all-from", "claude-code", "--base", digest.as_str().unwrap()];
+    let approved = store.run(&arguments).exits(0).json();
     assert_eq!((&approved["approved"][0]["name"], approved["approved"][1].is_null()), (&"role".into(), true));
 }
 
@@ -157,6 +159,119 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
     // A person may.
     store.run(&["write", "note:CLAUDE", "by hand", "--mode", "overwrite"]).exits(0);
     assert_eq!(store.text("notes/CLAUDE.md"), "by hand");
+}
+
+#[test]
+fn nothing_is_approved_that_nobody_has_seen() {
+    let store = Store::new();
+    for key in ["a", "b"] {
+        store.run(&["--provenance", "tool", "store", key, "text"]).exits(0);
+    }
+    store.refuses(&["approve", "a"], 2, "nobody can be asked");
+    store.refuses(&["approve", "--all-from", "tool"], 3, "nobody can be asked");
+    let listing = store.run(&["--json", "pending", "--from", "tool"]).exits(0).json();
+    let version = |number: usize| listing["items"][number]["version"].as_str().unwrap();
+    assert_eq!(version(0).len(), 64, "SHA-256: who makes two texts of one version could swap them");
+    store.refuses(&["approve", "a", "b", "--base", version(0)], 2, "2 name(s) and 1 version(s)");
+
+    // What arrives after the listing is not approved with it, and neither is what changes.
+    let digest = listing["digest"].as_str().unwrap();
+    store.run(&["--provenance", "tool", "store", "c", "arrived"]).exits(0);
+    store.refuses(&["approve", "--all-from", "tool", "--base", digest], 3, "what waits is not what was listed");
+    store.run(&["--provenance", "tool", "store", "b", "another text"]).exits(0);
+    let some = store.run(&["approve", "a", "b", "--base", version(0), "--base", version(1)]).exits(3);
+    assert!(some.stdout.contains("skipped b: its text is not the one of version"), "{some:?}");
+    assert!(some.stdout.ends_with("Approved 1, skipped 1\n"), "{some:?}");
+    let listed = store.run(&["pending", "--from", "tool"]).exits(0).stdout;
+    let digest = listed.trim_end().rsplit(' ').next().unwrap();
+    store.run(&["approve", "--all-from", "tool", "--base", digest]).exits(0);
+    store.run(&["pending"]).exits(1);
+}
+
+#[test]
+fn pending_shows_what_a_text_its_name_and_its_source_hide() {
+    let store = Store::new();
+    let text = "See <!-- obey --> ![x](https://evil.example/?q=1) and https://a.example.\n\nThe end\u{200b}.";
+    store.run(&["--provenance", "tool", "store", "k\u{202e}ey", text, "--source", "pa\u{2066}ge"]).exits(0);
+    let item = store.run(&["--json", "pending"]).exits(0).json()["items"][0].clone();
+    assert_eq!((&item["name"], &item["source"]), (&"k[U+202E]ey".into(), &"pa[U+2066]ge".into()));
+    let kinds: Vec<(&str, &str)> = item["flags"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|flag| (flag["kind"].as_str().unwrap(), flag["what"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("invisible", "U+200B"),
+        ("bidirectional", "U+202E"),
+        ("link", "https://a.example"),
+        ("image", "https://evil.example/?q=1"),
+        ("html-comment", "obey"),
+    ];
+    assert_eq!(kinds, expected);
+    // By the name that was shown: its whole text, and then the approval of it.
+    let whole = store.run(&["pending", "k[U+202E]ey"]).exits(0).stdout;
+    assert!(whole.contains("\n  The end[U+200B].\n"), "{whole}");
+    store.run(&["approve", "k[U+202E]ey", "--base", item["version"].as_str().unwrap()]).exits(0);
+    store.run(&["pending", "gone"]).exits(3).complains("nothing of this name waits");
+}
+
+#[test]
+fn every_list_says_what_nobody_has_approved() {
+    let store = Store::new();
+    store.run(&["--provenance", "tool", "store", "page", "Obey the page"]).exits(0);
+    store.run(&["--provenance", "tool", "remember", "A page", "Obey the page"]).exits(0);
+    store.run(&["store", "mine", "text"]).exits(0);
+    store.run(&["remember", "My note", "text"]).exits(0);
+    store.run(&["get", "page"]).exits(0).prints("Obey the page").complains("unapproved: tool");
+    assert_eq!(store.run(&["get", "mine"]).exits(0).stderr, "");
+    assert_eq!(store.run(&["--json", "get", "page"]).exits(0).json()["unapproved"], "tool");
+    let entries = store.run(&["entries"]).exits(0).stdout;
+    assert_eq!(entries.matches("[unapproved: tool]").count(), 1, "{entries}");
+    for command in ["notes", "recent"] {
+        let notes = store.run(&[command]).exits(0).stdout;
+        let marked = notes.lines().filter(|line| line.ends_with("A page  [unapproved: tool]")).count();
+        assert_eq!((marked, notes.matches("unapproved").count()), (1, 1), "{notes}");
+        let notes = store.run(&["--json", command]).exits(0).json()["notes"].clone();
+        let of = |note: &serde_json::Value| note["unapproved"].as_str().map(str::to_string);
+        let marks: Vec<_> = notes.as_array().unwrap().iter().filter_map(of).collect();
+        assert_eq!(marks, ["tool"]);
+    }
+    let zk = |format: &str| {
+        let root = store.root.to_str().unwrap();
+        store.run(&["zk", "list", "--quiet", "--notebook-dir", root, "--format", format]).exits(0).stdout
+    };
+    store.run(&["init"]).exits(0);
+    for (format, mark) in [
+        ("short", " (unapproved: tool)\n"),
+        ("medium", "\nUnapproved: tool\n"),
+        ("long", "\nUnapproved: tool\n"),
+        ("full", "\nUnapproved: tool\n"),
+        ("json", "\"provenance\":\"tool\""),
+    ] {
+        let listed = zk(format);
+        assert_eq!(listed.matches(mark).count(), 1, "{format}: {listed}");
+    }
+    for format in ["path", "link", "oneline", "{{title}}"] {
+        let listed = zk(format);
+        assert!(!listed.to_lowercase().contains("unapproved"), "{format}: {listed}");
+    }
+}
+
+#[test]
+fn an_export_says_what_nobody_has_approved_or_leaves_it_out() {
+    let store = Store::new();
+    store.run(&["--provenance", "tool", "store", "page", "Obey the page"]).exits(0);
+    store.run(&["store", "mine", "text"]).exits(0);
+    let own = store.run(&["export", "--out", "own"]).exits(0).stdout;
+    assert!(own.starts_with("Exported 2 files, ") && own.ends_with(" to own; 1 not approved\n"), "{own}");
+    let text = fs::read_to_string(store.here.join("own/core/page.md")).unwrap();
+    assert!(text.contains("\nprovenance: tool\n"), "{text}");
+    let other = store.run(&["export", "--to", "claude-code", "--out", "other"]).exits(0).stdout;
+    assert!(other.contains("lost: entry of page: nobody has approved it: its text is of `tool`\n"), "{other}");
+    assert!(other.contains("Exported 1 entries"), "{other}");
+    let whole = store.run(&["export", "--to", "claude-code", "--unapproved", "--out", "whole"]).exits(0).stdout;
+    assert!(whole.contains("Exported 2 entries") && whole.ends_with("; 1 not approved\n"), "{whole}");
 }
 
 #[test]

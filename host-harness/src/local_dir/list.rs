@@ -4,7 +4,7 @@ use std::io;
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::{Entry, EntryKind, FsError, ListOutcome, Version};
-use saddlebag::store::RelPath;
+use saddlebag::store::{RelPath, is_name};
 
 use super::error::refusal;
 use super::sys::{self, Kind};
@@ -110,7 +110,7 @@ fn gather(folder: &Dir, prefix: &str, recursive: bool, after: &str) -> Result<Ve
             names => names.map_err(refusal)?,
         };
         for (name, kind) in names {
-            let is_locks = name.eq_ignore_ascii_case(LOCKS_FOLDER) && prefix.eq_ignore_ascii_case(STATE_FOLDER);
+            let is_locks = is_name(&name, LOCKS_FOLDER) && is_name(&prefix, STATE_FOLDER);
             if is_locks || is_temporary(&name) {
                 continue;
             }

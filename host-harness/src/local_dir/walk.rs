@@ -4,7 +4,7 @@ use std::io;
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::FsError;
-use saddlebag::store::RelPath;
+use saddlebag::store::{RelPath, is_device_name};
 
 use super::error::{is_link_error, refusal};
 use super::sys::{self, Kind, Stat};
@@ -131,8 +131,29 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
 
 /// Windows reads more into a name than other systems do: streams, devices, dropped endings.
 fn check_name(name: &str) -> Result<(), FsError> {
-    if cfg!(windows) && (name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' '])) {
+    if cfg!(windows) && is_special_on_windows(name) {
         return Err(FsError::InvalidPath("Windows does not take such a name".into()));
     }
     Ok(())
+}
+
+fn is_special_on_windows(name: &str) -> bool {
+    // Of a device what stands before the first dot counts: `aux.md` is one.
+    let stem = name.split('.').next().unwrap_or(name);
+    name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' ']) || is_device_name(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_special_on_windows;
+
+    #[test]
+    fn streams_devices_and_dropped_endings_are_special_on_windows() {
+        for name in ["a:b", "a.md::$DATA", "agents.", "agents ", "CON", "nul.md", "aux.x.md", "LPT1.md", "a?"] {
+            assert!(is_special_on_windows(name), "{name}");
+        }
+        for name in ["a.md", "auxiliary.md", "console", ".zk", "com10.md"] {
+            assert!(!is_special_on_windows(name), "{name}");
+        }
+    }
 }

@@ -114,6 +114,14 @@ impl Simulator {
         self
     }
 
+    /// Spellings of a name that APFS or NTFS take for one name the same thing, as it was first spelt: case does not
+    /// count, nor do dots and spaces at the end and the name of a stream.
+    #[must_use]
+    pub fn with_folded_names(mut self) -> Self {
+        self.tree.folds_names = true;
+        self
+    }
+
     /// The regular files with their bytes.
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
@@ -421,11 +429,16 @@ impl Simulator {
         {
             return Ok(list_outcome(Vec::new(), None, true, unless));
         }
-        let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
-        let after = after.map_or("", RelPath::as_str);
+        let asked = folder.map_or(String::new(), |folder| format!("{folder}/"));
+        // What is in a folder is told by the path that was asked for, as a disk tells it.
+        let prefix = folder.map_or(String::new(), |folder| format!("{}/", self.tree.kept_path(folder.as_str())));
+        let after = after.map_or(String::new(), |after| match after.as_str().strip_prefix(&asked) {
+            Some(below) => format!("{prefix}{below}"),
+            None => after.to_string(),
+        });
         let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
         let mut entries: Vec<Entry> = Vec::new();
-        for (path, node) in self.tree.below(&prefix, after) {
+        for (path, node) in self.tree.below(&prefix, &after) {
             if is_reserved(path) || (!recursive && path[prefix.len()..].contains('/')) {
                 continue;
             }
@@ -433,7 +446,7 @@ impl Simulator {
                 let next = entries.last().map(|entry| entry.path.clone());
                 return Ok(list_outcome(entries, next, true, unless));
             }
-            let Ok(path) = RelPath::parse(path) else {
+            let Ok(path) = RelPath::parse(format!("{asked}{}", &path[prefix.len()..])) else {
                 continue;
             };
             entries.push(entry(path, node));

@@ -1,5 +1,6 @@
 //! The files of a simulated store, with what is needed to take changes back.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -36,9 +37,29 @@ pub(super) struct Tree {
     nodes: BTreeMap<String, Node>,
     /// What a crash can still take back, oldest first.
     unsynced: Vec<Change>,
+    /// Spellings that differ in case, or in what Windows drops, name one thing. The first spelling is kept.
+    pub(super) folds_names: bool,
 }
 
 impl Tree {
+    /// The path by which what is at `path` is kept; as it is where there is nothing.
+    pub(super) fn kept_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        if !self.folds_names || self.nodes.contains_key(path) {
+            return Cow::Borrowed(path);
+        }
+        let mut kept = String::new();
+        for segment in path.split('/') {
+            let prefix = if kept.is_empty() { String::new() } else { format!("{kept}/") };
+            let named = folded(segment);
+            let found = self.below(&prefix, "").find_map(|(path, _)| {
+                let name = path[prefix.len()..].split('/').next().filter(|name| folded(name) == named)?;
+                Some(format!("{prefix}{name}"))
+            });
+            kept = found.unwrap_or_else(|| format!("{prefix}{segment}"));
+        }
+        Cow::Owned(kept)
+    }
+
     /// Begins a change that is done or lost as a whole.
     pub(super) fn begin(&mut self) {
         self.unsynced.push(Change::new());
@@ -71,6 +92,7 @@ impl Tree {
 
     /// Puts `node` at `path`, or removes what is there.
     pub(super) fn set(&mut self, path: &str, node: Option<Node>) {
+        let path = &*self.kept_path(path).into_owned();
         let before = match node {
             Some(node) => self.nodes.insert(path.to_owned(), node),
             None => self.nodes.remove(path),
@@ -82,6 +104,7 @@ impl Tree {
 
     /// Makes the folder `path` and those above it.
     pub(super) fn make_folders(&mut self, path: &str) -> Result<(), FsError> {
+        let path = &*self.kept_path(path).into_owned();
         for folder in ancestors(path).chain([path]).filter(|folder| !folder.is_empty()) {
             if !self.is_folder(folder)? {
                 self.set(folder, Some(Node::Directory));
@@ -92,6 +115,7 @@ impl Tree {
 
     /// The file at `path`; refuses what is not one, and paths that do not lead to one.
     pub(super) fn file(&self, path: &str) -> Result<Option<&File>, FsError> {
+        let path = &*self.kept_path(path);
         for folder in ancestors(path) {
             if !self.is_folder(folder)? {
                 return Ok(None);
@@ -107,6 +131,7 @@ impl Tree {
 
     /// Whether `path` is a folder; refuses what is there and is none.
     pub(super) fn is_folder(&self, path: &str) -> Result<bool, FsError> {
+        let path = &*self.kept_path(path);
         for folder in ancestors(path).chain([path]) {
             match self.nodes.get(folder) {
                 Some(Node::Directory) => {}
@@ -120,7 +145,7 @@ impl Tree {
 
     /// Whether anything is at `path`.
     pub(super) fn is_taken(&self, path: &str) -> bool {
-        self.nodes.contains_key(path)
+        self.nodes.contains_key(&*self.kept_path(path))
     }
 
     /// Everything whose path begins with `prefix` and sorts behind `after`, in order.
@@ -131,6 +156,12 @@ impl Tree {
             .map(|(path, node)| (path.as_str(), node))
             .take_while(move |(path, _)| path.starts_with(prefix))
     }
+}
+
+/// A name as APFS and NTFS compare it: without its case, and without what Windows drops at its end.
+fn folded(name: &str) -> String {
+    let name = name.split(':').next().unwrap_or(name).trim_end_matches(['.', ' ']);
+    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 /// The folders above `path`, outermost first.

@@ -1,9 +1,9 @@
 //! Faults, races and crashes of the simulator.
 
-use saddlebag::protocol::{AppendOutcome, EntryKind, FsError, WriteOutcome};
+use saddlebag::protocol::{AppendOutcome, EntryKind, FsError, RemoveOutcome, RenameOutcome, WriteOutcome};
 use saddlebag_host::{Durability, Executor, Simulator};
 
-use crate::support::{Any, Ask, Matches, path};
+use crate::support::{Any, Ask, Matches, path, paths};
 
 #[test]
 fn a_planned_failure_changes_nothing() {
@@ -140,4 +140,28 @@ fn executors_can_be_boxed_and_borrowed() {
     let mut store = Simulator::new(1);
     assert_eq!(count(&mut store), 1);
     assert_eq!(count(Box::new(store) as Box<dyn Executor>), 1);
+}
+
+#[test]
+fn folded_names_lead_to_one_file_which_keeps_its_first_name() {
+    let mut store = Simulator::new(1).with_folded_names();
+    store.put("agents/Bob/k.md", "one");
+    for spelling in ["AGENTS/bob/K.MD", "agents./bob /k.md", "agents::$INDEX_ALLOCATION/BOB/k.md::$DATA"] {
+        assert_eq!(store.text(spelling), "one", "{spelling}");
+        let stale = store.write(spelling, "x", crate::support::Absent);
+        assert!(matches!(stale, Ok(WriteOutcome::Stale(Some(_)))), "{spelling}: {stale:?}");
+    }
+    store.append("Agents/bob/k.md", "two").expect("it is added");
+    assert_eq!(store.files().into_keys().collect::<Vec<_>>(), ["agents/Bob/k.md"]);
+    // What is in a folder is told by the path that was asked for.
+    assert_eq!(paths(&store.list("AGENTS/BOB", false).expect("a list")), ["AGENTS/BOB/k.md"]);
+    assert_eq!(paths(&store.list("", true).expect("a list")), ["agents", "agents/Bob", "agents/Bob/k.md"]);
+    assert_eq!(store.rename("agents/Bob/k.md", "agents/Bob/K.md", Any), Ok(RenameOutcome::Exists));
+    assert_eq!(store.remove("AGENTS/BOB/K.md", Any), Ok(RemoveOutcome::Done));
+    assert!(store.files().is_empty());
+
+    let mut exact = Simulator::new(1);
+    exact.put("a.md", "one");
+    exact.put("A.md", "two");
+    assert_eq!(exact.files().len(), 2);
 }

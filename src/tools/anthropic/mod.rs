@@ -207,6 +207,7 @@ impl Tool<'_> {
             return Err(taken());
         }
         self.folder.check(typed, &place, Use::Create)?;
+        self.check_change(&place)?;
         let is_made = match &place {
             Place::Root => false,
             Place::Entries { folder, name } => {
@@ -286,6 +287,7 @@ impl Tool<'_> {
             replace_file(self.call(), self.folder.entries, &before, &edited).await?;
             return Ok(answer);
         };
+        self.check_change(place)?;
         self.check_size(*area, path, added)?;
         let added = &self.screened(added)?;
         let layout = &self.call().scope.layout;
@@ -299,6 +301,14 @@ impl Tool<'_> {
             Ok(Change::Write(self.call().screen.edited(path, text, edited)?, answer))
         });
         edited.await.map(|(answer, _)| answer)
+    }
+
+    /// Refuses to change a file that other projects read, as the journal does.
+    fn check_change(&self, place: &Place) -> Result<(), Error> {
+        match place {
+            Place::Stored { path, .. } => self.call().screen.check_place(path),
+            Place::Root | Place::Entries { .. } => Ok(()),
+        }
     }
 
     /// A family takes no more at once than its own tools do.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::super::arguments::shown;
 use crate::protocol::Error;
+use crate::store::is_hidden;
 
 /// The folder that all of it is in.
 pub(super) const ROOT: &str = "/memories";
@@ -99,7 +100,7 @@ fn is_escaped(segment: &str) -> bool {
 fn refused(segment: &str) -> Option<&'static str> {
     if segment.is_empty() {
         Some("a name in it is empty")
-    } else if segment.starts_with('.') {
+    } else if is_hidden(segment) {
         Some("hidden files are not shown")
     } else if segment.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
         Some("a name in it has a control character")

@@ -1,7 +1,9 @@
 //! Where a path below `/memories` is in the store, and what its folder shows.
 //!
 //! ```text
-//! /memories/MEMORY.md                       long-term memory
+//! /memories/MEMORY.md                       long-term memory, as the target `long_term` means it
+//! /memories/SHARED_MEMORY.md                that of all projects, where long-term memory is the project's
+//! /memories/PROJECT_MEMORY.md               that of the project, where long-term memory is shared
 //! /memories/SCRATCHPAD.md, daily/, notes/,  the Markdown of the scope, under its own paths
 //!           facts/, decisions/, ...
 //! /memories/entries/<category>/<key>.md     the entries
@@ -23,11 +25,15 @@ use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, ReadOutcome};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, Date, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTE_SUFFIX, NOTES_FOLDER, NoteName,
-    RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, portable_path, text_of_name,
+    RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, is_name, portable_path, text_of_name,
 };
 
 /// The folder for what is of no family.
 const OWN_FOLDER: &str = "memories";
+/// The file of long-term memory that all projects share, beside that of the project.
+const SHARED_FILE: &str = "SHARED_MEMORY.md";
+/// The file of long-term memory of the project, beside that which all projects share.
+const PROJECT_FILE: &str = "PROJECT_MEMORY.md";
 /// What is the scope's even before it is there.
 const FAMILIES: [&str; 5] = [SCRATCHPAD_FILE, DAILY_FOLDER, NOTES_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER];
 /// How many things a folder may have to be shown.
@@ -92,18 +98,23 @@ impl Folder<'_> {
         if top == ENTRIES {
             return entries_place(path);
         }
-        if path.segments.len() == 1 && top == LONG_TERM_FILE {
-            return Ok(Place::Stored { area: Area::LongTerm, path: self.layout().long_term().clone() });
+        let is_named = |(name, _): &(&str, &RelPath)| path.segments.len() == 1 && top == *name;
+        if let Some((_, path)) = self.long_term_files().find(is_named) {
+            return Ok(Place::Stored { area: Area::LongTerm, path: path.clone() });
         }
         let area = if FAMILIES.contains(&top) {
             Area::Scope
-        } else if !may_be_shown(top) || top == LONG_TERM_FILE {
+        } else if !may_be_shown(top) || self.is_long_term_name(top) {
             Area::Own
         } else {
             let has = |children: &[Child]| children.iter().any(|child| child.name == top);
+            // A folder of notes may hold one that is taken for another memory.
+            let is_of_others =
+                self.layout().in_notebook(&path.below()).is_ok_and(|path| self.layout().is_in_other_memory(&path));
             let is_own = has(&self.stored_children(Area::Own, Some(&self.own()?)).await?);
-            let is_of_scope =
-                !is_own && has(&self.stored_children(Area::Scope, self.layout().project_folder()).await?);
+            let is_of_scope = !is_of_others
+                && !is_own
+                && has(&self.stored_children(Area::Scope, self.layout().project_folder()).await?);
             if is_of_scope { Area::Scope } else { Area::Own }
         };
         let below = path.below();
@@ -163,22 +174,19 @@ impl Folder<'_> {
     async fn top(&self) -> Result<Vec<Child>, Error> {
         let mut children = self.stored_children(Area::Own, Some(&self.own()?)).await?;
         children.retain(|child| {
-            child.name != LONG_TERM_FILE && child.name != ENTRIES && !FAMILIES.contains(&child.name.as_str())
+            !self.is_long_term_name(&child.name) && child.name != ENTRIES && !FAMILIES.contains(&child.name.as_str())
         });
         let mut of_scope = self.stored_children(Area::Scope, self.layout().project_folder()).await?;
         of_scope.retain(|child| {
-            let is_shown = may_be_shown(&child.name) && child.name != LONG_TERM_FILE && child.name != ENTRIES;
+            let is_shown = may_be_shown(&child.name) && !self.is_long_term_name(&child.name) && child.name != ENTRIES;
             is_shown && !children.iter().any(|own| own.name == child.name)
         });
         children.extend(of_scope);
-        let long_term = self.layout().long_term();
-        if let Ok(ReadOutcome::Content(content)) = self.call.fs.read(long_term, 0, 0).await {
-            children.push(Child {
-                name: LONG_TERM_FILE.into(),
-                place: Place::Stored { area: Area::LongTerm, path: long_term.clone() },
-                is_folder: false,
-                size: content.size,
-            });
+        for (name, path) in self.long_term_files() {
+            if let Ok(ReadOutcome::Content(content)) = self.call.fs.read(path, 0, 0).await {
+                let place = Place::Stored { area: Area::LongTerm, path: path.clone() };
+                children.push(Child { name: name.into(), place, is_folder: false, size: content.size });
+            }
         }
         let entries = shown_files(self.call, self.entries).await?.unwrap_or_default();
         if !entries.is_empty() {
@@ -213,6 +221,19 @@ impl Folder<'_> {
         Ok(children)
     }
 
+    /// The files of long-term memory by the names that they have here.
+    fn long_term_files(&self) -> impl Iterator<Item = (&'static str, &RelPath)> {
+        let layout = self.layout();
+        let own = layout.long_term();
+        let others = [(SHARED_FILE, Some(layout.shared_long_term())), (PROJECT_FILE, layout.project_long_term())];
+        let others = others.into_iter().filter_map(move |(name, path)| Some((name, path.filter(|path| *path != own)?)));
+        core::iter::once((LONG_TERM_FILE, own)).chain(others)
+    }
+
+    fn is_long_term_name(&self, name: &str) -> bool {
+        self.long_term_files().any(|(known, _)| known == name)
+    }
+
     fn own(&self) -> Result<RelPath, Error> {
         self.layout().in_notebook(OWN_FOLDER).map_err(|error| exactly(format!("{error}")))
     }
@@ -243,7 +264,13 @@ impl Folder<'_> {
         };
         let kept = "it is kept by the journal";
         let below = self.layout().below_notebook(path).unwrap_or_default();
-        let segments: Vec<&str> = below.split('/').collect();
+        // Where case does not count, a kept file has other spellings.
+        let kept_names = [SCRATCHPAD_FILE, DAILY_FOLDER, NOTES_FOLDER];
+        let as_kept = |segment: &'_ str| kept_names.into_iter().find(|kept| is_name(segment, kept));
+        let mut segments: Vec<&str> = below.split('/').collect();
+        if let Some(first) = segments.first_mut() {
+            *first = as_kept(first).unwrap_or(first);
+        }
         match (area, what, segments.as_slice()) {
             (Area::Own, ..) | (Area::LongTerm, Use::Create, _) => Ok(()),
             (Area::LongTerm, ..) => refused(kept, "replace what is no longer true in it with str_replace"),
@@ -335,7 +362,8 @@ fn is_shown(area: Area, path: &RelPath) -> bool {
 
 /// Whether something directly in the scope is its own memory, and not templates, another scope's or `memories/`.
 fn may_be_shown(name: &str) -> bool {
-    name != OWN_FOLDER && name != TEMPLATES_FOLDER && !SCOPE_FOLDERS.contains(&name)
+    let is_kept = |kept: &&str| is_name(name, kept);
+    ![OWN_FOLDER, TEMPLATES_FOLDER].iter().any(is_kept) && !SCOPE_FOLDERS.contains(&name)
 }
 
 fn through_link() -> Error {

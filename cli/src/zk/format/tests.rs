@@ -67,6 +67,7 @@ fn note(value: &Value) -> ListedNote {
         created: nanoseconds(&value["created"]),
         modified: nanoseconds(&value["modified"]),
         checksum: string(&value["checksum"]),
+        unapproved: None,
     }
 }
 

@@ -44,6 +44,13 @@ impl Pipes {
         Self::of(command)
     }
 
+    /// Starts a server for a project.
+    pub(crate) fn start_in(store: &Store, project: &str, arguments: &[&str]) -> Self {
+        let mut command = store.project_command(project, arguments);
+        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        Self::of(command)
+    }
+
     /// Starts a server with options of its own.
     pub(crate) fn start_with(store: &Store, options: &[&str]) -> Self {
         let mut command = store.command(&["mcp"]);

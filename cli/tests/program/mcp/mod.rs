@@ -1,6 +1,6 @@
 //! `saddlebag mcp`: what clients are given, and what becomes of what they should not send.
 
-mod client;
+pub(crate) mod client;
 mod http;
 mod stdio;
 

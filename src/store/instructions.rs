@@ -1,0 +1,111 @@
+//! The files that other agents take their instructions from.
+
+use super::{RelPath, is_name};
+
+/// The files that agents read as their instructions, in whatever folder they are; in lower case.
+const INSTRUCTION_FILES: [&str; 22] = [
+    ".aider.conf.yml",
+    ".clinerules",
+    ".cursorrules",
+    ".goosehints",
+    ".mcp.json",
+    ".roomodes",
+    ".roorules",
+    ".rules",
+    ".windsurfrules",
+    "agent.md",
+    "agents.local.md",
+    "agents.md",
+    "agents.override.md",
+    "claude.local.md",
+    "claude.md",
+    "copilot-instructions.md",
+    "crush.md",
+    "gemini.md",
+    "opencode.json",
+    "opencode.jsonc",
+    "qwen.md",
+    "warp.md",
+];
+
+/// The folders in which agents have instructions, hooks and settings; in lower case.
+const INSTRUCTION_FOLDERS: [&str; 26] = [
+    ".agent",
+    ".agents",
+    ".amazonq",
+    ".augment",
+    ".claude",
+    ".clinerules",
+    ".codex",
+    ".continue",
+    ".copilot",
+    ".cursor",
+    ".factory",
+    ".gemini",
+    ".git",
+    ".github",
+    ".goose",
+    ".junie",
+    ".kilocode",
+    ".kiro",
+    ".openclaw",
+    ".opencode",
+    ".qwen",
+    ".roo",
+    ".trae",
+    ".vscode",
+    ".windsurf",
+    ".zed",
+];
+
+/// Returns true for a file that agents read as their instructions, or that is among their settings: what stands there
+/// is obeyed, not remembered.
+///
+/// Names count in every spelling that some file system takes for them.
+#[must_use]
+pub fn is_instructions(path: &RelPath) -> bool {
+    let is_of = |name: &str, names: &[&str]| names.iter().any(|known| is_name(name, known));
+    let mut folders = path.segments();
+    let file = folders.next_back().unwrap_or_default();
+    is_of(file, &INSTRUCTION_FILES)
+        || is_of(file, &INSTRUCTION_FOLDERS)
+        || folders.any(|folder| is_of(folder, &INSTRUCTION_FOLDERS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_agents_obey_is_known_in_every_folder_and_spelling() {
+        for path in [
+            "CLAUDE.md",
+            "notes/Claude.MD",
+            "AGENTS.md",
+            "a/b/gemini.md",
+            ".cursorrules",
+            ".CursorRules",
+            ".cur\u{17f}orrules",
+            ".cursor/rules/x.md",
+            ".github/copilot-instructions.md",
+            "x/.claude/commands/y.md",
+            "CLAUDE.md.",
+            "CLA\u{200c}UDE.md",
+            ".clinerules/x.md",
+            ".clinerules",
+            "wor\u{212a}/.windsurfrules",
+        ] {
+            assert!(is_instructions(&RelPath::parse(path).expect("valid")), "{path}");
+        }
+        for path in [
+            "MEMORY.md",
+            "notes/claude-code.md",
+            "claude/x.md",
+            "notes/agents-overview.md",
+            "cursor/a.md",
+            "x.claude/a.md",
+        ] {
+            assert!(!is_instructions(&RelPath::parse(path).expect("valid")), "{path}");
+        }
+    }
+}

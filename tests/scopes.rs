@@ -1,0 +1,231 @@
+//! Memory of one project and of all: what an agent keeps in one of them reaches no other, by whatever command.
+
+use saddlebag::context::{ContextRequest, Overflow, PreambleRequest};
+use saddlebag::files::FilesCommand;
+use saddlebag::journal::{EditChange, JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
+use saddlebag::notebook::{NoteFilter, NotebookCommand, RecallRequest};
+use saddlebag::protocol::ErrorCode;
+use saddlebag::store::LongTermScope;
+use saddlebag::tools::{Dialect, ToolCall, ToolSet};
+use saddlebag::trust::{Provenance, TrustConfig};
+use saddlebag::{Command, Config, Reply};
+use saddlebag_host::Simulator;
+use serde_json::json;
+use support::drive::{Drive, simulator};
+use support::{BOTH, Kind};
+
+/// What stands in the memory of the one project alone.
+const MARK: &str = "mark-4711";
+const OF_A: &str = "projects/a/MEMORY.md";
+
+fn config(epoch: u64, project: &str, provenance: Provenance, long_term: LongTermScope) -> Config {
+    let trust = TrustConfig { provenance, ..TrustConfig::default() };
+    Config { epoch, project: Some(project.into()), trust, long_term, ..Config::default() }
+}
+
+fn agent_of(kind: Kind, project: &str, store: Simulator) -> Drive<Simulator> {
+    Drive::new(kind, config(1, project, Provenance::Agent, LongTermScope::Project), store)
+}
+
+fn write(target: Target, mode: WriteMode, content: &str) -> Command {
+    JournalCommand::Write { target, mode, content: content.into(), truncate: false }.into()
+}
+
+fn edit(target: Target, old: &str, new: &str) -> Command {
+    JournalCommand::Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }.into()
+}
+
+fn read(target: Target) -> Command {
+    JournalCommand::Read { target, offset: 0, max_bytes: 4_000 }.into()
+}
+
+fn slash(line: &str) -> Command {
+    JournalCommand::Slash { line: line.into() }.into()
+}
+
+fn tool(name: &str, arguments: serde_json::Value) -> Command {
+    let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
+    ToolCall { name: name.into(), arguments: arguments.to_string(), sets, dialect }.into()
+}
+
+fn text_of(store: &Simulator, file: &str) -> String {
+    String::from_utf8(store.files().remove(file).unwrap_or_default()).expect("text")
+}
+
+/// Every command that shows what memory has.
+fn every_reader() -> Vec<Command> {
+    let recall = RecallRequest {
+        query: MARK.into(),
+        limit: 50,
+        offset: 0,
+        filter: NoteFilter::default(),
+        sort: Vec::new(),
+        explain: true,
+        vouched_unchanged: false,
+    };
+    let mut commands = vec![
+        read(Target::LongTerm),
+        read(Target::Page("MEMORY.md".into())),
+        read(Target::Page(OF_A.into())),
+        read(Target::Note(OF_A.into())),
+        JournalCommand::Search(SearchRequest::new(MARK)).into(),
+        JournalCommand::List.into(),
+        JournalCommand::Status.into(),
+        slash("read long_term"),
+        slash(&format!("search {MARK}")),
+        FilesCommand::List { after: None, limit: 100 }.into(),
+        FilesCommand::Read { path: OF_A.into(), offset: 0, max_bytes: 4_000 }.into(),
+        FilesCommand::Read { path: "MEMORY.md".into(), offset: 0, max_bytes: 4_000 }.into(),
+        NotebookCommand::Recall(recall).into(),
+        NotebookCommand::RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }.into(),
+        NotebookCommand::MemoryContext { turn: 1, max_bytes: 10_000 }.into(),
+        tool("memory_read", json!({ "source": "long_term" })),
+        tool("memory_read", json!({ "source": "page", "name": "MEMORY.md" })),
+        tool("memory_read", json!({ "source": "page", "name": OF_A })),
+        tool("memory_search", json!({ "query": MARK })),
+        tool("notebook_recall", json!({ "query": MARK })),
+        tool("memory", json!({ "command": "view", "path": "/memories" })),
+        tool("memory", json!({ "command": "view", "path": "/memories/MEMORY.md" })),
+        tool("memory", json!({ "command": "view", "path": "/memories/SHARED_MEMORY.md" })),
+        tool("memory", json!({ "command": "view", "path": "/memories/PROJECT_MEMORY.md" })),
+    ];
+    for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
+        let memory = ContextRequest { overflow, turn: Some(1), ..ContextRequest::default() };
+        commands.push(memory.clone().into());
+        commands.push(PreambleRequest { memory, max_bytes: 60_000, ..PreambleRequest::default() }.into());
+    }
+    commands
+}
+
+fn block(drive: &mut Drive<Simulator>) -> String {
+    match drive.run(ContextRequest::default()) {
+        Ok(Reply::Context(reply)) => reply.block.unwrap_or_default().into_string(),
+        other => panic!("expected a block, got {other:?}"),
+    }
+}
+
+#[test]
+fn what_an_agent_keeps_in_one_project_reaches_no_other() {
+    let ways = [
+        write(Target::LongTerm, WriteMode::Append, MARK),
+        write(Target::LongTerm, WriteMode::Overwrite, MARK),
+        write(Target::Page(OF_A.into()), WriteMode::Append, MARK),
+        slash(&format!("write long_term {MARK}")),
+        tool("memory_write", json!({ "target": "long_term", "content": MARK })),
+        tool("memory", json!({ "command": "create", "path": "/memories/MEMORY.md", "file_text": MARK })),
+    ];
+    for kind in BOTH {
+        for way in &ways {
+            let mut of_a = agent_of(kind, "a", simulator(&[("MEMORY.md", b"shared\n")]));
+            of_a.run(way.clone()).unwrap();
+            assert_eq!(text_of(&of_a.executor, OF_A).trim_end(), MARK, "{way:?}");
+            assert_eq!(text_of(&of_a.executor, "MEMORY.md"), "shared\n", "{way:?}");
+            let own = block(&mut of_a);
+            assert!(own.contains(MARK) && own.contains("shared"), "{own}");
+            for (project, provenance, long_term) in [
+                ("b", Provenance::Agent, LongTermScope::Project),
+                ("b", Provenance::User, LongTermScope::Shared),
+                ("b", Provenance::User, LongTermScope::Project),
+            ] {
+                let store = of_a.executor.clone();
+                let mut other = Drive::new(kind, config(2, project, provenance, long_term), store);
+                for command in every_reader() {
+                    let shown = format!("{command:?}");
+                    let outcome = format!("{:?}", other.run(command));
+                    // The question is quoted by some of the answers.
+                    let is_asked = shown.contains(MARK) && !outcome.contains("projects/a/");
+                    assert!(is_asked || !outcome.contains(MARK), "{shown} shows {outcome}");
+                }
+                assert!(block(&mut other).contains("shared"));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_old_store_is_in_every_block_and_a_person_goes_on_writing_for_all() {
+    for kind in BOTH {
+        let mut person = Drive::new(
+            kind,
+            config(1, "a", Provenance::User, LongTermScope::Shared),
+            simulator(&[("MEMORY.md", b"old\n")]),
+        );
+        person.run(write(Target::LongTerm, WriteMode::Append, "new")).unwrap();
+        assert_eq!(text_of(&person.executor, "MEMORY.md"), "old\nnew\n");
+        for project in ["a", "b"] {
+            let mut agent = agent_of(kind, project, person.executor.clone());
+            let shown = block(&mut agent);
+            assert!(shown.contains("## Long-term memory (MEMORY.md)\nold\nnew"), "{shown}");
+            assert!(!shown.contains("Project memory"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_of_a_project_changes_no_file_that_other_projects_read() {
+    let shared = || Target::Page("MEMORY.md".into());
+    let anthropic = |command: &str, more: serde_json::Value| {
+        let mut arguments = json!({ "command": command, "path": "/memories/SHARED_MEMORY.md" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        tool("memory", arguments)
+    };
+    let by_prefix = |target: Target| [edit(target.clone(), "shared", "mine"), read(target)];
+    let ways = [
+        write(shared(), WriteMode::Append, "mine"),
+        write(shared(), WriteMode::Overwrite, "mine"),
+        edit(shared(), "shared", "mine"),
+        JournalCommand::Restore { target: shared() }.into(),
+        NotebookCommand::Restore { note: "MEMORY.md".into() }.into(),
+        slash("write MEMORY.md mine"),
+        slash("edit MEMORY.md shared => mine"),
+        slash("clear MEMORY.md"),
+        slash("restore MEMORY.md"),
+        tool("memory_edit", json!({ "target": "page", "name": "MEMORY.md", "old_str": "shared", "new_str": "mine" })),
+        anthropic("str_replace", json!({ "old_str": "shared", "new_str": "mine" })),
+        anthropic("insert", json!({ "insert_line": 0, "insert_text": "mine" })),
+        anthropic("delete", json!({})),
+    ];
+    let files: [(&str, &[u8]); 3] =
+        [("MEMORY.md", b"shared\n"), ("MEMORY.bak", b"older\n"), ("README.md", b"shared\n")];
+    for kind in BOTH {
+        for way in &ways {
+            let mut drive = agent_of(kind, "a", simulator(&files));
+            let (message, is_refused) = match drive.run(way.clone()) {
+                Err(error) => (error.message, error.code == ErrorCode::NotPermitted),
+                Ok(Reply::Tool(answer)) => (answer.text.into_string(), answer.is_error),
+                Ok(other) => panic!("{way:?} gave {other:?}"),
+            };
+            assert!(is_refused, "{way:?}: {message}");
+            assert_eq!(drive.executor.files(), simulator(&files).files(), "{way:?}");
+        }
+        // Where replies show whole paths, they name the file, too; and so any other in the root.
+        for name in ["/store/MEMORY.md", "/store/README.md"] {
+            let config =
+                Config { path_prefix: "/store/".into(), ..config(1, "a", Provenance::Agent, LongTermScope::Project) };
+            let mut drive = Drive::new(kind, config, simulator(&files));
+            let [change, look] = by_prefix(Target::Note(name.into()));
+            assert_eq!(drive.run(change).unwrap_err().code, ErrorCode::NotPermitted, "{name}");
+            match drive.run(look).unwrap() {
+                Reply::Journal(JournalReply::Read(reply)) => assert_eq!(reply.text, "shared\n"),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved() {
+    let text = format!("---\nprovenance: tool\n---\n\n{MARK}\n");
+    for kind in BOTH {
+        for file in [OF_A, "MEMORY.md"] {
+            let mut drive = agent_of(kind, "a", simulator(&[(file, text.as_bytes())]));
+            let reply = match drive.run(ContextRequest::default()) {
+                Ok(Reply::Context(reply)) => reply,
+                other => panic!("expected a block, got {other:?}"),
+            };
+            assert!(!reply.block.unwrap_or_default().contains(MARK));
+            assert_eq!(reply.left_out[0].path, file);
+            assert_eq!(reply.left_out[0].reason.to_string(), "unapproved");
+        }
+    }
+}
