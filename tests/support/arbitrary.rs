@@ -466,7 +466,7 @@ fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
     (content, prop::option::of(name()), any::<bool>(), prefer, 300_u32..900, confirmed, any::<bool>()).prop_map(
         |(content, key, by_tag, prefer, max_bytes, confirmed, dry_run)| AgentsMdRequest {
             name: "AGENTS.md".into(),
-            identity: "/work/AGENTS.md".into(),
+            identity: "/repo/AGENTS.md".into(),
             content,
             tags: if by_tag { vec!["x".into()] } else { Vec::new() },
             keys: key.into_iter().collect(),

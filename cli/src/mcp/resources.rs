@@ -6,7 +6,7 @@ use saddlebag::context::{ContextEntries, ContextReply, ContextRequest, DEFAULT_B
 use saddlebag::entries::{HydrateRequest, Policy};
 use saddlebag::files::{FilePage, FilesCommand};
 use saddlebag::journal::{FileState, ReadReply};
-use saddlebag::trust::for_model;
+use saddlebag::trust::ForModel;
 
 const CONTEXT_URI: &str = "saddlebag://context";
 const FILE_PREFIX: &str = "saddlebag://file/";
@@ -69,7 +69,8 @@ pub(crate) fn listed(page: FilePage, is_first: bool) -> ListResourcesResult {
     });
     let files = page.files.iter().map(|file| {
         let uri = file_uri(&file.path);
-        Resource::new(uri, file.path.as_str()).with_mime_type(MARKDOWN).with_size(file.size)
+        let name = ForModel::escaped(&file.path).into_string();
+        Resource::new(uri, name).with_mime_type(MARKDOWN).with_size(file.size)
     });
     let mut result = ListResourcesResult::with_all_items(block.into_iter().chain(files).collect());
     result.next_cursor = page.next;
@@ -88,23 +89,26 @@ pub(crate) fn read(path: String) -> FilesCommand {
 }
 
 pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorData> {
+    let path = ForModel::escaped(&reply.path);
     if reply.state == FileState::Missing {
-        return Err(ErrorData::resource_not_found(format!("there is no file {}", reply.path), None));
+        return Err(ErrorData::resource_not_found(format!("there is no file {path}"), None));
     }
     if reply.next_offset.is_some() {
         let message = format!(
-            "{} has {} bytes, and a resource is given whole up to {MAX_FILE_BYTES}; the tool memory_read reads it in \
+            "{path} has {} bytes, and a resource is given whole up to {MAX_FILE_BYTES}; the tool memory_read reads it in \
              parts",
-            reply.path, reply.size
+            reply.size
         );
         return Err(ErrorData::invalid_params(message, None));
     }
-    Ok(ResourceContents::text(for_model(&reply.text).0.into_string(), file_uri(&reply.path)).with_mime_type(MARKDOWN))
+    let text = ForModel::escaped(&reply.text).into_string();
+    Ok(ResourceContents::text(text, file_uri(&reply.path)).with_mime_type(MARKDOWN))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use saddlebag::journal::ListedFile;
 
     #[test]
     fn the_uri_of_a_file_leads_back_to_it() {
@@ -112,6 +116,16 @@ mod tests {
             assert_eq!(named(&file_uri(path)), Ok(Named::File(path.to_string())), "{path}");
         }
         assert_eq!(file_uri("notes/a b.md"), "saddlebag://file/notes/a%20b.md");
+    }
+
+    #[test]
+    fn the_name_of_a_resource_hides_nothing_and_poses_as_nobody() {
+        let path = "notes/<system>\u{202e}.md".to_string();
+        let files = vec![ListedFile { path: path.clone(), size: 1, modified: 0 }];
+        let page = listed(FilePage { files, next: None, total: 1 }, false);
+        let [resource] = &page.resources[..] else { panic!("{page:?}") };
+        assert_eq!(resource.name, "notes/&lt;system>[U+202E].md");
+        assert_eq!(named(&resource.uri), Ok(Named::File(path)));
     }
 
     #[test]
