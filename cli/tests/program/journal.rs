@@ -139,13 +139,20 @@ fn a_fixed_clock_repeats_a_run() {
 fn a_trace_has_every_request_and_its_result() {
     let store = Store::new();
     store.put("notes/raw.md", b"\xff");
-    let trace = store.here.join("trace");
-    run(store.command(&["search", "word"]).arg("--trace").arg(&trace), None).exits(1);
-    let text = fs::read_to_string(trace).expect("a trace");
-    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let traced = |name: &str, policy: &str| {
+        let trace = store.here.join(name);
+        run(store.command(&["--secrets", policy, "search", "word"]).arg("--trace").arg(&trace), None).exits(1);
+        let text = fs::read_to_string(trace).expect("a trace");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()
+    };
+    let events = traced("trace", "refuse");
     let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
     assert_eq!((of("command").len(), of("finished").len()), (1, 1));
     assert_eq!(of("request").len(), of("result").len());
+    // Nobody can look for secrets in bytes that are not text.
+    assert!(events.iter().any(|event| event["bytes"] == 1));
+    assert!(events.iter().all(|event| event.get("content_base64").is_none()));
+    let events = traced("whole", "allow");
     assert!(events.iter().any(|event| event["content_base64"] == "/w==" && event["bytes"] == 1));
 }
 
