@@ -1,6 +1,5 @@
 //! [`Memory`]: the whole component as one value.
 
-use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::RefCell;
@@ -327,31 +326,30 @@ async fn run(
     entries: Rc<Entries>,
     command: Command,
 ) -> Result<Reply, Error> {
-    // Each in memory of its own: without optimisation one future for all of them takes more stack than a thread has.
     Ok(match command {
         Command::Journal(command) => {
-            let command = Box::pin(notebook::locate_page(&call, &notebook, command)).await?;
-            Reply::Journal(Box::pin(journal::run(&call, &corpus, command)).await?)
+            let command = notebook::locate_page(&call, &notebook, command).await?;
+            Reply::Journal(journal::run(&call, &corpus, command).await?)
         }
         Command::Context(request) => {
             let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));
-            Reply::Context(Box::pin(context::context(&call, &entries, request, memories)).await?)
+            Reply::Context(context::context(&call, &entries, request, memories).await?)
         }
         Command::Preamble(request) => {
             let ContextRequest { turn, max_bytes, .. } = request.memory;
             let memories = turn.map(|turn| notebook.memories(turn, max_bytes as usize));
-            Reply::Preamble(Box::pin(context::preamble(&call, &entries, request, memories)).await?)
+            Reply::Preamble(context::preamble(&call, &entries, request, memories).await?)
         }
-        Command::AgentsMd(request) => Reply::AgentsMd(Box::pin(agents_md::sync(&call, &entries, request)).await?),
-        Command::Notebook(command) => Reply::Notebook(Box::pin(notebook::run(&call, &notebook, command)).await?),
-        Command::Entries(command) => Reply::Entries(Box::pin(entries::run(&call, &entries, command)).await?),
-        Command::Files(command) => Reply::Files(Box::pin(files::run(&call, &entries, command)).await?),
+        Command::AgentsMd(request) => Reply::AgentsMd(agents_md::sync(&call, &entries, request).await?),
+        Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
+        Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
+        Command::Files(command) => Reply::Files(files::run(&call, &entries, command).await?),
         Command::CallTool(tool_call) => {
             let families = Families { corpus: &corpus, notebook: &notebook, entries: &entries };
-            Reply::Tool(Box::pin(tools::run(&call, families, &tool_call)).await)
+            Reply::Tool(tools::run(&call, families, &tool_call).await)
         }
-        Command::Trust(command) => Reply::Trust(Box::pin(approval::run(&call, &notebook, &entries, command)).await?),
-        Command::Exchange(command) => Reply::Exchange(Box::pin(exchange::run(&call, &entries, command)).await?),
+        Command::Trust(command) => Reply::Trust(approval::run(&call, &notebook, &entries, command).await?),
+        Command::Exchange(command) => Reply::Exchange(exchange::run(&call, &entries, command).await?),
     })
 }
 

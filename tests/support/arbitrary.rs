@@ -273,14 +273,15 @@ pub fn command() -> impl Strategy<Value = Command> {
             .prop_map(|(summary, messages)| JournalCommand::FlushSummary { summary, messages }),
         3 => slash().prop_map(|line| JournalCommand::Slash { line }),
     ];
+    // Boxed, as the value of a strategy with all of them takes more stack than a thread of a test has.
     prop_oneof![
-        6 => journal.prop_map(Command::Journal),
-        5 => notebook().prop_map(Command::Notebook),
-        5 => entries().prop_map(Command::Entries),
-        2 => files().prop_map(Command::Files),
-        5 => tool_call().prop_map(Command::CallTool),
-        2 => trust().prop_map(Command::Trust),
-        3 => exchange().prop_map(Command::Exchange),
+        6 => journal.prop_map(Command::Journal).boxed(),
+        5 => notebook().prop_map(Command::Notebook).boxed(),
+        5 => entries().prop_map(Command::Entries).boxed(),
+        2 => files().prop_map(Command::Files).boxed(),
+        5 => tool_call().prop_map(Command::CallTool).boxed(),
+        2 => trust().prop_map(Command::Trust).boxed(),
+        3 => exchange().prop_map(Command::Exchange).boxed(),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
