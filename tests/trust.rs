@@ -641,6 +641,21 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused() {
 }
 
 #[test]
+fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed() {
+    for kind in BOTH {
+        let mut drive = opened(kind, Provenance::User);
+        let by_hand = format!("# Port\n\ntoken {SECRET}\n");
+        drive.executor.insert(&path("projects/proj/facts/port.md"), by_hand);
+        drive.executor.insert(&path("projects/proj/facts/other.md"), format!("[[port]] {SECRET}\n"));
+        drive.run(NotebookCommand::Rename { note: "facts/port.md".into(), title: "Harbour".into() }).unwrap();
+        assert_eq!(text(&drive, "projects/proj/facts/harbour.md"), format!("# Harbour\n\ntoken {SECRET}\n"));
+        assert_eq!(text(&drive, "projects/proj/facts/other.md"), format!("[[harbour]] {SECRET}\n"));
+        let change = EditChange::Replace { old: "# Harbour".into(), new: "# Harbor".into() };
+        drive.run(JournalCommand::Edit { target: Target::Page("facts/harbour.md".into()), change }).unwrap();
+    }
+}
+
+#[test]
 fn a_change_that_removes_a_secret_says_where_it_may_still_be() {
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);

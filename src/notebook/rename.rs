@@ -363,7 +363,7 @@ impl Task<'_> {
                         return Err(self.gone());
                     }
                     let text = self.renamed_text(&old).text;
-                    let renamed = self.call.screen.moved(to, None, text.clone().into_bytes())?;
+                    let renamed = self.call.screen.moved(to, Some(old.as_bytes()), text.clone().into_bytes())?;
                     if create_note(self.call, to, renamed).await? {
                         made = Some(text);
                     }
