@@ -13,7 +13,6 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::config::NotebookConfig;
 use super::create::checked_title;
@@ -21,7 +20,7 @@ use super::files::{below_notebook, notebook_file};
 use crate::engine::{Call, Loaded, create, load, remove_version, write_version};
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::{Layout, RelPath};
-use crate::trust::{Removal, Screened};
+use crate::trust::{Removal, Screened, sha256};
 
 /// Where the intent is, below the root of the notebook.
 const FILE: &str = ".saddlebag/rename.json";
@@ -104,7 +103,7 @@ impl Intent {
             if current.removes.is_some() {
                 return Ok(current.removes);
             }
-            let next = Self { removes: Some(digest(text)), ..current };
+            let next = Self { removes: Some(sha256(text)), ..current };
             if write_version(&call.fs, &file(call)?, &Screened::ours(next.encode(call)?), version).await? {
                 return Ok(next.removes);
             }
@@ -165,11 +164,6 @@ impl Intent {
         let Written { old_title, new_title, aliases, made, removes, .. } = written;
         Some(Self { from, to, old_title, new_title, aliases, made, removes })
     }
-}
-
-/// The digest of a text, as an intent has it.
-pub(crate) fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The path of a note of this notebook.

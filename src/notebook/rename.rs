@@ -9,7 +9,7 @@ use super::config::NotebookConfig;
 use super::create::checked_title;
 use super::draft::safe_name;
 use super::files::{below_notebook, check_new_note, create_note, load_text, no_note, notebook_file, one_line};
-use super::intent::{Intent, digest};
+use super::intent::Intent;
 use super::links::Renamed;
 use super::slug::slug;
 use super::{SUPERSEDES, Warning};
@@ -18,7 +18,7 @@ use crate::engine::{Backup, Backups, Call, Change, remove_version, update, write
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
-use crate::trust::{ForModel, Removal};
+use crate::trust::{ForModel, Removal, sha256};
 
 /// How many notes may want one name.
 const MAX_NAMES: u32 = 10_000;
@@ -118,7 +118,7 @@ pub(crate) async fn rename(
         if made.len() > limit as usize {
             return Err(Error::file_too_large(&task.intent.to, made.len() as u64, u64::from(limit)));
         }
-        task.intent.made = digest(&made);
+        task.intent.made = sha256(&made);
         if !task.intent.begin(call).await? {
             let Some((pending, _)) = Intent::pending(call, config).await? else { continue };
             if pending.from != *old_path || pending.new_title != title {
@@ -351,7 +351,7 @@ impl Task<'_> {
                 }
                 (None, Some((new, _))) => {
                     // Nobody but the rename itself removes the old file and leaves the text of the new one.
-                    if current.removes.is_some() || digest(&new) == self.intent.made {
+                    if current.removes.is_some() || sha256(&new) == self.intent.made {
                         return Ok(Move::Done);
                     }
                     self.intent.close(self.call, self.config).await?;
@@ -373,7 +373,7 @@ impl Task<'_> {
                     if new == wanted {
                         return Ok(Move::Copied(old));
                     }
-                    let is_ours = digest(&new) == self.intent.made || made.as_ref() == Some(&new);
+                    let is_ours = sha256(&new) == self.intent.made || made.as_ref() == Some(&new);
                     if !is_ours && made.is_none() && is_new {
                         return Ok(Move::Taken);
                     }
@@ -400,7 +400,7 @@ impl Task<'_> {
             let Move::Copied(text) = self.copy(false).await? else { return Ok(()) };
             let Some(removes) = self.intent.allow_removal(self.call, self.config, &text).await? else { return Ok(()) };
             let Some((text, version)) = load_text(self.call, from).await? else { return Ok(()) };
-            if digest(&text) != removes {
+            if sha256(&text) != removes {
                 // From here on it may be another note of this name: it stays.
                 self.intent.close(self.call, self.config).await?;
                 return Err(self.both_changed());
@@ -922,8 +922,8 @@ mod tests {
     fn a_forged_intent_destroys_nothing() {
         const A: &str = "# A\n\nof a\n";
         let of = |from: &str, to: &str, made: &str, removes: Option<&str>| {
-            let removes = removes.map_or("null".to_string(), |text| format!("\"{}\"", digest(text)));
-            let made = digest(made);
+            let removes = removes.map_or("null".to_string(), |text| format!("\"{}\"", sha256(text)));
+            let made = sha256(made);
             format!(
                 r#"{{"format":1,"from":"{from}","to":"{to}","old_title":"A","new_title":"B","aliases":[],"made":"{made}","removes":{removes}}}"#
             )

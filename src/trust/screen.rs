@@ -172,7 +172,7 @@ impl Screen {
     pub(crate) fn removed(&self, path: &RelPath, before: &[u8]) -> Result<Removal, Error> {
         self.check_place(path)?;
         self.check_standing(path, Some(before), None)?;
-        self.notice_removed(before, &[]);
+        self.note_removed(&secrets_in(&String::from_utf8_lossy(before)));
         Ok(Removal(()))
     }
 
@@ -249,10 +249,10 @@ impl Screen {
         if self.config.secrets == SecretPolicy::Allow {
             return Ok(after);
         }
-        self.notice_removed(before, &after);
         let (old, new) = differing(before, &after);
         let text = String::from_utf8_lossy(after.get(new.clone()).unwrap_or_default());
         let known = String::from_utf8_lossy(before.get(old).unwrap_or_default());
+        self.note_removed(&secrets_beside(&known, &text));
         let found = secrets_beside(&text, &known);
         if found.is_empty() {
             return Ok(after);
@@ -267,25 +267,12 @@ impl Screen {
     }
 
     /// Notes the secrets that a change takes out of a file: it does not take them out of backups.
-    fn notice_removed(&self, before: &[u8], after: &[u8]) {
-        let (new, old) = differing(after, before);
-        let text = String::from_utf8_lossy(before.get(old).unwrap_or_default());
-        let left = String::from_utf8_lossy(after.get(new).unwrap_or_default());
-        let mut done = self.done.borrow_mut();
-        for secret in secrets_beside(&text, &left) {
-            if !done.removed.contains(&secret.rule) {
-                done.removed.push(secret.rule);
-            }
-        }
+    fn note_removed(&self, found: &[FoundSecret]) {
+        add_rules(&mut self.done.borrow_mut().removed, found);
     }
 
     fn note_redacted(&self, found: &[FoundSecret]) {
-        let mut done = self.done.borrow_mut();
-        for secret in found {
-            if !done.redacted.contains(&secret.rule) {
-                done.redacted.push(secret.rule);
-            }
-        }
+        add_rules(&mut self.done.borrow_mut().redacted, found);
     }
 
     /// A text to keep: without blocks of memory, and without secrets.
@@ -413,14 +400,19 @@ fn secrets_beside(text: &str, other: &str) -> Vec<FoundSecret> {
     found
 }
 
-/// The error names the rule and never the secret.
-fn refused(what: &str, found: &[FoundSecret]) -> Error {
-    let mut rules: Vec<&str> = Vec::new();
+/// Adds the rules that know the secrets, each once.
+fn add_rules(rules: &mut Vec<&'static str>, found: &[FoundSecret]) {
     for secret in found {
         if !rules.contains(&secret.rule) {
             rules.push(secret.rule);
         }
     }
+}
+
+/// The error names the rule and never the secret.
+fn refused(what: &str, found: &[FoundSecret]) -> Error {
+    let mut rules = Vec::new();
+    add_rules(&mut rules, found);
     let message = format!("{what} has a secret, by the rule {}", rules.join(", "));
     let help = "keep where the secret is, not the secret; a person may set `secrets` to `redact` or `allow`; \
                 nothing was written";
