@@ -121,7 +121,7 @@ pub(crate) fn warn(text: &str) {
     let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", Plain::shown(text));
 }
 
-/// Where the log goes. Its writer escapes what a terminal obeys.
+/// The writer of the log. It escapes what a terminal obeys.
 pub(crate) fn log() -> io::Stderr {
     io::stderr()
 }
@@ -155,7 +155,7 @@ pub(crate) fn asks(question: &str) -> io::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// What the command line's parser says. It has colours of its own, and words of the arguments.
+/// Prints a message of the command line parser. It has its own colours, and repeats words of the arguments.
 pub(crate) fn print_usage(error: &clap::Error) -> io::Result<()> {
     let plain = error.render().to_string();
     match Plain::shown(&plain).0 {

@@ -1,7 +1,7 @@
 //! `--trace`: every command, request and result, one JSON object a line.
 //!
-//! What may not be kept in memory is not kept in a trace either: unless secrets are allowed, every text passes the rules
-//! of [`secrets_in`], whatever became of the command, and what is read from files passes them as well.
+//! Secrets stay out of a trace, as they stay out of memory: unless the policy allows them, every text of a command and
+//! of the files that it reads passes [`secrets_in`], also if the command is refused.
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};

@@ -21,7 +21,7 @@ use crate::store::{Root, Store};
 struct Exported {
     paths: Vec<String>,
     bytes: usize,
-    /// How many of them nobody has approved.
+    /// The number of unapproved entries.
     unapproved: usize,
     problems: Vec<EntryProblem>,
 }

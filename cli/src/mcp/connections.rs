@@ -33,7 +33,7 @@ struct Place {
     end: Option<AbortHandle>,
     /// It has shown the token.
     is_known: bool,
-    /// How many of its requests are being answered.
+    /// The number of its requests that are being answered.
     busy: usize,
     last_used: u64,
 }

@@ -1,4 +1,4 @@
-//! What a client sends, as a message or as the error that answers it; the same on both ways in.
+//! Reads what a client sends: a message, or the error that answers it. HTTP and pipes share it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -56,7 +56,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
     }
 }
 
-/// What an answer needs to know of a message that cannot be read.
+/// The parts of an unreadable message that its answer needs.
 #[derive(Default)]
 struct Envelope {
     id: Option<Value>,

@@ -155,7 +155,7 @@ fn print_notes(notes: &[NoteInfo], output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What keeps a note out of prompts until it is approved.
+/// The mark of a note that is in no prompt until it is approved.
 fn mark(note: &NoteInfo) -> String {
     note.unapproved.map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }
