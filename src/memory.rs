@@ -1,8 +1,8 @@
 //! [`Memory`]: the whole component as one value.
 
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
-use core::cell::RefCell;
+use alloc::sync::Arc;
+use atomic_refcell::AtomicRefCell;
 
 use crate::agents_md::{self, AgentsMdReply, AgentsMdRequest};
 use crate::approval::{self, TrustCommand, TrustReply};
@@ -153,10 +153,10 @@ pub type Finished = crate::protocol::Finished<Reply>;
 /// ```
 pub struct Memory {
     engine: Engine<Reply>,
-    scope: Rc<Scope>,
-    corpus: Rc<RefCell<Corpus>>,
-    notebook: Rc<Notebook>,
-    entries: Rc<Entries>,
+    scope: Arc<Scope>,
+    corpus: Arc<AtomicRefCell<Corpus>>,
+    notebook: Arc<Notebook>,
+    entries: Arc<Entries>,
 }
 
 impl Memory {
@@ -182,13 +182,13 @@ impl Memory {
         let entries = Entries::new(entries).map_err(|_| ConfigError::InvalidScope(agent))?;
         let refused = |_| ConfigError::InvalidProject(slug.as_ref().map(ToString::to_string).unwrap_or_default());
         let layout = Layout::new(slug.as_ref()).map_err(refused)?.with_long_term(long_term);
-        let corpus = Rc::new(RefCell::new(Corpus::new(&layout)));
+        let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
-            scope: Rc::new(Scope { layout, path_prefix, limits, index_file, trust }),
-            notebook: Rc::new(Notebook::new(corpus.clone())),
+            scope: Arc::new(Scope { layout, path_prefix, limits, index_file, trust }),
+            notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
-            entries: Rc::new(entries),
+            entries: Arc::new(entries),
         })
     }
 
@@ -321,9 +321,9 @@ fn with_harmless_errors(mut step: Step) -> Step {
 
 async fn run(
     call: Call,
-    corpus: Rc<RefCell<Corpus>>,
-    notebook: Rc<Notebook>,
-    entries: Rc<Entries>,
+    corpus: Arc<AtomicRefCell<Corpus>>,
+    notebook: Arc<Notebook>,
+    entries: Arc<Entries>,
     command: Command,
 ) -> Result<Reply, Error> {
     Ok(match command {
@@ -378,5 +378,16 @@ fn check(limits: &Limits) -> Result<(), ConfigError> {
             Err(ConfigError::LimitTooSmall(alloc::format!("{name} ({given}, at least {least})")))
         }
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_can_move_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<Memory>();
     }
 }

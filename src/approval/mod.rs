@@ -5,8 +5,8 @@
 //! meanwhile waits on.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::document::{Outside, head};
@@ -149,7 +149,7 @@ pub struct SkippedItem {
 /// Runs a command.
 pub(crate) async fn run(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     entries: &Entries,
     command: TrustCommand,
 ) -> Result<TrustReply, Error> {
@@ -176,7 +176,7 @@ pub(crate) async fn run(
 }
 
 /// All that waits, by path.
-async fn waiting(call: &Call, notebook: &Rc<Notebook>, entries: &Entries) -> Result<Vec<Waiting>, Error> {
+async fn waiting(call: &Call, notebook: &Arc<Notebook>, entries: &Entries) -> Result<Vec<Waiting>, Error> {
     let mut waiting = entries::waiting(call, entries).await?;
     waiting.extend(notebook::waiting(call, notebook).await?);
     order::sort_slice(&mut waiting, |a, b| a.path.as_str().cmp(b.path.as_str()));

@@ -1,9 +1,9 @@
 //! [`Fs`]: what a command sees of the outside, and the mailbox behind it.
 
 use alloc::collections::VecDeque;
-use alloc::rc::Rc;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -52,7 +52,7 @@ impl Mailbox {
 /// Operations that are awaited together must commute, as the host may perform them in any order.
 #[derive(Clone, Default)]
 pub(crate) struct Fs {
-    pub(super) mailbox: Rc<RefCell<Mailbox>>,
+    pub(super) mailbox: Arc<AtomicRefCell<Mailbox>>,
 }
 
 impl Fs {
@@ -151,7 +151,7 @@ impl Fs {
 
 /// An operation under way. Completes when the host has answered it.
 pub(crate) struct Operation<T> {
-    mailbox: Rc<RefCell<Mailbox>>,
+    mailbox: Arc<AtomicRefCell<Mailbox>>,
     state: State,
     pick: fn(FsOutcome) -> Option<T>,
 }

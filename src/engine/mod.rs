@@ -15,10 +15,10 @@ mod validate;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
@@ -88,8 +88,8 @@ pub(crate) struct Engine<R> {
 
 struct Task<R> {
     operation: &'static str,
-    future: Pin<Box<dyn Future<Output = Result<R, Error>>>>,
-    mailbox: Rc<RefCell<Mailbox>>,
+    future: Pin<Box<dyn Future<Output = Result<R, Error>> + Send>>,
+    mailbox: Arc<AtomicRefCell<Mailbox>>,
     requests_made: u32,
     in_flight: u32,
     /// An operation of it has changed the store, or may have.
@@ -123,7 +123,7 @@ impl<R: 'static> Engine<R> {
         command: impl FnOnce(Fs) -> F,
     ) -> Result<Step<R>, ProtocolError>
     where
-        F: Future<Output = Result<R, Error>> + 'static,
+        F: Future<Output = Result<R, Error>> + Send + 'static,
     {
         if let Some(last) = self.last_command
             && id <= last

@@ -1,7 +1,7 @@
 //! What the commands of one scope share, and what one command is given.
 
-use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 
 use super::{Fs, Limits};
 use crate::store::{Layout, LocalTime, RelPath};
@@ -65,7 +65,7 @@ impl Scope {
 #[derive(Clone)]
 pub(crate) struct Call {
     pub(crate) fs: Fs,
-    pub(crate) scope: Rc<Scope>,
+    pub(crate) scope: Arc<Scope>,
     pub(crate) now: LocalTime,
     /// Every text that the command stores passes it.
     pub(crate) screen: Screen,

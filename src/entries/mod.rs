@@ -25,10 +25,10 @@ mod view;
 mod write;
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 
 pub(crate) use adopt::{Adoption, hash, is_mark};
 pub use adopt::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
@@ -236,16 +236,16 @@ impl EntriesCommand {
 /// What the commands of one memory share.
 #[derive(Default)]
 pub(crate) struct Entries {
-    scope: Option<Rc<EntriesScope>>,
-    corpus: Rc<RefCell<Corpus>>,
-    parsed: RefCell<Parsed>,
-    runs: RefCell<Vec<Run>>,
+    scope: Option<Arc<EntriesScope>>,
+    corpus: Arc<AtomicRefCell<Corpus>>,
+    parsed: AtomicRefCell<Parsed>,
+    runs: AtomicRefCell<Vec<Run>>,
 }
 
 impl Entries {
     pub(crate) fn new(config: Option<EntriesConfig>) -> Result<Self, PathError> {
         let scope = config.map(EntriesScope::new).transpose()?;
-        Ok(Self { scope: scope.map(Rc::new), ..Self::default() })
+        Ok(Self { scope: scope.map(Arc::new), ..Self::default() })
     }
 
     /// Where the entries are that this memory was opened for.
@@ -253,7 +253,7 @@ impl Entries {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
     }
 
-    fn scope(&self) -> Result<&Rc<EntriesScope>, Error> {
+    fn scope(&self) -> Result<&Arc<EntriesScope>, Error> {
         self.scope.as_ref().ok_or_else(|| {
             let help = "open the memory with the name of an agent";
             Error::invalid_argument("this memory was opened without an agent", help)

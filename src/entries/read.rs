@@ -1,7 +1,7 @@
 //! Questions: `get`, `list`, `find`, `hydrate` and `explain`. They see what is stored and what a run holds.
 
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -172,7 +172,7 @@ pub struct ExplainReply {
 
 /// An entry that is stored, or held by a run.
 struct Readable {
-    entry: Rc<Entry>,
+    entry: Arc<Entry>,
     path: Option<RelPath>,
     doc: Option<DocId>,
     shared: bool,
@@ -221,7 +221,7 @@ fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable> {
         expired: stored.is_expired(now),
     });
     let held = held.iter().map(|held| Readable {
-        entry: Rc::new(held.entry.clone()),
+        entry: Arc::new(held.entry.clone()),
         path: None,
         doc: None,
         shared: is_shared(&held.entry),

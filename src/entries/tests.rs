@@ -15,13 +15,13 @@ const HOUR: i64 = 3_600;
 /// A store, the entries of an agent of it, and a clock.
 struct World {
     store: Store,
-    entries: Rc<Entries>,
+    entries: Arc<Entries>,
     seconds: i64,
 }
 
 impl World {
     fn with(config: EntriesConfig) -> Self {
-        let entries = Rc::new(Entries::new(Some(config)).unwrap());
+        let entries = Arc::new(Entries::new(Some(config)).unwrap());
         Self { store: Store::default(), entries, seconds: 1_900_000_000 }
     }
 
@@ -36,7 +36,7 @@ impl World {
     /// The same store as another process sees it.
     fn reopen(&mut self) {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
-        self.entries = Rc::new(Entries::new(Some(config)).unwrap());
+        self.entries = Arc::new(Entries::new(Some(config)).unwrap());
     }
 
     fn now(&self) -> LocalTime {
@@ -898,11 +898,11 @@ fn the_workspace_is_shared_and_has_its_own_cap() {
     let shared = world.keep("k", "v", "workspace");
     assert_eq!(shared.path, "workspaces/w/entries/k.md");
     world.keep("own", "v", "core");
-    world.entries = Rc::new(Entries::new(Some(config("b"))).unwrap());
+    world.entries = Arc::new(Entries::new(Some(config("b"))).unwrap());
     assert_eq!(world.keys(), ["k"]);
     world.keep("l", "v", "workspace");
     assert_eq!(world.keep("m", "v", "workspace").evicted, ["k"]);
-    world.entries = Rc::new(Entries::new(Some(config("a"))).unwrap());
+    world.entries = Arc::new(Entries::new(Some(config("a"))).unwrap());
     assert_eq!(world.keys(), ["l", "m", "own"]);
     // Three quarters of the budget are for the agent's own.
     let shares = world.hydrate(40, None);
@@ -953,7 +953,7 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
 fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesVerb]) -> Vec<Result<EntriesReply, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
-        let entries = Rc::new(Entries::new(Some(config)).unwrap());
+        let entries = Arc::new(Entries::new(Some(config)).unwrap());
         let verb = verbs[usize::try_from(number).unwrap()].clone();
         async move { run(&call_at(fs, now), &entries, EntriesCommand::new(verb)).await }
     })
@@ -1030,7 +1030,7 @@ fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_pers
         let now = world.now();
         let verbs = stores(&["core", "daily"], None);
         let replies = world.store.race(2, seed, |fs, number| {
-            let entries = Rc::new(Entries::new(Some(EntriesConfig::of_agent("a"))).unwrap());
+            let entries = Arc::new(Entries::new(Some(EntriesConfig::of_agent("a"))).unwrap());
             let verb = verbs[usize::try_from(number).unwrap()].clone();
             let provenance = (number == 0).then_some(Provenance::Tool);
             let command = EntriesCommand { provenance, ..EntriesCommand::new(verb) };
@@ -1257,7 +1257,7 @@ fn explain_says_why_of_every_entry() {
 #[test]
 fn a_memory_without_an_agent_has_no_entries() {
     let mut world = World::new();
-    world.entries = Rc::new(Entries::new(None).unwrap());
+    world.entries = Arc::new(Entries::new(None).unwrap());
     let refused = world.get("k").unwrap_err();
     assert_eq!(refused.message, "this memory was opened without an agent");
     let alone = World::capped(9).run(EntriesVerb::Store { entry: entry("k", "v", "workspace"), base: None });

@@ -5,8 +5,8 @@
 //! of whoever shares the store. It is empty, and no folder is listed, until the first command that needs entries.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -29,7 +29,7 @@ pub(super) struct Stored {
     /// As the host knows the bytes.
     pub(super) version: Version,
     pub(super) shared: bool,
-    pub(super) entry: Rc<Entry>,
+    pub(super) entry: Arc<Entry>,
 }
 
 /// A file that stands where an entry would, and is none.
@@ -46,7 +46,7 @@ pub struct EntryProblem {
 /// What was parsed of the files, by their numbers in the index.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
-    by_doc: SortedMap<DocId, Result<Rc<Entry>, Problem>>,
+    by_doc: SortedMap<DocId, Result<Arc<Entry>, Problem>>,
 }
 
 /// The entries at one moment.
@@ -114,7 +114,7 @@ impl Parsed {
             let (Some(doc), false) = (corpus.files.doc(id), self.by_doc.contains_key(&id)) else { continue };
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
             let entry = Entry::parse(&pool.folder, path, doc.text(), doc.modified, pool.shared);
-            self.by_doc.insert(id, entry.map(Rc::new));
+            self.by_doc.insert(id, entry.map(Arc::new));
         }
     }
 }

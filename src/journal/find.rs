@@ -1,8 +1,8 @@
 //! `search`: the literal search over everything the scope holds.
 
 use alloc::format;
-use alloc::rc::Rc;
-use core::cell::RefCell;
+use alloc::sync::Arc;
+use atomic_refcell::AtomicRefCell;
 
 use super::{MAX_QUERY_BYTES, SearchRequest};
 use crate::engine::Call;
@@ -12,7 +12,7 @@ use crate::search::{Corpus, FolderScope, Purpose, SearchResults, Terms, read_all
 /// Searches; brings the corpus up to date first, unless the host vouches that nothing changed.
 pub(super) async fn search(
     call: &Call,
-    corpus: &Rc<RefCell<Corpus>>,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
     request: &SearchRequest,
 ) -> Result<SearchResults, Error> {
     if request.query.len() > MAX_QUERY_BYTES {

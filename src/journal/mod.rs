@@ -17,10 +17,10 @@ mod slash;
 mod target;
 mod write;
 
-use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 
 pub use backup::BackupReply;
 pub(crate) use backup::restore_file;
@@ -320,7 +320,7 @@ impl JournalCommand {
 /// Runs a command.
 pub(crate) async fn run(
     call: &Call,
-    corpus: &Rc<RefCell<Corpus>>,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
     command: JournalCommand,
 ) -> Result<JournalReply, Error> {
     let command = screen::screened(call, command)?;

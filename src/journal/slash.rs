@@ -4,9 +4,9 @@
 //! that tools use. Whatever it replaces or deletes is backed up first, or left alone.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
-use core::cell::RefCell;
+use alloc::sync::Arc;
+use atomic_refcell::AtomicRefCell;
 
 use super::{
     DEFAULT_READ_BYTES, EditChange, FileState, SearchRequest, Target, TargetRole, WriteMode, backup, edit, find, read,
@@ -100,7 +100,11 @@ impl SlashCommand {
 }
 
 /// Runs a command; the reply is text for a person.
-pub(super) async fn run(call: &Call, corpus: &Rc<RefCell<Corpus>>, command: SlashCommand) -> Result<String, Error> {
+pub(super) async fn run(
+    call: &Call,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
+    command: SlashCommand,
+) -> Result<String, Error> {
     match command {
         SlashCommand::Status => Ok(read::status(call).await?.text),
         SlashCommand::Search(query) => {

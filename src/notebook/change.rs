@@ -1,8 +1,8 @@
 //! Changes to the notebook: what the index must know first, then the change.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::config::load_config;
@@ -43,7 +43,7 @@ pub(super) async fn today(call: &Call) -> Result<TodayReply, Error> {
 /// Keeps a note. The index says where its links lead, and what has its title already.
 pub(super) async fn remember(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     request: &RememberRequest,
 ) -> Result<RememberReply, Error> {
     create::checked_title(&request.title)?;
@@ -74,7 +74,7 @@ pub(super) async fn init(call: &Call) -> Result<InitReply, Error> {
 /// Writes a link at the end of a note, unless it links there.
 pub(super) async fn link(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     from: &str,
     to: &str,
     text: Option<&str>,
@@ -98,7 +98,7 @@ pub(super) async fn link(
 /// Gives a note another title and name.
 pub(super) async fn rename(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     note: &str,
     title: &str,
 ) -> Result<RenameReply, Error> {
@@ -139,7 +139,7 @@ pub(super) async fn rename(
 ///
 /// Commands that change the notebook begin with it. What keeps it from being finished is no reason to refuse
 /// them: the next rename says it.
-pub(super) async fn settle(call: &Call, notebook: &Rc<Notebook>) {
+pub(super) async fn settle(call: &Call, notebook: &Arc<Notebook>) {
     // Its result is that of the process that began it, which is told.
     let _ = finish_rename(call, notebook, None).await;
 }
@@ -148,7 +148,7 @@ pub(super) async fn settle(call: &Call, notebook: &Rc<Notebook>) {
 /// name of a note and its new title.
 async fn finish_rename(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     asked: Option<(&str, &str)>,
 ) -> Result<Option<RenameReply>, Error> {
     if !Intent::is_there(call).await? {
@@ -193,7 +193,7 @@ async fn finish_rename(
 }
 
 /// Removes a note.
-pub(super) async fn forget(call: &Call, notebook: &Rc<Notebook>, note: &str) -> Result<ForgetReply, Error> {
+pub(super) async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<ForgetReply, Error> {
     catch_up(call, notebook).await?;
     let (path, backlinks) = look(notebook, call, |snapshot| {
         let note = snapshot.find(note)?;
@@ -242,7 +242,7 @@ pub(super) async fn remember_error(call: &Call, tool: &str, error: &str) -> Resu
 /// Keeps the summary of a tool's output.
 pub(super) async fn remember_summary(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     tool: &str,
     summary: &str,
 ) -> Result<RememberReply, Error> {

@@ -76,7 +76,7 @@ pub(crate) struct Renamed<'a> {
     /// They stay, so links by them do.
     pub(crate) aliases: &'a [String],
     /// Whether no other note answers to this name or title: a link by it would be ambiguous otherwise.
-    pub(crate) is_unambiguous: &'a dyn Fn(&str) -> bool,
+    pub(crate) is_unambiguous: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 impl Renamed<'_> {

@@ -2,8 +2,8 @@
 //! notebook knows.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::files::notebook_file;
@@ -20,7 +20,7 @@ const NAMED_PAGES: usize = 5;
 /// The command with the page that it names, if it names one, by its path below the notebook.
 pub(crate) async fn locate_page(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     command: JournalCommand,
 ) -> Result<JournalCommand, Error> {
     Ok(match command {
@@ -38,7 +38,7 @@ pub(crate) async fn locate_page(
     })
 }
 
-async fn page(call: &Call, notebook: &Rc<Notebook>, name: &str) -> Result<Target, Error> {
+async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Target, Error> {
     // Shared long-term memory lies outside of a project's notebook, and none of these files is a page.
     if call.scope.kept_file(name).is_some() {
         return Ok(Target::Page(name.to_string()));

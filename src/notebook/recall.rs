@@ -1,8 +1,8 @@
 //! `recall`: the notes that answer a question best, and why.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -32,7 +32,7 @@ const MAX_ATTEMPTS: u32 = 8;
 /// Finds notes; brings the index up to date first, unless the host vouches that nothing changed.
 pub(super) async fn recall(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     request: &RecallRequest,
 ) -> Result<RecallReply, Error> {
     recall_of(call, notebook, request, false).await
@@ -41,7 +41,7 @@ pub(super) async fn recall(
 /// Finds notes that may go into a prompt.
 pub(super) async fn recall_approved(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     request: &RecallRequest,
 ) -> Result<RecallReply, Error> {
     recall_of(call, notebook, request, true).await
@@ -49,7 +49,7 @@ pub(super) async fn recall_approved(
 
 async fn recall_of(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     request: &RecallRequest,
     only_approved: bool,
 ) -> Result<RecallReply, Error> {
@@ -102,7 +102,7 @@ async fn recall_of(
 /// The numbers of the notes that a filter lets through, ascending; `None` for all.
 async fn accepted(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     filter: &NoteFilter,
     only_approved: bool,
 ) -> Result<Option<Vec<DocId>>, Error> {

@@ -63,10 +63,10 @@ pub(crate) struct RenameSources<'a> {
     /// The notes that could not be read, so that nobody knows whether they link to it.
     pub(crate) unread: &'a [Warning],
     /// Whether a link of the note at this path, below the root of the notebook, leads to it.
-    pub(crate) leads_to_old: &'a dyn Fn(&str, &Link) -> bool,
+    pub(crate) leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
     /// Whether no note but it answers to this name, title or alias; the one at the second path, below the
     /// root of the notebook, is it as well.
-    pub(crate) is_unambiguous: &'a dyn Fn(&str, &str) -> bool,
+    pub(crate) is_unambiguous: &'a (dyn Fn(&str, &str) -> bool + Send + Sync),
     /// Whether notes of its folder are called by their titles, as Obsidian calls them.
     pub(crate) verbatim_names: bool,
 }
@@ -600,7 +600,7 @@ impl Task<'_> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::rc::Rc;
+    use alloc::sync::Arc;
 
     use super::super::run::{Notebook, run};
     use super::super::testing::{Store, call_at, day, path};
@@ -621,7 +621,10 @@ mod tests {
         ])
     }
 
-    fn sources<'a>(linking: &'a [RelPath], leads_to_old: &'a dyn Fn(&str, &Link) -> bool) -> RenameSources<'a> {
+    fn sources<'a>(
+        linking: &'a [RelPath],
+        leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
+    ) -> RenameSources<'a> {
         RenameSources { linking, unread: &[], leads_to_old, is_unambiguous: &|_, _| true, verbatim_names: false }
     }
 
@@ -629,7 +632,7 @@ mod tests {
         call: &Call,
         title: &str,
         linking: &[RelPath],
-        leads_to_old: &dyn Fn(&str, &Link) -> bool,
+        leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync),
     ) -> Result<RenameReply, Error> {
         let sources = sources(linking, leads_to_old);
         match rename(call, &NotebookConfig::default(), &path(OLD), title, &sources).await? {
@@ -641,7 +644,7 @@ mod tests {
     fn rename_to(store: &mut Store, title: &'static str) -> Result<RenameReply, Error> {
         store.run(|fs| async move {
             let linking = [path("daily/log.md"), path("facts/other.md"), path(OLD), path("gone.md")];
-            let leads_to_old: &dyn Fn(&str, &Link) -> bool =
+            let leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync) =
                 &|_, link| ["port", "facts/port", "../facts/port.md"].contains(&link.target.as_str());
             renamed(&call_at(fs, day()), title, &linking, leads_to_old).await
         })
@@ -731,7 +734,7 @@ mod tests {
         let retitle = |store: &mut Store| {
             store.run(|fs| async move {
                 let linking = [path("daily/log.md"), path("facts/other.md")];
-                let leads_to_old: &dyn Fn(&str, &Link) -> bool =
+                let leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync) =
                     &|_, link| ["Port", "facts/port"].contains(&link.target.as_str());
                 renamed(&call_at(fs, day()), "Port!", &linking, leads_to_old).await
             })
@@ -788,7 +791,7 @@ mod tests {
 
     /// As a process of its own would run it.
     async fn run_alone(fs: crate::engine::Fs, command: NotebookCommand) -> Result<NotebookReply, Error> {
-        run(&call_at(fs, day()), &Rc::new(Notebook::default()), command).await
+        run(&call_at(fs, day()), &Arc::new(Notebook::default()), command).await
     }
 
     fn rename_command(note: &str, title: &str) -> NotebookCommand {

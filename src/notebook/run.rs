@@ -1,10 +1,10 @@
 //! Runs notebook commands: brings the index up to date, then asks or changes.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 
 use super::attachments::Attachments;
 use super::config::{FoundConfig, NotebookConfig, Warning, load_config};
@@ -30,21 +30,21 @@ const NAMED_PROBLEMS: usize = 3;
 /// What the commands of one notebook share.
 #[derive(Default)]
 pub(crate) struct Notebook {
-    pub(super) corpus: Rc<RefCell<Corpus>>,
-    pub(super) session: RefCell<Session>,
-    config: RefCell<Option<KnownConfig>>,
+    pub(super) corpus: Arc<AtomicRefCell<Corpus>>,
+    pub(super) session: AtomicRefCell<Session>,
+    config: AtomicRefCell<Option<KnownConfig>>,
 }
 
 /// The configuration that the index was made with.
 #[derive(Clone)]
 struct KnownConfig {
     version: Option<Version>,
-    config: Rc<NotebookConfig>,
+    config: Arc<NotebookConfig>,
     warnings: Vec<Warning>,
 }
 
 impl Notebook {
-    pub(crate) fn new(corpus: Rc<RefCell<Corpus>>) -> Self {
+    pub(crate) fn new(corpus: Arc<AtomicRefCell<Corpus>>) -> Self {
         Self { corpus, ..Self::default() }
     }
 
@@ -59,7 +59,7 @@ impl Notebook {
 /// Runs a command.
 pub(crate) async fn run(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     command: NotebookCommand,
 ) -> Result<NotebookReply, Error> {
     let command = screen::screened(call, command.below_notebook(&call.scope))?;
@@ -68,7 +68,7 @@ pub(crate) async fn run(
     Ok(reply)
 }
 
-async fn run_screened(call: &Call, notebook: &Rc<Notebook>, command: NotebookCommand) -> Result<NotebookReply, Error> {
+async fn run_screened(call: &Call, notebook: &Arc<Notebook>, command: NotebookCommand) -> Result<NotebookReply, Error> {
     if command.changes_notes() {
         change::settle(call, notebook).await;
     }
@@ -162,7 +162,7 @@ async fn run_screened(call: &Call, notebook: &Rc<Notebook>, command: NotebookCom
 }
 
 /// The notes that wait to be approved.
-pub(crate) async fn waiting(call: &Call, notebook: &Rc<Notebook>) -> Result<Vec<Waiting>, Error> {
+pub(crate) async fn waiting(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec<Waiting>, Error> {
     catch_up(call, notebook).await?;
     let standing = |view: &NoteView<'_>| Standing::of(&view.note.frontmatter).unapproved();
     let ids = |snapshot: &Snapshot<'_>| {
@@ -220,7 +220,7 @@ async fn waiting_in_shared(call: &Call) -> Result<Option<Waiting>, Error> {
 }
 
 /// Brings the index up to date, under the configuration as it is now.
-pub(super) async fn catch_up(call: &Call, notebook: &Rc<Notebook>) -> Result<Rc<NotebookConfig>, Error> {
+pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Arc<NotebookConfig>, Error> {
     let found = load_config(call).await?;
     let config = adopt(call, notebook, found);
     read_index_file(call, &notebook.corpus).await;
@@ -231,24 +231,24 @@ pub(super) async fn catch_up(call: &Call, notebook: &Rc<Notebook>) -> Result<Rc<
 }
 
 /// The configuration of the last time, if there was one.
-pub(super) fn known_config(notebook: &Notebook) -> Option<Rc<NotebookConfig>> {
+pub(super) fn known_config(notebook: &Notebook) -> Option<Arc<NotebookConfig>> {
     notebook.config.borrow().as_ref().map(|known| known.config.clone())
 }
 
 /// Takes a configuration over; where it is another, other files may be notes.
-fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Rc<NotebookConfig> {
+fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Arc<NotebookConfig> {
     let mut known = notebook.config.borrow_mut();
     if let Some(known) = known.as_ref()
         && known.version == found.version
     {
         return known.config.clone();
     }
-    let config = Rc::new(found.config);
+    let config = Arc::new(found.config);
     let scope = call.scope.clone();
     let rules = config.clone();
     let coverage = move |path: &RelPath| covers(&scope, &rules, path);
     let mut corpus = notebook.corpus.borrow_mut();
-    corpus.cover(Rc::new(coverage), found.version.clone());
+    corpus.cover(Arc::new(coverage), found.version.clone());
     corpus.read_tags(config.tag_syntax());
     *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
     config
@@ -313,7 +313,7 @@ fn look_as<T>(
 /// Reads the texts that an answer needs and that the index was not made from.
 pub(super) async fn read_texts(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
 ) -> Result<(), Error> {
     read_texts_as(call, notebook, false, needed).await
@@ -322,7 +322,7 @@ pub(super) async fn read_texts(
 /// Reads the texts that an answer needs, as zk would see the notes or as they are.
 async fn read_texts_as(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     as_zk: bool,
     needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
 ) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! [`Session`]: the memories of a conversation, and those of one of its turns.
 
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -46,7 +46,7 @@ impl Session {
 }
 
 /// Takes the newest facts into the session.
-pub(super) async fn load(call: &Call, notebook: &Rc<Notebook>, limit: u32) -> Result<u32, Error> {
+pub(super) async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, Error> {
     catch_up(call, notebook).await?;
     let limit = limit as usize;
     let mut looked_at = limit;
@@ -118,7 +118,7 @@ fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
 /// Recalls for a turn. What is found after a later turn has asked, or the same turn again, is dropped.
 pub(super) async fn recall_for_turn(
     call: &Call,
-    notebook: &Rc<Notebook>,
+    notebook: &Arc<Notebook>,
     turn: u64,
     query: String,
     limit: u32,

@@ -3,8 +3,8 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::future::Future;
 
@@ -32,7 +32,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let layout = Layout::new(slug.as_ref()).expect("a layout");
     Call {
         fs,
-        scope: Rc::new(Scope {
+        scope: Arc::new(Scope {
             layout,
             path_prefix: String::new(),
             limits: Limits::default(),
@@ -96,7 +96,7 @@ impl Store {
     pub(crate) fn run<T, F>(&mut self, command: impl FnOnce(Fs) -> F) -> Result<T, Error>
     where
         T: 'static,
-        F: Future<Output = Result<T, Error>> + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let mut command = Some(command);
         let start = |fs: Fs, _| (command.take().expect("called once"))(fs);
@@ -112,7 +112,7 @@ impl Store {
     ) -> Vec<Result<T, Error>>
     where
         T: 'static,
-        F: Future<Output = Result<T, Error>> + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let mut engine: Engine<T> = Engine::new(1, Limits::default());
         let mut requests = Vec::new();

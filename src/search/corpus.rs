@@ -1,10 +1,10 @@
 //! [`Corpus`]: the searched files as they were last read.
 
 use alloc::collections::VecDeque;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 use core::cmp::Reverse;
 
 use super::files::{DocId, Document, EncodedNote, Files};
@@ -55,11 +55,11 @@ pub(crate) struct FolderScope {
 }
 
 /// Which files are notes, by their paths.
-pub(crate) type Coverage = Rc<dyn Fn(&RelPath) -> bool>;
+pub(crate) type Coverage = Arc<dyn Fn(&RelPath) -> bool + Send + Sync>;
 
 /// What an index file gives.
 pub(super) struct Restored {
-    pub(super) file: Rc<Vec<u8>>,
+    pub(super) file: Arc<Vec<u8>>,
     pub(super) ranked: RankedIndex,
     pub(super) documents: Vec<(DocId, Document)>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
@@ -126,9 +126,9 @@ impl Default for Corpus {
             unsaved: 0,
             skipped: SortedMap::default(),
             pages: SortedMap::default(),
-            coverage: Rc::new(is_markdown),
+            coverage: Arc::new(is_markdown),
             configuration: None,
-            journal: Rc::new(|_| true),
+            journal: Arc::new(|_| true),
             rules: 0,
             loaded: false,
             keeps_texts: false,
@@ -140,7 +140,7 @@ impl Corpus {
     /// Of a scope, with nothing in it.
     pub(crate) fn new(layout: &Layout) -> Self {
         let layout = layout.clone();
-        Self { journal: Rc::new(move |path| layout.is_journal(path)), ..Self::default() }
+        Self { journal: Arc::new(move |path| layout.is_journal(path)), ..Self::default() }
     }
 
     /// Whether the host's word that nothing changed is enough to answer from memory.
@@ -474,7 +474,7 @@ impl Corpus {
 /// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
 pub(crate) async fn refresh(
     call: &Call,
-    corpus: &Rc<RefCell<Corpus>>,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
     scopes: Vec<FolderScope>,
     purpose: Purpose,
 ) -> Result<(), Error> {
@@ -509,7 +509,7 @@ pub(crate) async fn refresh(
 /// Lists a folder, pages that are unchanged by their version alone, and adds what is to be read.
 async fn look_through(
     fs: &Fs,
-    corpus: &Rc<RefCell<Corpus>>,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
     scope: &FolderScope,
     limits: &Limits,
     changed: &mut Vec<Entry>,
@@ -546,7 +546,7 @@ async fn look_through(
 }
 
 /// Reads files into the corpus, many at once.
-async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits, purpose: Purpose) {
+async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits, purpose: Purpose) {
     let (regular, special): (Vec<Entry>, Vec<Entry>) =
         changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
     for entry in special {
@@ -587,7 +587,7 @@ async fn read(fs: &Fs, corpus: &Rc<RefCell<Corpus>>, changed: Vec<Entry>, limits
 }
 
 /// Reads the texts of files that the index was not made from. One that has changed since is a new file.
-pub(crate) async fn load_texts(call: &Call, corpus: &Rc<RefCell<Corpus>>, ids: &[DocId]) {
+pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, ids: &[DocId]) {
     let limits = &call.scope.limits;
     for batch in ids.chunks(READ_BATCH) {
         let wanted: Vec<(DocId, RelPath, u64)> = {
@@ -616,7 +616,7 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Rc<RefCell<Corpus>>, ids: &
 }
 
 /// Reads every text that the index was not made from.
-pub(crate) async fn read_all(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
+pub(crate) async fn read_all(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     let missing: Vec<DocId> = {
         let mut corpus = corpus.borrow_mut();
         corpus.keeps_texts = true;

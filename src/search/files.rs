@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Bound, Range};
 
@@ -23,7 +23,7 @@ pub(crate) struct Files {
     live_bytes: u64,
     dead_bytes: u64,
     /// The index file, if one was read.
-    index_file: Rc<Vec<u8>>,
+    index_file: Arc<Vec<u8>>,
 }
 
 /// A file.
@@ -132,7 +132,7 @@ impl Files {
     }
 
     /// The index file that notes are a part of.
-    pub(crate) fn set_index_file(&mut self, file: Rc<Vec<u8>>) {
+    pub(crate) fn set_index_file(&mut self, file: Arc<Vec<u8>>) {
         self.index_file = file;
     }
 

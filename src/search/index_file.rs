@@ -5,10 +5,10 @@
 //! it is not used. It is written in parts, as a host need not take more at once, of which each says which
 //! writing it belongs to.
 
-use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -86,7 +86,7 @@ struct Entry<'a> {
 }
 
 /// Takes the index over from the store, if the corpus is empty and the store has one.
-pub(crate) async fn read(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
+pub(crate) async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     if !call.scope.index_file || !corpus.borrow().is_untouched() {
         return;
     }
@@ -107,7 +107,7 @@ fn is_of_scope(call: &Call, index: &Restored) -> bool {
 }
 
 /// Writes the index, if so much has changed since that it is worth it.
-pub(crate) async fn save(call: &Call, corpus: &Rc<RefCell<Corpus>>) {
+pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     let bytes = {
         let corpus = corpus.borrow();
         let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
@@ -180,7 +180,7 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus) -> Option<Restored> {
     const START: usize = HEAD_BYTES + LENGTH_BYTES;
     let length = bytes.get(HEAD_BYTES..)?.first_chunk::<LENGTH_BYTES>()?;
     let end = usize::try_from(u64::from_le_bytes(*length)).ok()?.checked_add(START)?;
-    let file = Rc::new(bytes);
+    let file = Arc::new(bytes);
     let catalog: Catalog<'_> = postcard::from_bytes(file.get(START..end)?).ok()?;
     let last = catalog.notes.last().map_or(0, |entry| entry.id as usize);
     let is_sorted = catalog.notes.is_sorted_by(|one, next| one.id < next.id);

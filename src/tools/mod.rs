@@ -22,10 +22,10 @@ mod schema;
 mod table;
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 
 pub use answer::MAX_ANSWER_BYTES;
 pub use arguments::MAX_ARGUMENT_BYTES;
@@ -150,8 +150,8 @@ pub fn tools(sets: &[ToolSet]) -> Vec<Tool> {
 /// What the commands of the families share.
 #[derive(Clone, Copy)]
 pub(crate) struct Families<'a> {
-    pub(crate) corpus: &'a Rc<RefCell<Corpus>>,
-    pub(crate) notebook: &'a Rc<Notebook>,
+    pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
+    pub(crate) notebook: &'a Arc<Notebook>,
     pub(crate) entries: &'a Entries,
 }
 

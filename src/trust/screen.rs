@@ -5,10 +5,10 @@
 //! proof, and the engine changes no file without one.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
 
 use super::echo::{Echo, echo};
@@ -104,7 +104,7 @@ pub(crate) struct Screen {
     config: TrustConfig,
     /// The scope of the memory; `None` in tests of the policy alone.
     layout: Option<Layout>,
-    done: Rc<RefCell<Done>>,
+    done: Arc<AtomicRefCell<Done>>,
 }
 
 /// What was done to texts, for the reply.
@@ -122,7 +122,7 @@ const SECRET_REACH: usize = 32 << 10;
 
 impl Screen {
     pub(crate) fn new(config: TrustConfig) -> Self {
-        Self { config, layout: None, done: Rc::default() }
+        Self { config, layout: None, done: Arc::default() }
     }
 
     /// The policy for the files of a scope.

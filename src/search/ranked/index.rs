@@ -6,7 +6,7 @@
 //! Inside, a document is known by its slot, its place among all that the index has.
 
 use alloc::boxed::Box;
-use alloc::rc::Rc;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -155,7 +155,7 @@ impl RankedIndex {
         self.encode(&mut file);
         file.shrink_to_fit();
         let range = 0..file.len();
-        if let Some(settled) = Self::decode(Rc::new(file), range) {
+        if let Some(settled) = Self::decode(Arc::new(file), range) {
             *self = settled;
         }
     }
@@ -223,7 +223,7 @@ impl RankedIndex {
 
     /// Uses the index that was written to a part of `file`, without copying it. `None` if it cannot be
     /// one. Bytes that were damaged may give wrong answers and nothing worse.
-    pub(crate) fn decode(file: Rc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
+    pub(crate) fn decode(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         let base = Segment::open(file, range)?;
         let docs: Vec<Doc> = base.docs().map(Doc::decode).collect::<Option<_>>()?;
         if !docs.is_sorted_by(|a, b| a.id < b.id) {

@@ -4,7 +4,7 @@
 //! terms by stem and the names of the terms. All numbers are little-endian. Nothing but the documents is
 //! read when it is loaded, so a damaged file may give wrong answers but neither panics nor loops.
 
-use alloc::rc::Rc;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -29,7 +29,7 @@ pub(super) const MAX_TERM_BYTES: usize = TERM_BYTES + STEM_BYTES;
 /// Terms and postings in a file that is kept in memory.
 #[derive(Debug, Default)]
 pub(super) struct Segment {
-    file: Rc<Vec<u8>>,
+    file: Arc<Vec<u8>>,
     docs: Range<usize>,
     postings: Range<usize>,
     terms: Range<usize>,
@@ -39,7 +39,7 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Finds the parts of what [`Writer`] wrote. `None` if they do not make up the range.
-    pub(super) fn open(file: Rc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
+    pub(super) fn open(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         let bytes = file.get(range.clone())?;
         if number(bytes, 0)? != MAGIC {
             return None;

@@ -1,8 +1,8 @@
 //! The index, its persistence and the ranking together.
 
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -69,7 +69,7 @@ fn encoded(index: &RankedIndex) -> Vec<u8> {
 
 fn decoded(bytes: Vec<u8>) -> Option<RankedIndex> {
     let range = 0..bytes.len();
-    RankedIndex::decode(Rc::new(bytes), range)
+    RankedIndex::decode(Arc::new(bytes), range)
 }
 
 #[test]

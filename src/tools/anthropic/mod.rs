@@ -279,7 +279,7 @@ impl Tool<'_> {
         typed: &str,
         place: &Place,
         added: &str,
-        change: &dyn Fn(&str, &str) -> Edited,
+        change: &(dyn Fn(&str, &str) -> Edited + Send + Sync),
     ) -> Result<String, Error> {
         let Place::Stored { area, path } = place else {
             let before = self.folder.entry(place).await?.ok_or_else(|| gone(typed))?;
