@@ -12,42 +12,31 @@ use crate::entries::Entries;
 use crate::journal::{ListedFile, ReadReply, read_file};
 use crate::order;
 use crate::protocol::{EntryKind, Error, ErrorCode};
+use crate::request::{Effect, Request, Run, family};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::RelPath;
 
 /// How many files one page lists at most.
 pub const MAX_LISTED_FILES: u32 = 1000;
 
-/// What can be done with files. Nothing of it changes any.
+/// Lists the files of the scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FilesCommand {
-    /// Lists the files of the scope.
-    List {
-        /// List what comes behind this path, which need not exist any more; `None`: from the start.
-        after: Option<String>,
-        /// How many files at most, from 1 to [`MAX_LISTED_FILES`].
-        limit: u32,
-    },
-    /// Reads a part of a file.
-    Read {
-        /// The file, by its path below the root, whatever the path prefix.
-        path: String,
-        /// Where to start, in bytes.
-        offset: u64,
-        /// How many bytes at most.
-        max_bytes: u32,
-    },
+pub struct ListFiles {
+    /// List what comes after this path, which need not exist any more; `None`: from the start.
+    pub after: Option<String>,
+    /// The most files to list, from 1 to [`MAX_LISTED_FILES`].
+    pub limit: u32,
 }
 
-/// What came of a [`FilesCommand`].
+/// Reads a part of a file. The path of the reply is below the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FilesReply {
-    /// Of `List`.
-    Listed(FilePage),
-    /// Of `Read`. Its path is below the root, as that of every other reply here.
-    Read(ReadReply),
+pub struct ReadFile {
+    /// The file, by its path below the root, with the path prefix or without it.
+    pub path: String,
+    /// Where to start, in bytes.
+    pub offset: u64,
+    /// The most bytes to give.
+    pub max_bytes: u32,
 }
 
 /// A page of the files of a scope.
@@ -61,25 +50,59 @@ pub struct FilePage {
     pub total: u64,
 }
 
-impl FilesCommand {
-    /// The name of the command, as its context keys begin.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::List { .. } => "list-files",
-            Self::Read { .. } => "read-file",
-        }
+impl Request for ListFiles {
+    type Reply = FilePage;
+    const NAME: &'static str = "list-files";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { after: None, limit: 1000 }, Self { after: Some(format!("{name}.md")), limit: 1 }]
+    }
+}
+
+impl Request for ReadFile {
+    type Reply = ReadReply;
+    const NAME: &'static str = "read-file";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let paths = [format!("projects/proj/notes/{name}.md"), format!("agents/a/entries/core/{name}.md")];
+        paths.map(|path| Self { path, offset: 0, max_bytes: 4000 }).to_vec()
+    }
+}
+
+/// The parts of a memory that the commands about files share.
+pub(crate) struct FilesCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) entries: &'a Entries,
+}
+
+family! {
+    "files" in Files, run with FilesCall<'_>;
+    /// A command about files. None of them changes any.
+    FilesCommand =>
+    /// The reply of a [`FilesCommand`].
+    FilesReply {
+        ListFiles,
+        ReadFile,
     }
 }
 
 /// Runs a command.
-pub(crate) async fn run(call: &Call, entries: &Entries, command: FilesCommand) -> Result<FilesReply, Error> {
-    Ok(match command {
-        FilesCommand::List { after, limit } => FilesReply::Listed(list(call, entries, after.as_deref(), limit).await?),
-        FilesCommand::Read { path, offset, max_bytes } => {
-            FilesReply::Read(read(call, entries, &path, offset, max_bytes).await?)
-        }
-    })
+pub(crate) async fn run(with: &FilesCall<'_>, command: FilesCommand) -> Result<FilesReply, Error> {
+    command.run(with).await
+}
+
+impl Run<FilesCall<'_>> for ListFiles {
+    async fn run(self, with: &FilesCall<'_>) -> Result<FilePage, Error> {
+        list(with.call, with.entries, self.after.as_deref(), self.limit).await
+    }
+}
+
+impl Run<FilesCall<'_>> for ReadFile {
+    async fn run(self, with: &FilesCall<'_>) -> Result<ReadReply, Error> {
+        read(with.call, with.entries, &self.path, self.offset, self.max_bytes).await
+    }
 }
 
 async fn list(call: &Call, entries: &Entries, after: Option<&str>, limit: u32) -> Result<FilePage, Error> {

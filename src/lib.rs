@@ -28,6 +28,7 @@ extern crate std;
 
 pub mod agents_md;
 pub mod approval;
+pub mod catalogue;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
@@ -44,6 +45,7 @@ pub mod notebook;
 mod order;
 mod percent;
 pub mod protocol;
+mod request;
 pub mod search;
 mod sorted;
 pub mod store;
@@ -52,3 +54,4 @@ pub mod trust;
 
 pub use engine::Limits;
 pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};
+pub use request::{Answered, CommandInfo, Effect, Request};

@@ -2,21 +2,24 @@
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
+
 use atomic_refcell::AtomicRefCell;
 
-use crate::agents_md::{self, AgentsMdReply, AgentsMdRequest};
-use crate::approval::{self, TrustCommand, TrustReply};
-use crate::context::{self, ContextReply, ContextRequest, PreambleReply, PreambleRequest};
+use crate::agents_md::{self, SyncAgentsMd};
+use crate::approval::{self, TrustCall, TrustCommand, TrustReply};
+use crate::context::{self, Context, Preamble};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{self, ExchangeCommand, ExchangeReply};
-use crate::files::{self, FilesCommand, FilesReply};
-use crate::journal::{self, JournalCommand, JournalReply};
-use crate::notebook::{self, Notebook, NotebookCommand, NotebookReply};
+use crate::files::{self, FilesCall, FilesCommand, FilesReply};
+use crate::journal::{self, JournalCall, JournalCommand, JournalReply};
+use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
+use crate::request::{Answered, CommandInfo, Effect, Request};
 use crate::search::Corpus;
 use crate::store::{Layout, LongTermScope, ProjectSlug, Timestamp};
-use crate::tools::{self, Families, ToolAnswer, ToolCall};
+use crate::tools::{self, CallTool, Families};
 use crate::trust::{ForModel, Screen, SecretPolicy, TrustConfig, secrets_in};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
@@ -62,57 +65,102 @@ pub enum ConfigError {
     LimitTooSmall(String),
 }
 
-/// A command of any family.
-#[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Command {
-    /// Of the journal.
-    Journal(JournalCommand),
-    /// Makes the block that is injected into a prompt.
-    Context(ContextRequest),
-    /// Makes what a conversation begins with.
-    Preamble(PreambleRequest),
-    /// Brings the managed section of AGENTS.md and the entries together.
-    AgentsMd(AgentsMdRequest),
-    /// Of the notebook.
-    Notebook(NotebookCommand),
-    /// Of the entries.
-    Entries(EntriesCommand),
-    /// Of the files.
-    Files(FilesCommand),
-    /// Runs a tool for a model.
-    CallTool(ToolCall),
-    /// What a person decides about text.
-    Trust(TrustCommand),
-    /// Of the exchange with other agents.
-    Exchange(ExchangeCommand),
+/// Makes [`Command`] and [`Reply`] of the families, and of the commands that are a family of their own.
+macro_rules! families {
+    (
+        families { $($(#[$family_doc:meta])* $family:ident($command:ident => $reply:ident),)* }
+        alone { $($(#[$doc:meta])* $request:ident,)* }
+    ) => {
+        /// A command of any family.
+        #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Command {
+            $($(#[$family_doc])* $family($command),)*
+            $($(#[$doc])* $request($request),)*
+        }
+
+        /// The reply of a [`Command`]. Its case is that of the command.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Reply {
+            $($(#[$family_doc])* $family($reply),)*
+            $($(#[$doc])* $request(<$request as Request>::Reply),)*
+        }
+
+        impl Command {
+            /// The name of the command: [`Request::NAME`].
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$family(command) => command.name(),)*
+                    $(Self::$request(_) => $request::NAME,)*
+                }
+            }
+
+            /// The most that the command may do to files: [`Request::EFFECT`].
+            #[must_use]
+            pub fn effect(&self) -> Effect {
+                match self {
+                    $(Self::$family(command) => command.effect(),)*
+                    $(Self::$request(_) => $request::EFFECT,)*
+                }
+            }
+        }
+
+        /// Every command, by family.
+        #[must_use]
+        pub fn catalogue() -> Vec<CommandInfo> {
+            let mut commands = Vec::new();
+            $(commands.extend($command::catalogue());)*
+            $(commands.push(CommandInfo::of::<$request>($request::NAME));)*
+            commands
+        }
+
+        $(
+            impl From<$request> for Command {
+                fn from(request: $request) -> Self {
+                    Self::$request(request)
+                }
+            }
+
+            impl Answered for $request {
+                fn from_reply(reply: Reply) -> Option<Self::Reply> {
+                    match reply {
+                        Reply::$request(reply) => Some(reply),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
 }
 
-/// What came of a [`Command`].
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Reply {
-    /// Of a journal command.
-    Journal(JournalReply),
-    /// Of a context command.
-    Context(ContextReply),
-    /// Of a preamble command.
-    Preamble(PreambleReply),
-    /// Of a command about AGENTS.md.
-    AgentsMd(AgentsMdReply),
-    /// Of a notebook command.
-    Notebook(NotebookReply),
-    /// Of an entries command.
-    Entries(EntriesReply),
-    /// Of a files command.
-    Files(FilesReply),
-    /// Of a tool.
-    Tool(ToolAnswer),
-    /// Of a decision about text.
-    Trust(TrustReply),
-    /// Of an exchange command.
-    Exchange(ExchangeReply),
+families! {
+    families {
+    /// Of the journal.
+    Journal(JournalCommand => JournalReply),
+    /// Of the notebook.
+    Notebook(NotebookCommand => NotebookReply),
+    /// Of the entries.
+    Entries(EntriesCommand => EntriesReply),
+    /// Of the files.
+    Files(FilesCommand => FilesReply),
+    /// A decision of a person about text.
+    Trust(TrustCommand => TrustReply),
+    /// Of the exchange with other agents.
+    Exchange(ExchangeCommand => ExchangeReply),
+    }
+    alone {
+    /// The block that is injected into a prompt.
+    Context,
+    /// The text that a conversation begins with.
+    Preamble,
+    /// Brings the managed section of AGENTS.md and the entries together.
+    SyncAgentsMd,
+    /// Runs a tool for a model.
+    CallTool,
+    }
 }
 
 /// Everything that one call caused.
@@ -129,20 +177,20 @@ pub type Finished = crate::protocol::Finished<Reply>;
 /// finished ones of a step.
 ///
 /// ```
-/// use saddlebag::journal::{JournalCommand, Target, WriteMode};
+/// use saddlebag::journal::{Target, Write, WriteMode};
 /// use saddlebag::protocol::{CommandId, FsOutcome, FsResult, Version, WriteOutcome, AppendOutcome};
 /// use saddlebag::store::Timestamp;
-/// use saddlebag::{Command, Config, Memory};
+/// use saddlebag::{Config, Memory};
 ///
 /// let mut memory = Memory::open(Config { epoch: 3, ..Config::default() })?;
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
-/// let command = JournalCommand::Write {
+/// let command = Write {
 ///     target: Target::Scratchpad,
 ///     mode: WriteMode::Append,
 ///     content: "- [ ] water the plants".into(),
 ///     truncate: false,
 /// };
-/// let step = memory.handle_memory_command(CommandId(17), now, Command::Journal(command))?;
+/// let step = memory.handle_memory_command(CommandId(17), now, command.into())?;
 /// let request = &step.requests[0];
 /// assert_eq!(request.key.as_str(), "write/3.17.1");
 ///
@@ -230,85 +278,6 @@ impl Memory {
     }
 }
 
-impl Command {
-    /// The name of the command, as its context keys begin.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Journal(command) => command.name(),
-            Self::Context(_) => "context",
-            Self::Preamble(_) => "preamble",
-            Self::AgentsMd(_) => "agents-md",
-            Self::Notebook(command) => command.name(),
-            Self::Entries(command) => command.name(),
-            Self::Files(command) => command.name(),
-            Self::CallTool(_) => "call-tool",
-            Self::Trust(command) => command.name(),
-            Self::Exchange(command) => command.name(),
-        }
-    }
-}
-
-impl From<JournalCommand> for Command {
-    fn from(command: JournalCommand) -> Self {
-        Self::Journal(command)
-    }
-}
-
-impl From<NotebookCommand> for Command {
-    fn from(command: NotebookCommand) -> Self {
-        Self::Notebook(command)
-    }
-}
-
-impl From<EntriesCommand> for Command {
-    fn from(command: EntriesCommand) -> Self {
-        Self::Entries(command)
-    }
-}
-
-impl From<FilesCommand> for Command {
-    fn from(command: FilesCommand) -> Self {
-        Self::Files(command)
-    }
-}
-
-impl From<ToolCall> for Command {
-    fn from(call: ToolCall) -> Self {
-        Self::CallTool(call)
-    }
-}
-
-impl From<TrustCommand> for Command {
-    fn from(command: TrustCommand) -> Self {
-        Self::Trust(command)
-    }
-}
-
-impl From<ExchangeCommand> for Command {
-    fn from(command: ExchangeCommand) -> Self {
-        Self::Exchange(command)
-    }
-}
-
-impl From<ContextRequest> for Command {
-    fn from(request: ContextRequest) -> Self {
-        Self::Context(request)
-    }
-}
-
-impl From<AgentsMdRequest> for Command {
-    fn from(request: AgentsMdRequest) -> Self {
-        Self::AgentsMd(request)
-    }
-}
-
-impl From<PreambleRequest> for Command {
-    fn from(request: PreambleRequest) -> Self {
-        Self::Preamble(request)
-    }
-}
-
 /// A model may read the error of a command: stored names and the host's words in it are made harmless here.
 fn with_harmless_errors(mut step: Step) -> Step {
     for error in step.finished.iter_mut().filter_map(|finished| finished.outcome.as_mut().err()) {
@@ -326,30 +295,31 @@ async fn run(
     entries: Arc<Entries>,
     command: Command,
 ) -> Result<Reply, Error> {
+    let (call, corpus, notebook, entries) = (&call, &corpus, &notebook, &*entries);
     Ok(match command {
         Command::Journal(command) => {
-            let command = notebook::locate_page(&call, &notebook, command).await?;
-            Reply::Journal(journal::run(&call, &corpus, command).await?)
+            let command = notebook::locate_page(call, notebook, command).await?;
+            Reply::Journal(journal::run(&JournalCall { call, corpus }, command).await?)
         }
+        Command::Notebook(command) => Reply::Notebook(notebook::run(&NotebookCall { call, notebook }, command).await?),
+        Command::Entries(command) => Reply::Entries(entries::run(call, entries, command).await?),
+        Command::Files(command) => Reply::Files(files::run(&FilesCall { call, entries }, command).await?),
+        Command::Trust(command) => Reply::Trust(approval::run(&TrustCall { call, notebook, entries }, command).await?),
+        Command::Exchange(command) => Reply::Exchange(exchange::run(call, entries, command).await?),
         Command::Context(request) => {
             let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));
-            Reply::Context(context::context(&call, &entries, request, memories).await?)
+            Reply::Context(context::context(call, entries, request, memories).await?)
         }
         Command::Preamble(request) => {
-            let ContextRequest { turn, max_bytes, .. } = request.memory;
+            let Context { turn, max_bytes, .. } = request.memory;
             let memories = turn.map(|turn| notebook.memories(turn, max_bytes as usize));
-            Reply::Preamble(context::preamble(&call, &entries, request, memories).await?)
+            Reply::Preamble(context::preamble(call, entries, request, memories).await?)
         }
-        Command::AgentsMd(request) => Reply::AgentsMd(agents_md::sync(&call, &entries, request).await?),
-        Command::Notebook(command) => Reply::Notebook(notebook::run(&call, &notebook, command).await?),
-        Command::Entries(command) => Reply::Entries(entries::run(&call, &entries, command).await?),
-        Command::Files(command) => Reply::Files(files::run(&call, &entries, command).await?),
+        Command::SyncAgentsMd(request) => Reply::SyncAgentsMd(agents_md::sync(call, entries, request).await?),
         Command::CallTool(tool_call) => {
-            let families = Families { corpus: &corpus, notebook: &notebook, entries: &entries };
-            Reply::Tool(tools::run(&call, families, &tool_call).await)
+            let families = Families { corpus, notebook, entries };
+            Reply::CallTool(tools::run(call, families, &tool_call).await)
         }
-        Command::Trust(command) => Reply::Trust(approval::run(&call, &notebook, &entries, command).await?),
-        Command::Exchange(command) => Reply::Exchange(exchange::run(&call, &entries, command).await?),
     })
 }
 

@@ -1,20 +1,28 @@
 //! One agent never sees another's entries, whatever it asks for: every command of every family, across two
 //! agents and two workspaces, in both engines.
 
-use saddlebag::agents_md::{AgentsMdRequest, Side};
-use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
-use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
+use saddlebag::agents_md::{Side, SyncAgentsMd};
+use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
+use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode,
-    ImportRequest, NewEntry, Policy,
+    Checkpoint, CloseRun, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, Explain,
+    ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ListEntries,
+    NewEntry, OpenRun, Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
-use saddlebag::files::FilesCommand;
-use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
-use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
+    Write, WriteMode,
+};
+use saddlebag::notebook::{
+    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand,
+    Orphans, Recall, RecallForTurn, Related, Remember, RememberError, Rename, RestoreNote, Tags, Today,
+    UnlinkedMentions,
+};
 use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::store::{folded_name, is_name};
-use saddlebag::tools::{Dialect, ToolCall, ToolSet, tools};
+use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
@@ -37,7 +45,7 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers
 }
 
 fn keep(key: &str, content: &str, category: &str) -> EntriesVerb {
-    EntriesVerb::Store { entry: NewEntry::new(key, content, category), base: None }
+    EntriesVerb::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), base: None })
 }
 
 /// A store in which agent `a` of workspace `w` has secrets of its own and of the workspace.
@@ -78,25 +86,29 @@ const SPELLINGS: [&str; 10] = [
 ];
 
 fn every_verb(name: &str) -> Vec<EntriesVerb> {
-    let request = HydrateRequest { max_bytes: 100_000, policy: Policy::Greedy };
-    let prefix = HydrateRequest { policy: Policy::Prefix, ..request };
+    let request = Hydrate { max_bytes: 100_000, policy: Policy::Greedy };
+    let prefix = Hydrate { policy: Policy::Prefix, ..request };
     let filter = EntryFilter { category: Some(name.into()), ..EntryFilter::default() };
     vec![
-        EntriesVerb::Get { key: name.into() },
-        EntriesVerb::Find { query: SECRET.into(), limit: 50 },
-        EntriesVerb::List { filter: EntryFilter::default(), limit: None, cursor: None },
-        EntriesVerb::List { filter, limit: None, cursor: Some(format!("9999999999999999999:{name}")) },
+        EntriesVerb::GetEntry(GetEntry { key: name.into() }),
+        EntriesVerb::FindEntries(FindEntries { query: SECRET.into(), limit: 50 }),
+        EntriesVerb::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None }),
+        EntriesVerb::ListEntries(ListEntries {
+            filter,
+            limit: None,
+            cursor: Some(format!("9999999999999999999:{name}")),
+        }),
         EntriesVerb::Hydrate(request),
         EntriesVerb::Hydrate(prefix),
-        EntriesVerb::Explain { request, key: Some(name.into()) },
-        EntriesVerb::Explain { request, key: None },
-        EntriesVerb::Forget { key: name.into(), base: None },
-        EntriesVerb::Restore { key: name.into() },
-        EntriesVerb::Purge { key: Some(name.into()) },
-        EntriesVerb::Purge { key: None },
-        EntriesVerb::Export { forgotten: true, cursor: None },
-        EntriesVerb::Export { forgotten: true, cursor: Some(name.into()) },
-        EntriesVerb::Import(ImportRequest {
+        EntriesVerb::Explain(Explain { request, key: Some(name.into()) }),
+        EntriesVerb::Explain(Explain { request, key: None }),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: name.into(), base: None }),
+        EntriesVerb::RestoreEntry(RestoreEntry { key: name.into() }),
+        EntriesVerb::PurgeEntries(PurgeEntries { key: Some(name.into()) }),
+        EntriesVerb::PurgeEntries(PurgeEntries { key: None }),
+        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
+        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: Some(name.into()) }),
+        EntriesVerb::ImportEntries(ImportEntries {
             files: [name.to_string(), format!("{name}.md"), "agents/a/entries/core/core.md".into()]
                 .map(|path| ImportFile { path, content: Ok(b"mine".to_vec()) })
                 .to_vec(),
@@ -104,12 +116,12 @@ fn every_verb(name: &str) -> Vec<EntriesVerb> {
             dry_run: false,
             earlier: Vec::new(),
         }),
-        EntriesVerb::Retain { imported: Vec::new(), dry_run: false },
+        EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
         keep(name, "mine", "core"),
         keep("mine", "mine", name),
-        EntriesVerb::OpenRun { fence: u64::MAX },
-        EntriesVerb::Checkpoint,
-        EntriesVerb::CloseRun,
+        EntriesVerb::OpenRun(OpenRun { fence: u64::MAX }),
+        EntriesVerb::Checkpoint(Checkpoint),
+        EntriesVerb::CloseRun(CloseRun),
     ]
 }
 
@@ -120,10 +132,10 @@ fn every_other_command(name: &str) -> Vec<Command> {
     let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
     let remember = |title: String, template: String, links: Vec<String>| {
         let content = "mine".into();
-        NotebookCommand::Remember(RememberRequest { title, content, template, links, ..RememberRequest::default() })
+        NotebookCommand::Remember(Remember { title, content, template, links, ..Remember::default() })
     };
     let filter = NoteFilter { paths: vec![name()], ..NoteFilter::default() };
-    let recall = RecallRequest {
+    let recall = Recall {
         query: SECRET.into(),
         limit: 50,
         offset: 0,
@@ -132,99 +144,108 @@ fn every_other_command(name: &str) -> Vec<Command> {
         explain: true,
         vouched_unchanged: false,
     };
-    let list = |filter| ListRequest { with_text: true, filter, ..ListRequest::default() };
+    let list = |filter| ListNotes { with_text: true, filter, ..ListNotes::default() };
     let mut commands: Vec<Command> = vec![
-        JournalCommand::Read { target: note(), offset: 0, max_bytes: 4_000 }.into(),
-        JournalCommand::Write { target: note(), mode: WriteMode::Append, content: "mine".into(), truncate: false }
-            .into(),
-        JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "mine".into(), truncate: false }
-            .into(),
-        JournalCommand::Edit { target: note(), change: replace.clone() }.into(),
-        JournalCommand::Edit { target: note(), change: EditChange::Delete }.into(),
-        JournalCommand::Restore { target: note() }.into(),
-        JournalCommand::Read { target: page(), offset: 0, max_bytes: 4_000 }.into(),
-        JournalCommand::Edit { target: page(), change: replace.clone() }.into(),
-        JournalCommand::Restore { target: page() }.into(),
-        JournalCommand::Slash { line: format!("read page {}", name()) }.into(),
-        JournalCommand::Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }.into(),
-        JournalCommand::AppendDaily { heading: name(), body: "mine".into() }.into(),
-        JournalCommand::List.into(),
-        FilesCommand::List { after: None, limit: 1000 }.into(),
-        FilesCommand::Read { path: name(), offset: 0, max_bytes: 4_000 }.into(),
+        JournalCommand::Read(Read { target: note(), offset: 0, max_bytes: 4_000 }).into(),
+        JournalCommand::Write(Write {
+            target: note(),
+            mode: WriteMode::Append,
+            content: "mine".into(),
+            truncate: false,
+        })
+        .into(),
+        JournalCommand::Write(Write {
+            target: note(),
+            mode: WriteMode::Overwrite,
+            content: "mine".into(),
+            truncate: false,
+        })
+        .into(),
+        JournalCommand::Edit(Edit { target: note(), change: replace.clone() }).into(),
+        JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }).into(),
+        JournalCommand::Restore(Restore { target: note() }).into(),
+        JournalCommand::Read(Read { target: page(), offset: 0, max_bytes: 4_000 }).into(),
+        JournalCommand::Edit(Edit { target: page(), change: replace.clone() }).into(),
+        JournalCommand::Restore(Restore { target: page() }).into(),
+        JournalCommand::Slash(Slash { line: format!("read page {}", name()) }).into(),
+        JournalCommand::Read(Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }).into(),
+        JournalCommand::AppendDaily(AppendDaily { heading: name(), body: "mine".into() }).into(),
+        JournalCommand::List(List).into(),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).into(),
+        FilesCommand::ReadFile(ReadFile { path: name(), offset: 0, max_bytes: 4_000 }).into(),
         // A page of the list may begin where another's files are.
-        FilesCommand::List { after: Some("AGENTS/a".into()), limit: 1000 }.into(),
-        FilesCommand::Read {
+        FilesCommand::ListFiles(ListFiles { after: Some("AGENTS/a".into()), limit: 1000 }).into(),
+        FilesCommand::ReadFile(ReadFile {
             path: format!("agents/a/entries/core/{name}.md", name = name()),
             offset: 0,
             max_bytes: 4_000,
-        }
+        })
         .into(),
-        JournalCommand::Status.into(),
-        JournalCommand::Search(SearchRequest::new(SECRET)).into(),
-        JournalCommand::FlushSummary { summary: name(), messages: None }.into(),
-        JournalCommand::Slash { line: format!("read note:{}", name()) }.into(),
-        JournalCommand::Slash { line: format!("search {SECRET}") }.into(),
-        NotebookCommand::Init.into(),
+        JournalCommand::Status(Status).into(),
+        JournalCommand::Search(Search::new(SECRET)).into(),
+        JournalCommand::FlushSummary(FlushSummary { summary: name(), messages: None }).into(),
+        JournalCommand::Slash(Slash { line: format!("read note:{}", name()) }).into(),
+        JournalCommand::Slash(Slash { line: format!("search {SECRET}") }).into(),
+        NotebookCommand::Init(Init).into(),
         remember(name(), "fact".into(), Vec::new()).into(),
         remember("T".into(), name(), Vec::new()).into(),
         remember("L".into(), "fact".into(), vec![name()]).into(),
         NotebookCommand::Recall(recall).into(),
-        NotebookCommand::Journal { entry: name() }.into(),
-        NotebookCommand::Today.into(),
-        NotebookCommand::List(list(NoteFilter::default())).into(),
-        NotebookCommand::List(list(filter.clone())).into(),
+        NotebookCommand::Journal(Journal { entry: name() }).into(),
+        NotebookCommand::Today(Today).into(),
+        NotebookCommand::ListNotes(list(NoteFilter::default())).into(),
+        NotebookCommand::ListNotes(list(filter.clone())).into(),
         NotebookCommand::Graph(list(filter)).into(),
-        NotebookCommand::Related { note: name(), limit: 50 }.into(),
-        NotebookCommand::Link { from: name(), to: name(), text: None }.into(),
-        NotebookCommand::Rename { note: name(), title: "mine".into() }.into(),
-        NotebookCommand::Forget { note: name() }.into(),
-        NotebookCommand::Restore { note: name() }.into(),
-        NotebookCommand::Tags.into(),
-        NotebookCommand::Orphans.into(),
-        NotebookCommand::DeadLinks.into(),
-        NotebookCommand::UnlinkedMentions { note: name() }.into(),
-        NotebookCommand::LoadMemories { limit: 50 }.into(),
-        NotebookCommand::RecallForTurn { turn: 1, query: SECRET.into(), limit: 50 }.into(),
-        NotebookCommand::MemoryContext { turn: 1, max_bytes: 10_000 }.into(),
-        NotebookCommand::RememberError { tool: name(), error: name() }.into(),
+        NotebookCommand::Related(Related { note: name(), limit: 50 }).into(),
+        NotebookCommand::Link(Link { from: name(), to: name(), text: None }).into(),
+        NotebookCommand::Rename(Rename { note: name(), title: "mine".into() }).into(),
+        NotebookCommand::Forget(Forget { note: name() }).into(),
+        NotebookCommand::RestoreNote(RestoreNote { note: name() }).into(),
+        NotebookCommand::Tags(Tags).into(),
+        NotebookCommand::Orphans(Orphans).into(),
+        NotebookCommand::DeadLinks(DeadLinks).into(),
+        NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: name() }).into(),
+        NotebookCommand::LoadMemories(LoadMemories { limit: 50 }).into(),
+        NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: SECRET.into(), limit: 50 }).into(),
+        NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }).into(),
+        NotebookCommand::RememberError(RememberError { tool: name(), error: name() }).into(),
     ];
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
-    let listing = PendingRequest { limit: 50, ..PendingRequest::default() };
+    let listing = Pending { limit: 50, ..Pending::default() };
     let items = vec![ApproveItem { name: name(), base: "0".repeat(64) }];
     commands.extend([
         TrustCommand::Pending(listing.clone()).into(),
-        TrustCommand::Pending(PendingRequest { cursor: Some(name()), ..listing.clone() }).into(),
-        TrustCommand::Pending(PendingRequest { name: Some(name()), ..listing.clone() }).into(),
-        TrustCommand::Pending(PendingRequest { from: Some("import".into()), ..listing }).into(),
-        TrustCommand::Approve(ApproveRequest { items, dry_run: false }).into(),
+        TrustCommand::Pending(Pending { cursor: Some(name()), ..listing.clone() }).into(),
+        TrustCommand::Pending(Pending { name: Some(name()), ..listing.clone() }).into(),
+        TrustCommand::Pending(Pending { from: Some("import".into()), ..listing }).into(),
+        TrustCommand::Approve(Approve { items, dry_run: false }).into(),
     ]);
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
+        let request = Hydrate { max_bytes: 10_000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
-        let memory =
-            ContextRequest { overflow, max_bytes: 10_000, turn: Some(1), entries, ..ContextRequest::default() };
+        let memory = Context { overflow, max_bytes: 10_000, turn: Some(1), entries, ..Context::default() };
         commands.push(Command::Context(memory.clone()));
-        commands.push(PreambleRequest { memory, max_bytes: 20_000, ..PreambleRequest::default() }.into());
+        commands.push(Preamble { memory, max_bytes: 20_000, ..Preamble::default() }.into());
     }
     for prefer in [None, Some(Side::Section), Some(Side::Store)] {
         let (key, content) = (name(), "<!-- saddlebag:begin agent=b -->\n- k: mine\n<!-- saddlebag:end -->\n");
         let content = Some(content.as_bytes().to_vec());
-        commands.push(AgentsMdRequest { content, keys: vec![key], prefer, ..AgentsMdRequest::default() }.into());
-        commands.push(AgentsMdRequest { tags: vec![SECRET.into()], prefer, ..AgentsMdRequest::default() }.into());
+        commands.push(SyncAgentsMd { content, keys: vec![key], prefer, ..SyncAgentsMd::default() }.into());
+        commands.push(SyncAgentsMd { tags: vec![SECRET.into()], prefer, ..SyncAgentsMd::default() }.into());
     }
     commands
 }
 
 /// Whether a call asks for entries: it costs their operations.
-fn is_of_entries(call: &ToolCall) -> bool {
+fn is_of_entries(call: &CallTool) -> bool {
     let of_entries = tools(&[ToolSet::Entries, ToolSet::Anthropic]);
     of_entries.iter().any(|tool| tool.name == call.name)
 }
 
 /// Every tool, with a foreign agent, workspace, key or path wherever it takes a text.
-fn every_tool_call(name: &str) -> Vec<ToolCall> {
-    let call = |tool: &str, arguments: serde_json::Value| ToolCall {
+fn every_tool_call(name: &str) -> Vec<CallTool> {
+    let call = |tool: &str, arguments: serde_json::Value| CallTool {
         name: tool.into(),
         arguments: arguments.to_string(),
         sets: ToolSet::ALL.to_vec(),
@@ -329,7 +350,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
                 .into_iter()
                 .flat_map(every_other_command)
                 .filter(is_of_others)
-                .chain([Command::Context(ContextRequest::default())])
+                .chain([Command::Context(Context::default())])
                 .map(|command| drive.run(command))
                 .collect();
             assert!(replies.iter().filter(|reply| reply.is_ok()).count() > 20);
@@ -344,9 +365,9 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
 }
 
 fn exchange(name: &str) -> [Command; 2] {
-    let export = ExportToRequest { format: Format::JsonLines, forgotten: true, unapproved: false, cursor: None };
+    let export = ExportTo { format: Format::JsonLines, forgotten: true, unapproved: false, cursor: None };
     let content = Ok(format!("- **{name}**: mine\n").into_bytes());
-    let import = ImportFromRequest {
+    let import = ImportFrom {
         format: Format::OpenClaw,
         origin: name.into(),
         files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
@@ -376,8 +397,10 @@ fn agents_are_isolated() {
             let mut drive = Drive::new(kind, config(2, project, "b", workspace, &["a"]), store);
             for name in NAMES {
                 for verb in every_verb(name) {
-                    let run =
-                        matches!(verb, EntriesVerb::OpenRun { .. } | EntriesVerb::Checkpoint | EntriesVerb::CloseRun);
+                    let run = matches!(
+                        verb,
+                        EntriesVerb::OpenRun(_) | EntriesVerb::Checkpoint(Checkpoint) | EntriesVerb::CloseRun(CloseRun)
+                    );
                     let command = EntriesCommand { run: run.then(|| "r".into()), ..EntriesCommand::new(verb) };
                     assert_blind(&mut drive, &foreign, command.into());
                 }
@@ -451,9 +474,9 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen() {
             }
         }
         let (agent, workspace) = names(Some("b"), Some("w"));
-        let verb = EntriesVerb::Get { key: "shared".into() };
+        let verb = EntriesVerb::GetEntry(GetEntry { key: "shared".into() });
         let reply = drive.run(EntriesCommand { agent, workspace, ..EntriesCommand::new(verb) }).unwrap();
-        let Reply::Entries(EntriesReply::Entry(entry)) = reply else { panic!("{reply:?}") };
+        let Reply::Entries(EntriesReply::GetEntry(entry)) = reply else { panic!("{reply:?}") };
         assert_eq!(entry.content, "of the workspace");
     }
 }

@@ -1,10 +1,12 @@
 //! The managed section of AGENTS.md: what it has, what it reads back, and what it leaves alone.
 
 use proptest::prelude::*;
-use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChangeKind, Side};
+use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, Side, SyncAgentsMd};
 use saddlebag::context::LeftOutReason;
-use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, NewEntry};
-use saddlebag::files::{FilesCommand, FilesReply};
+use saddlebag::entries::{
+    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ForgetEntry, GetEntry, NewEntry, StoreEntry,
+};
+use saddlebag::files::{FilesCommand, FilesReply, ListFiles};
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
@@ -23,30 +25,30 @@ fn drive(kind: Kind) -> Driven {
 const KEYS: [&str; 13] =
     ["port", "deploy", "k", "z", "old", "same", "new_one", "never-push-to-main", "a", "b", "c", "added", "more"];
 
-fn naming<'a>(keys: impl IntoIterator<Item = &'a str>, content: &str) -> AgentsMdRequest {
+fn naming<'a>(keys: impl IntoIterator<Item = &'a str>, content: &str) -> SyncAgentsMd {
     let keys = keys.into_iter().map(str::to_string).collect();
-    AgentsMdRequest { content: Some(content.as_bytes().to_vec()), keys, ..AgentsMdRequest::default() }
+    SyncAgentsMd { content: Some(content.as_bytes().to_vec()), keys, ..SyncAgentsMd::default() }
 }
 
-fn request(content: &str) -> AgentsMdRequest {
+fn request(content: &str) -> SyncAgentsMd {
     naming(KEYS, content)
 }
 
 /// Nothing is named.
-fn going_on(content: &str) -> AgentsMdRequest {
+fn going_on(content: &str) -> SyncAgentsMd {
     naming([], content)
 }
 
 /// Runs it, and confirms what a person must look at.
-fn agreed(drive: &mut Driven, request: AgentsMdRequest) -> AgentsMdReply {
+fn agreed(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
     let reply = sync(drive, request.clone());
     let Some(unconfirmed) = reply.unconfirmed else { return reply };
-    let reply = sync(drive, AgentsMdRequest { confirmed: Some(unconfirmed.digest), ..request });
+    let reply = sync(drive, SyncAgentsMd { confirmed: Some(unconfirmed.digest), ..request });
     assert_eq!(reply.unconfirmed, None);
     reply
 }
 
-fn sync(drive: &mut Driven, request: AgentsMdRequest) -> AgentsMdReply {
+fn sync(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
     match drive.run(request) {
         Ok(Reply::AgentsMd(reply)) => reply,
         other => panic!("expected a section, got {other:?}"),
@@ -60,8 +62,8 @@ fn synced(drive: &mut Driven, text: &str) -> (String, AgentsMdReply) {
 }
 
 fn entry(drive: &mut Driven, key: &str) -> Option<(String, String)> {
-    match drive.run(EntriesCommand::new(EntriesVerb::Get { key: key.into() })) {
-        Ok(Reply::Entries(EntriesReply::Entry(entry))) => Some((entry.category, entry.content)),
+    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key.into() }))) {
+        Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => Some((entry.category, entry.content)),
         Err(error) if error.code == ErrorCode::EntryNotFound => None,
         other => panic!("{other:?}"),
     }
@@ -105,14 +107,14 @@ fn nothing_to_say_makes_no_section_and_no_file() {
     for kind in BOTH {
         let mut drive = drive(kind);
         for content in [None, Some(Vec::new()), Some(b"# Project\n".to_vec())] {
-            let reply = sync(&mut drive, AgentsMdRequest { content, ..AgentsMdRequest::default() });
+            let reply = sync(&mut drive, SyncAgentsMd { content, ..SyncAgentsMd::default() });
             assert_eq!((reply.content, reply.changes), (None, Vec::new()));
         }
         drive.run(keep("k", "v", "core")).unwrap();
-        let unnamed = sync(&mut drive, AgentsMdRequest::default());
+        let unnamed = sync(&mut drive, SyncAgentsMd::default());
         assert_eq!((unnamed.content, unnamed.changes), (None, Vec::new()));
         assert!(unnamed.message.ends_with("no tag and no key is named, so no fact goes into the file"));
-        let made = sync(&mut drive, AgentsMdRequest { content: None, ..request("") }).content.expect("a file");
+        let made = sync(&mut drive, SyncAgentsMd { content: None, ..request("") }).content.expect("a file");
         assert!(made.starts_with(b"<!-- saddlebag:begin") && made.ends_with(b"-->\n"));
     }
 }
@@ -129,7 +131,7 @@ fn edits_inside_the_markers_are_read_back() {
             .replace("- `port`: 8080", "- `port`: 9090\n  since May")
             .replace("- `old`: gone soon\n", "")
             .replace("- `same`", "- Never push to main\n- new_one: \"x\"\n- `same`");
-        let dry = sync(&mut drive, AgentsMdRequest { dry_run: true, ..request(&edited) });
+        let dry = sync(&mut drive, SyncAgentsMd { dry_run: true, ..request(&edited) });
         assert_eq!(entry(&mut drive, "port").unwrap().1, "8080");
         let (text, reply) = synced(&mut drive, &edited);
         assert_eq!((&dry.changes, dry.content.as_ref()), (&reply.changes, reply.content.as_ref()));
@@ -164,7 +166,7 @@ fn entries_that_change_are_refreshed_and_those_that_go_are_unlisted() {
         drive.run(keep("b", "1", "core")).unwrap();
         let (text, _) = synced(&mut drive, "");
         drive.run(keep("a", "2", "core")).unwrap();
-        drive.run(EntriesCommand::new(EntriesVerb::Forget { key: "b".into(), base: None })).unwrap();
+        drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "b".into(), base: None }))).unwrap();
         drive.run(keep("c", "1", "core")).unwrap();
         let (text, reply) = synced(&mut drive, &text);
         let expected =
@@ -214,10 +216,12 @@ fn a_conflict_loses_neither_side_until_one_is_preferred() {
                 let (text, _) = synced(&mut drive, "");
                 let edited = edit(&text);
                 match in_store {
-                    "" => drive.run(EntriesCommand::new(EntriesVerb::Forget { key: "k".into(), base: None })).unwrap(),
+                    "" => drive
+                        .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None })))
+                        .unwrap(),
                     content => drive.run(keep("k", content, "core")).unwrap(),
                 };
-                let reply = agreed(&mut drive, AgentsMdRequest { prefer, ..request(&edited) });
+                let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..request(&edited) });
                 let file = reply.content.clone().map_or(edited.clone(), |bytes| String::from_utf8(bytes).unwrap());
                 let stored = entry(&mut drive, "k").map(|(_, content)| content).unwrap_or_default();
                 let item = |content: &str| file.contains(&format!("- `k`: {content}\n"));
@@ -252,9 +256,9 @@ fn a_section_that_was_emptied_does_not_empty_the_store() {
         let reply = sync(&mut drive, request(&emptied));
         assert!(kinds(&reply).iter().all(|(_, kind)| matches!(kind, FactChangeKind::Conflict(_))), "{reply:?}");
         assert!(entry(&mut drive, "a").is_some() && entry(&mut drive, "b").is_some());
-        let back = sync(&mut drive, AgentsMdRequest { prefer: Some(Side::Store), ..request(&emptied) });
+        let back = sync(&mut drive, SyncAgentsMd { prefer: Some(Side::Store), ..request(&emptied) });
         assert_eq!(String::from_utf8(back.content.unwrap()).unwrap(), text);
-        agreed(&mut drive, AgentsMdRequest { prefer: Some(Side::Section), ..request(&emptied) });
+        agreed(&mut drive, SyncAgentsMd { prefer: Some(Side::Section), ..request(&emptied) });
         assert!(entry(&mut drive, "a").is_none() && entry(&mut drive, "b").is_none());
     }
 }
@@ -267,19 +271,19 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags() {
             let tags = tags.iter().map(|tag| (*tag).to_string()).collect();
             let (key, content, category) = (key.to_string(), "v".to_string(), "notes".to_string());
             let entry = NewEntry { key, content, category, tags, source: None, supersedes: None };
-            EntriesCommand::new(EntriesVerb::Store { entry, base: None })
+            EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))
         };
         drive.run(tagged("a", &["agents"])).unwrap();
         drive.run(tagged("b", &["else"])).unwrap();
         drive.run(keep("c", "v", "core")).unwrap();
         let chosen =
-            |content: &str| AgentsMdRequest { tags: vec!["agents".into()], keys: vec!["b".into()], ..request(content) };
+            |content: &str| SyncAgentsMd { tags: vec!["agents".into()], keys: vec!["b".into()], ..request(content) };
         let text = String::from_utf8(sync(&mut drive, chosen("")).content.unwrap()).unwrap();
         assert!(text.contains("\n- `a`: v\n- `b`: v\n") && !text.contains("- `c`"), "{text}");
         let text = text.replace("- `b`: v\n", "- `b`: v\n- d: new\n");
         sync(&mut drive, chosen(&text));
-        match drive.run(EntriesCommand::new(EntriesVerb::Get { key: "d".into() })) {
-            Ok(Reply::Entries(EntriesReply::Entry(entry))) => {
+        match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "d".into() }))) {
+            Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
                 assert_eq!((entry.tags, entry.source.as_deref()), (vec!["agents".to_string()], Some("AGENTS.md")));
             }
             other => panic!("{other:?}"),
@@ -306,7 +310,7 @@ fn what_does_not_fit_is_counted_and_named() {
         }
         let keys: Vec<String> = (0..20).map(|number| format!("key{number:02}")).collect();
         let named = |content: &str| naming(keys.iter().map(String::as_str), content);
-        let bounded = |content: &str| AgentsMdRequest { max_bytes: 1500, ..named(content) };
+        let bounded = |content: &str| SyncAgentsMd { max_bytes: 1500, ..named(content) };
         let reply = sync(&mut drive, bounded("# Project\r\n"));
         let text = String::from_utf8(reply.content.unwrap()).unwrap();
         assert!(text.len() - "# Project\r\n\r\n\r\n".len() <= 1500, "{}", text.len());
@@ -353,12 +357,11 @@ fn refused_files_change_nothing() {
             (b"caf\xe9".to_vec(), ErrorCode::NotText, "not UTF-8 text (at byte 3)"),
             (vec![b'x'; (1 << 20) + 1], ErrorCode::TooLarge, "1048577 bytes, the limit is 1048576"),
         ] {
-            let error =
-                drive.run(AgentsMdRequest { content: Some(content), ..AgentsMdRequest::default() }).unwrap_err();
+            let error = drive.run(SyncAgentsMd { content: Some(content), ..SyncAgentsMd::default() }).unwrap_err();
             assert_eq!(error.code, code);
             assert!(error.message.contains(message) && !error.help.is_empty(), "{error:?}");
         }
-        let error = drive.run(AgentsMdRequest { max_bytes: 100, ..request("x") }).unwrap_err();
+        let error = drive.run(SyncAgentsMd { max_bytes: 100, ..request("x") }).unwrap_err();
         assert_eq!(error.code, ErrorCode::TooLarge);
         assert_eq!(changes(&drive.executor), before);
 
@@ -449,7 +452,7 @@ fn a_lost_race_begins_again_and_loses_nothing() {
 #[test]
 fn links_and_large_files_are_refused_by_name() {
     let mut host = Host::new(engine(Kind::Native, agent_config()), Simulator::new(1));
-    let (file, request) = (path("AGENTS.md"), AgentsMdRequest::default());
+    let (file, request) = (path("AGENTS.md"), SyncAgentsMd::default());
     let mut folder = Simulator::new(2);
     folder.insert_link(&file);
     let refused = |host: &mut Host<_, Simulator>, folder: &mut Simulator| {
@@ -499,7 +502,7 @@ proptest! {
             drive.run(keep(key, content, "core")).unwrap();
         }
         let keys = || facts.keys().map(String::as_str).chain(["added"]);
-        let bounded = |text: &str| AgentsMdRequest { max_bytes, ..naming(keys(), text) };
+        let bounded = |text: &str| SyncAgentsMd { max_bytes, ..naming(keys(), text) };
         let reply = sync(&mut drive, bounded(before));
         let Some(content) = reply.content else {
             prop_assert!(facts.is_empty());
@@ -565,14 +568,14 @@ fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it() {
         // What was shown is confirmed, and nothing else: not a section that has changed since.
         let confirmed = Some(unconfirmed.digest);
         let other = text.replace("curl evil", "curl worse");
-        let stale = sync(&mut drive, AgentsMdRequest { confirmed: confirmed.clone(), ..going_on(&other) });
+        let stale = sync(&mut drive, SyncAgentsMd { confirmed: confirmed.clone(), ..going_on(&other) });
         assert!(stale.unconfirmed.is_some() && drive.executor.files() == before, "{stale:?}");
-        let done = sync(&mut drive, AgentsMdRequest { confirmed, ..going_on(&text) });
+        let done = sync(&mut drive, SyncAgentsMd { confirmed, ..going_on(&text) });
         assert_eq!((done.unconfirmed.as_ref(), kinds(&done)), (None, vec![("policy", &FactChangeKind::Stored)]));
         let written = String::from_utf8(done.content.unwrap()).unwrap();
         assert!(written.contains("`policy`") && !written.contains("8080"), "{written}");
-        match drive.run(EntriesCommand::new(EntriesVerb::Get { key: "policy".into() })) {
-            Ok(Reply::Entries(EntriesReply::Entry(entry))) => {
+        match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "policy".into() }))) {
+            Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
                 assert_eq!((entry.provenance, entry.approved), (Provenance::Import, None));
             }
             other => panic!("{other:?}"),
@@ -597,7 +600,7 @@ fn a_key_that_only_the_file_names_is_never_written_into_it() {
         assert_eq!(kinds(&reply), [("home", &FactChangeKind::Stored)]);
         drive.run(keep("home", "12 Harbour Lane", "core")).unwrap();
         for prefer in [None, Some(Side::Store)] {
-            let reply = agreed(&mut drive, AgentsMdRequest { prefer, ..going_on(&text) });
+            let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..going_on(&text) });
             let file = reply.content.clone().map_or(text.clone(), |bytes| String::from_utf8(bytes).unwrap());
             assert!(!file.contains("Harbour"), "{file}");
             let [("home", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
@@ -651,8 +654,8 @@ fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope() {
         let memory: Vec<String> =
             drive.executor.files().into_keys().filter(|file| file.starts_with("agents/a/agents-md/")).collect();
         assert_eq!(memory.len(), 1);
-        match drive.run(FilesCommand::List { after: None, limit: 1000 }) {
-            Ok(Reply::Files(FilesReply::Listed(page))) => assert_eq!(page.total, 1, "{page:?}"),
+        match drive.run(FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 })) {
+            Ok(Reply::Files(FilesReply::ListFiles(page))) => assert_eq!(page.total, 1, "{page:?}"),
             other => panic!("{other:?}"),
         }
         drive.executor.insert(&path(&memory[0]), b"{}".to_vec());
@@ -662,7 +665,7 @@ fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope() {
             "{error:?}"
         );
         for identity in [String::new(), "x".repeat(4_097)] {
-            let error = drive.run(AgentsMdRequest { identity, ..request("") }).unwrap_err();
+            let error = drive.run(SyncAgentsMd { identity, ..request("") }).unwrap_err();
             assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::tools::{Dialect, ToolAnswer, ToolCall, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolSet};
 use saddlebag::{Config, Reply};
 use saddlebag_host::HostError;
 use serde::Deserialize;
@@ -62,7 +62,7 @@ fn not_followed() -> Vec<String> {
 
 fn tell(host: &mut SimulatedHost, dialect: Dialect, input: &Value) -> ToolAnswer {
     let sets = vec![ToolSet::Anthropic];
-    let call = ToolCall { name: "memory".into(), arguments: input.to_string(), sets, dialect };
+    let call = CallTool { name: "memory".into(), arguments: input.to_string(), sets, dialect };
     let Reply::Tool(answer) = run(host, call) else { panic!("no answer of a tool") };
     answer
 }
@@ -439,7 +439,7 @@ fn a_file_that_changes_meanwhile_is_not_overwritten() {
         let store = Shared(std::rc::Rc::new(std::cell::RefCell::new(simulator(&[("memories/a", b"one\ntwo\n")]))));
         let config = |epoch| Config { epoch, ..Config::default() };
         let [mut first, mut second] = [1, 2].map(|epoch| Drive::new(kind, config(epoch), store.clone()));
-        let call = |old: &str, new: &str| ToolCall {
+        let call = |old: &str, new: &str| CallTool {
             name: "memory".into(),
             arguments: json!({ "command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new })
                 .to_string(),
@@ -467,7 +467,7 @@ fn a_memory_without_an_agent_shows_no_entries() {
     assert!(refused(&mut host, input).contains("opened without an agent"));
     let outcome: Result<Reply, HostError> = host.run(
         today(),
-        saddlebag::Command::CallTool(ToolCall {
+        saddlebag::Command::CallTool(CallTool {
             name: "memory".into(),
             arguments: "[".into(),
             sets: vec![],

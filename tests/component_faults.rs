@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use saddlebag::Config;
-use saddlebag::journal::{JournalCommand, SearchRequest};
+use saddlebag::journal::{JournalCommand, List, Search};
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag_host::{CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Executor, Simulator};
 use support::{COMPONENT, component, path, project_config, runtime, today};
@@ -56,7 +56,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
     let mut store = Simulator::new(1);
     let text: String = (0..600_000).map(|i| format!("w{i} ")).collect();
     store.insert(&path("projects/proj/notes/large.md"), text);
-    let command = JournalCommand::Search(SearchRequest::new("w1"));
+    let command = JournalCommand::Search(Search::new("w1"));
     let mut pending = engine.handle_memory_command(CommandId(1), today(), command.into())?.requests;
     while let Some(request) = pending.pop() {
         let outcome = store.perform(&request.op);
@@ -69,7 +69,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
 /// What every call after a trap says.
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
-        engine.handle_memory_command(CommandId(9), today(), JournalCommand::List.into()),
+        engine.handle_memory_command(CommandId(9), today(), JournalCommand::List(List).into()),
         engine.handle_memory_result(FsResult {
             key: "list/1.9.1".into(),
             outcome: Err(saddlebag::protocol::FsError::Denied),

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use regex::Regex;
 use saddlebag::context::{
-    BLOCK_END, BLOCK_START, ContextEntries, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow,
+    BLOCK_END, BLOCK_START, Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, Overflow,
 };
 use saddlebag::document::yaml_string;
-use saddlebag::entries::{EntriesCommand, EntriesVerb, HydrateRequest, Policy};
+use saddlebag::entries::{EntriesCommand, EntriesVerb, Hydrate, OpenRun, Policy};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::EntryFolder;
 use saddlebag::{Command, Config, Limits, Reply};
@@ -41,10 +41,10 @@ fn context_of(kind: Kind, store: Simulator, overflow: Overflow, max_bytes: u32) 
 }
 
 fn context_with(kind: Kind, config: Config, store: Simulator, overflow: Overflow, max_bytes: u32) -> ContextReply {
-    block_of(&mut Drive::new(kind, config, store), ContextRequest { overflow, max_bytes, ..ContextRequest::default() })
+    block_of(&mut Drive::new(kind, config, store), Context { overflow, max_bytes, ..Context::default() })
 }
 
-fn block_of(drive: &mut Drive<Simulator>, request: ContextRequest) -> ContextReply {
+fn block_of(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
     match drive.run(Command::Context(request)) {
         Ok(Reply::Context(reply)) => reply,
         other => panic!("expected a block, got {other:?}"),
@@ -52,7 +52,7 @@ fn block_of(drive: &mut Drive<Simulator>, request: ContextRequest) -> ContextRep
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
-    Some(ContextEntries { request: HydrateRequest { max_bytes, policy: Policy::Greedy }, run: None })
+    Some(ContextEntries { request: Hydrate { max_bytes, policy: Policy::Greedy }, run: None })
 }
 
 /// A store in which an agent has kept these entries: key, content and category.
@@ -191,7 +191,7 @@ proptest! {
             store.insert(&folder.file(category, key).unwrap(), text);
         }
         let mut drive = Drive::new(Kind::Native, agent_config(), store);
-        let request = ContextRequest { overflow, max_bytes, entries: hydrating(2000), ..ContextRequest::default() };
+        let request = Context { overflow, max_bytes, entries: hydrating(2000), ..Context::default() };
         let reply = block_of(&mut drive, request);
         if let Some(block) = &reply.block {
             assert_sealed(block);
@@ -230,7 +230,7 @@ proptest! {
             let _ = drive.run(keep(&number.to_string(), &"</memory> 記憶\n".repeat(size / 17 + 1), "core"));
         }
         let entries = hydrating(max_entry_bytes);
-        let reply = block_of(&mut drive, ContextRequest { max_bytes, entries, ..ContextRequest::default() });
+        let reply = block_of(&mut drive, Context { max_bytes, entries, ..Context::default() });
         let block = reply.block.unwrap_or_default();
         prop_assert!(block.len() <= max_bytes as usize, "{} over {max_bytes}", block.len());
         prop_assert!(reply.left_out.len() >= errors);
@@ -259,7 +259,7 @@ proptest! {
         };
         let kept: Vec<(String, String, &str)> = entries.into_iter().enumerate().map(entry).collect();
         let mut drive = with_entries(Kind::Native, store, &kept);
-        let request = ContextRequest { overflow, max_bytes, entries: hydrating(max_entry_bytes), ..ContextRequest::default() };
+        let request = Context { overflow, max_bytes, entries: hydrating(max_entry_bytes), ..Context::default() };
         let reply = block_of(&mut drive, request);
         let block = reply.block.clone().unwrap_or_default();
         for (key, content, category) in &kept {
@@ -393,7 +393,7 @@ fn a_denied_read_is_named() {
                 store.fail_at(operation, FsError::Denied);
             }
             if policy == Overflow::Prioritised {
-                let request = ContextRequest { overflow: policy, ..ContextRequest::default() };
+                let request = Context { overflow: policy, ..Context::default() };
                 let reply = Drive::new(kind, project_config(), store).run(Command::Context(request));
                 assert_eq!(reply.unwrap_err().code, ErrorCode::Storage);
                 continue;
@@ -427,7 +427,7 @@ fn a_log_whose_name_is_no_day_is_named_and_never_injected() {
 fn entries_of_all_kinds(kind: Kind, entries: &[(String, String, &str)]) -> Drive<Simulator> {
     let mut drive = with_entries(kind, simulator(&[(LONG_TERM, b"fact"), (TODAY, b"now")]), entries);
     let in_run = |verb| EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
-    drive.run(in_run(EntriesVerb::OpenRun { fence: 1 })).unwrap();
+    drive.run(in_run(EntriesVerb::OpenRun(OpenRun { fence: 1 }))).unwrap();
     drive.run(EntriesCommand { run: Some("r".into()), ..keep("said", "in the run", "conversation") }).unwrap();
     drive.executor.insert(&path("agents/a/entries/core/broken.md"), "---\nkey: [\n---\n\nx");
     let old = "---\nkey: old\ncategory: daily\nupdated: 2026-05-01T00:00:00Z\n---\n\nlong ago";
@@ -442,12 +442,12 @@ fn entries_are_a_section_of_the_block() {
     for kind in BOTH {
         for overflow in POLICIES {
             let mut drive = entries_of_all_kinds(kind, &[port.clone(), large.clone()]);
-            let request = ContextRequest { overflow, ..ContextRequest::default() };
+            let request = Context { overflow, ..Context::default() };
             let without = block_of(&mut drive, request.clone());
             assert_eq!(without, context_of(kind, drive.executor.clone(), overflow, 32_768), "off unless asked for");
 
             let entries = hydrating(200).map(|entries| ContextEntries { run: Some("r".into()), ..entries });
-            let reply = block_of(&mut drive, ContextRequest { entries, ..request });
+            let reply = block_of(&mut drive, Context { entries, ..request });
 
             let journal = without.block.unwrap();
             let section = "\n\n## Entries (hydrated)\n- \"deploy\\nport\" (core)\n  5432\n  - forged (core)\n  \
@@ -476,7 +476,7 @@ fn a_large_entry_does_not_keep_small_ones_out_of_the_block() {
     for kind in BOTH {
         // The large one is the newest, and so the first.
         let mut drive = with_entries(kind, Simulator::new(1), &[small(1), small(2), small(3), large.clone()]);
-        let request = ContextRequest { max_bytes: 600, entries: hydrating(100_000), ..ContextRequest::default() };
+        let request = Context { max_bytes: 600, entries: hydrating(100_000), ..Context::default() };
         let reply = block_of(&mut drive, request);
         let block = reply.block.unwrap();
         assert!((1..=3).all(|number| block.contains(&format!("- small {number} (core)\n  a small fact"))), "{block}");
@@ -488,13 +488,13 @@ fn a_large_entry_does_not_keep_small_ones_out_of_the_block() {
 #[test]
 fn a_block_with_entries_of_no_scope_or_no_run_is_refused() {
     for kind in BOTH {
-        let request = || ContextRequest { entries: hydrating(1000), ..ContextRequest::default() };
+        let request = || Context { entries: hydrating(1000), ..Context::default() };
         let mut without_agent = Drive::new(kind, project_config(), Simulator::new(1));
         let refused = without_agent.run(Command::Context(request())).unwrap_err();
         assert_eq!(refused.code, ErrorCode::InvalidArgument, "{refused:?}");
         let entries = hydrating(1000).map(|entries| ContextEntries { run: Some("none".into()), ..entries });
         let refused = Drive::new(kind, agent_config(), Simulator::new(1))
-            .run(Command::Context(ContextRequest { entries, ..request() }))
+            .run(Command::Context(Context { entries, ..request() }))
             .unwrap_err();
         assert!(refused.message.contains("none"), "{refused:?}");
     }
@@ -507,7 +507,7 @@ fn a_block_is_made_without_entries_that_cannot_be_read() {
         // Five reads of the journal come before.
         store.fail_at(5, FsError::TimedOut);
         let mut drive = Drive::new(kind, agent_config(), store);
-        let reply = block_of(&mut drive, ContextRequest { entries: hydrating(1000), ..ContextRequest::default() });
+        let reply = block_of(&mut drive, Context { entries: hydrating(1000), ..Context::default() });
         assert!(reply.block.as_ref().is_some_and(|block| block.contains("fact")));
         let reason = left_out(&reply, "entries").reason.to_string();
         assert!(reason.starts_with("not hydrated: UZ-MEM-003: "), "{reason}");

@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use saddlebag::entries::{EntriesCommand, EntriesVerb, ImportFile, ImportMode, ImportRequest, NewEntry};
-use saddlebag::journal::{EditChange, JournalCommand, Target, WriteMode};
-use saddlebag::notebook::{NotebookCommand, RememberRequest};
+use saddlebag::entries::{
+    Checkpoint, CloseRun, EntriesCommand, EntriesVerb, ForgetEntry, ImportEntries, ImportFile, ImportMode, NewEntry,
+    OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
+};
+use saddlebag::notebook::{Forget, Journal, Link, NotebookCommand, Remember, RememberError, Today};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
@@ -20,7 +25,7 @@ const PAD: &str = "projects/proj/SCRATCHPAD.md";
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
-    JournalCommand::Write { target, mode, content: content.into(), truncate: false }
+    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
 }
 
 fn append(target: Target, content: &str) -> JournalCommand {
@@ -28,7 +33,7 @@ fn append(target: Target, content: &str) -> JournalCommand {
 }
 
 fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
-    JournalCommand::Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }
+    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } })
 }
 
 fn note() -> Target {
@@ -41,26 +46,28 @@ fn script() -> Vec<JournalCommand> {
         append(Target::LongTerm, "fact two\nfact three"),
         replace(Target::LongTerm, "fact one", "fact 1"),
         write(Target::LongTerm, WriteMode::Overwrite, "all new"),
-        JournalCommand::Restore { target: Target::LongTerm },
+        JournalCommand::Restore(Restore { target: Target::LongTerm }),
         append(Target::Scratchpad, "- [ ] a"),
-        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() },
-        JournalCommand::FlushSummary { summary: "s".into(), messages: Some(3) },
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }),
+        JournalCommand::FlushSummary(FlushSummary { summary: "s".into(), messages: Some(3) }),
         write(note(), WriteMode::Overwrite, "first"),
         write(note(), WriteMode::Overwrite, "second"),
-        JournalCommand::Edit { target: note(), change: EditChange::Delete },
-        JournalCommand::Restore { target: note() },
-        JournalCommand::Slash { line: "/memory clear daily".into() },
-        JournalCommand::Slash { line: "/memory clear note n".into() },
+        JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }),
+        JournalCommand::Restore(Restore { target: note() }),
+        JournalCommand::Slash(Slash { line: "/memory clear daily".into() }),
+        JournalCommand::Slash(Slash { line: "/memory clear note n".into() }),
     ]
 }
 
 /// The commands of the entries that change something.
 fn entries_script() -> Vec<EntriesCommand> {
     let of_run = |command| EntriesCommand { run: Some("r".into()), ..command };
-    let EntriesVerb::Store { entry, .. } = keep("k", "five", "core").verb else { unreachable!("it stores") };
+    let EntriesVerb::StoreEntry(StoreEntry { entry, .. }) = keep("k", "five", "core").verb else {
+        unreachable!("it stores")
+    };
     let tagged = NewEntry { tags: vec!["t".into()], ..entry };
     let file = |path: &str, content: &str| ImportFile { path: path.into(), content: Ok(content.into()) };
-    let import = ImportRequest {
+    let import = ImportEntries {
         files: vec![file("core/k.md", "six"), file("notes/new.md", "---\nkey: new\n---\n\nseven")],
         mode: ImportMode::Replace,
         dry_run: false,
@@ -70,22 +77,22 @@ fn entries_script() -> Vec<EntriesCommand> {
         keep("k", "one", "core"),
         keep("k", "two", "core"),
         keep("k", "two", "core"),
-        EntriesCommand::new(EntriesVerb::Restore { key: "k".into() }),
+        EntriesCommand::new(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })),
         keep("k", "two", "notes"),
         keep("k", "three", "core"),
         keep("shared", "of all", "workspace"),
         keep("gone", "soon", "daily"),
-        EntriesCommand::new(EntriesVerb::Forget { key: "gone".into(), base: None }),
+        EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
         keep("gone", "back", "daily"),
-        EntriesCommand::new(EntriesVerb::Forget { key: "gone".into(), base: None }),
-        EntriesCommand::new(EntriesVerb::Purge { key: None }),
-        of_run(EntriesCommand::new(EntriesVerb::OpenRun { fence: 7 })),
+        EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
+        EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: None })),
+        of_run(EntriesCommand::new(EntriesVerb::OpenRun(OpenRun { fence: 7 }))),
         of_run(keep("k", "four", "core")),
-        of_run(EntriesCommand::new(EntriesVerb::Checkpoint)),
-        of_run(EntriesCommand::new(EntriesVerb::Store { entry: tagged, base: None })),
-        of_run(EntriesCommand::new(EntriesVerb::CloseRun)),
-        EntriesCommand::new(EntriesVerb::Import(import)),
-        EntriesCommand::new(EntriesVerb::Retain { imported: Vec::new(), dry_run: false }),
+        of_run(EntriesCommand::new(EntriesVerb::Checkpoint(Checkpoint))),
+        of_run(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry: tagged, base: None }))),
+        of_run(EntriesCommand::new(EntriesVerb::CloseRun(CloseRun))),
+        EntriesCommand::new(EntriesVerb::ImportEntries(import)),
+        EntriesCommand::new(EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false })),
     ]
 }
 
@@ -93,24 +100,24 @@ fn entries_script() -> Vec<EntriesCommand> {
 /// leaves the store whole.
 fn whole_script() -> Vec<Command> {
     let fact = |content: &str, supersede| {
-        NotebookCommand::Remember(RememberRequest {
+        NotebookCommand::Remember(Remember {
             title: "Port".into(),
             content: content.into(),
             template: "fact".into(),
             supersede,
-            ..RememberRequest::default()
+            ..Remember::default()
         })
     };
     let notebook = [
         fact("5432", false),
         fact("5433", false),
         fact("5434", true),
-        NotebookCommand::Journal { entry: "deployed".into() },
-        NotebookCommand::Today,
-        NotebookCommand::Link { from: "facts/port".into(), to: "facts/port-2".into(), text: None },
-        NotebookCommand::RememberError { tool: "t".into(), error: "fatal: x".into() },
-        NotebookCommand::RememberError { tool: "t".into(), error: "fatal: x".into() },
-        NotebookCommand::Forget { note: "facts/port-2".into() },
+        NotebookCommand::Journal(Journal { entry: "deployed".into() }),
+        NotebookCommand::Today(Today),
+        NotebookCommand::Link(Link { from: "facts/port".into(), to: "facts/port-2".into(), text: None }),
+        NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
+        NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
+        NotebookCommand::Forget(Forget { note: "facts/port-2".into() }),
     ];
     let commands = script().into_iter().map(Command::from).chain(notebook.into_iter().map(Command::from));
     commands.chain(entries_script().into_iter().map(Command::from)).collect()
@@ -202,11 +209,11 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
         let mut store = simulator(&[("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")]);
         store.crash_at(crash);
         let mut drive = Drive::new(Kind::Component, project_config(), store);
-        let _ = drive.run(JournalCommand::Restore { target: Target::LongTerm });
+        let _ = drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm }));
         drive.executor.restart();
         assert_holds_both(&drive, crash);
         // Whoever finds that it has not ended runs it again.
-        drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect("it restores");
+        drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
         assert_holds_both(&drive, crash);
         assert!(!drive.executor.files().contains_key("MEMORY.old"), "crash at {crash}");
     }
@@ -217,9 +224,9 @@ fn backed_up_changes() -> [JournalCommand; 4] {
     let change = EditChange::Replace { old: "newer".into(), new: "newest".into() };
     [
         write(Target::LongTerm, WriteMode::Overwrite, "newest"),
-        JournalCommand::Edit { target: Target::LongTerm, change },
-        JournalCommand::Slash { line: "clear long_term".into() },
-        JournalCommand::Slash { line: "edit long_term newer => newest".into() },
+        JournalCommand::Edit(Edit { target: Target::LongTerm, change }),
+        JournalCommand::Slash(Slash { line: "clear long_term".into() }),
+        JournalCommand::Slash(Slash { line: "edit long_term newer => newest".into() }),
     ]
 }
 
@@ -260,7 +267,7 @@ fn an_interrupted_change_can_be_restored() {
             let _ = drive.run(command.clone());
             drive.executor.restart();
             let changed = drive.executor.files()["MEMORY.md"] != b"newer";
-            drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect("it restores");
+            drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
             let expected: &[u8] = if changed { b"newer" } else { b"older" };
             assert_eq!(drive.executor.files()["MEMORY.md"], expected, "{command:?}, crash at {crash}");
             assert!(!drive.executor.files().contains_key("MEMORY.pre"), "{command:?}, crash at {crash}");
@@ -277,7 +284,7 @@ fn an_empty_file_never_replaces_a_backup() {
         assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
         let mut drive =
             Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
-        drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect("it restores");
+        drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
         assert_eq!(drive.executor.files()["MEMORY.md"], b"precious");
         assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
     }
@@ -294,7 +301,7 @@ fn assert_holds_both(drive: &Drive<Simulator>, crash: u64) {
 fn an_unfinished_restore_does_not_lose_what_came_after_it() {
     let files: [(&str, &[u8]); 3] = [("MEMORY.md", b"edited"), ("MEMORY.bak", b"older"), ("MEMORY.old", b"newer")];
     let mut drive = Drive::new(Kind::Component, project_config(), simulator(&files));
-    let error = drive.run(JournalCommand::Restore { target: Target::LongTerm }).expect_err("it is refused");
+    let error = drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect_err("it is refused");
     assert!(error.message.contains("MEMORY.old"), "{error}");
     assert_eq!(drive.executor.files().len(), 3);
 }

@@ -1,11 +1,11 @@
 //! Memory that moves between agents, through both engines.
 
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, ExchangeState, ExchangedEntry, NewEntry,
+    EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, ListEntries,
+    NewEntry, StoreEntry,
 };
 use saddlebag::exchange::{
-    ExchangeCommand, ExchangeReply, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromReply,
-    ImportFromRequest, Loss,
+    ExchangeCommand, ExchangeReply, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom, ImportFromReply, Loss,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
@@ -24,7 +24,7 @@ fn files(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(path, text)| ((*path).to_string(), (*text).to_string())).collect()
 }
 
-fn request(format: Format, files: &Files) -> ImportFromRequest {
+fn request(format: Format, files: &Files) -> ImportFrom {
     let file = |(path, text): &(String, String)| ForeignFile {
         path: path.clone(),
         first_line: 1,
@@ -32,12 +32,12 @@ fn request(format: Format, files: &Files) -> ImportFromRequest {
     };
     let files = files.iter().map(file).collect();
     let (others, earlier) = (Vec::new(), Vec::new());
-    ImportFromRequest { format, origin: "~/there".into(), files, others, dry_run: false, earlier, provenance: None }
+    ImportFrom { format, origin: "~/there".into(), files, others, dry_run: false, earlier, provenance: None }
 }
 
-fn run_import(drive: &mut Drive<Simulator>, request: ImportFromRequest) -> ImportFromReply {
+fn run_import(drive: &mut Drive<Simulator>, request: ImportFrom) -> ImportFromReply {
     match drive.run(ExchangeCommand::new(ExchangeVerb::ImportFrom(request))) {
-        Ok(Reply::Exchange(ExchangeReply::Imported(reply))) => reply,
+        Ok(Reply::Exchange(ExchangeReply::ImportFrom(reply))) => reply,
         other => panic!("{other:?}"),
     }
 }
@@ -50,9 +50,9 @@ fn import(drive: &mut Drive<Simulator>, format: Format, given: &Files) -> Vec<(S
 }
 
 fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
-    let verb = ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, unapproved: true, cursor: None });
+    let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
     match drive.run(ExchangeCommand::new(verb)) {
-        Ok(Reply::Exchange(ExchangeReply::Exported(reply))) => {
+        Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) => {
             assert_eq!((reply.next, reply.problems.len()), (None, 0));
             let text = |content: Vec<u8>| String::from_utf8(content).unwrap();
             (reply.parts.into_iter().map(|part| (part.path, text(part.content))).collect(), reply.losses)
@@ -62,9 +62,9 @@ fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
 }
 
 fn all(drive: &mut Drive<Simulator>) -> Vec<EntryInfo> {
-    let verb = EntriesVerb::List { filter: Default::default(), limit: None, cursor: None };
+    let verb = EntriesVerb::ListEntries(ListEntries { filter: Default::default(), limit: None, cursor: None });
     match drive.run(EntriesCommand::new(verb)) {
-        Ok(Reply::Entries(EntriesReply::Listed(reply))) => {
+        Ok(Reply::Entries(EntriesReply::ListEntries(reply))) => {
             assert_eq!(reply.problems, []);
             let mut entries = reply.entries;
             entries.sort_by(|a, b| a.key.cmp(&b.key));
@@ -158,7 +158,7 @@ fn a_dump_brings_every_field_back() {
                 source: Some("slack".into()),
                 supersedes: Some("old".into()),
             };
-            first.run(EntriesCommand::new(EntriesVerb::Store { entry, base: None })).unwrap();
+            first.run(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))).unwrap();
         }
         let (dump, losses) = export(&mut first, Format::JsonLines);
         assert_eq!(losses, []);
@@ -170,7 +170,7 @@ fn a_dump_brings_every_field_back() {
         );
         assert_eq!(first.executor.files(), before);
         let mut second = drive(kind);
-        let believed = ImportFromRequest { provenance: Some(Provenance::User), ..request(Format::JsonLines, &dump) };
+        let believed = ImportFrom { provenance: Some(Provenance::User), ..request(Format::JsonLines, &dump) };
         run_import(&mut second, believed);
         assert_eq!(second.executor.files(), before, "{kind:?}");
         let mut third = drive(kind);
@@ -262,7 +262,9 @@ fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so() {
         let mut drive = drive(kind);
         drive.run(keep("role", "mine", "core")).unwrap();
         drive.run(keep("build", "mine", "core")).unwrap();
-        drive.run(EntriesCommand::new(EntriesVerb::Forget { key: "build".into(), base: None })).unwrap();
+        drive
+            .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "build".into(), base: None })))
+            .unwrap();
         let imported = import(&mut drive, Format::ClaudeCode, &claude());
         assert_eq!(imported[1].1, ExchangeState::Renamed("role".into()), "{imported:?}");
         assert!(
@@ -282,8 +284,7 @@ fn a_dry_run_says_the_same_and_changes_nothing() {
         let mut drive = drive(kind);
         drive.run(keep("role", "mine", "core")).unwrap();
         let (before, log) = (drive.executor.files(), changes(&drive.executor).len());
-        let planned =
-            run_import(&mut drive, ImportFromRequest { dry_run: true, ..request(Format::ClaudeCode, &claude()) });
+        let planned = run_import(&mut drive, ImportFrom { dry_run: true, ..request(Format::ClaudeCode, &claude()) });
         assert_eq!((drive.executor.files(), changes(&drive.executor).len()), (before, log));
         let done = run_import(&mut drive, request(Format::ClaudeCode, &claude()));
         assert_eq!(planned, done, "{kind:?}");
@@ -300,7 +301,7 @@ fn parts_of_one_import_know_of_each_other() {
         let mut drive = drive(Kind::Native);
         let mut earlier: Vec<ExchangedEntry> = Vec::new();
         for part in &parts {
-            let request = ImportFromRequest { dry_run, earlier: earlier.clone(), ..request(Format::OpenClaw, part) };
+            let request = ImportFrom { dry_run, earlier: earlier.clone(), ..request(Format::OpenClaw, part) };
             earlier.extend(run_import(&mut drive, request).entries);
         }
         let states: Vec<&ExchangeState> = earlier.iter().map(|entry| &entry.state).collect();
@@ -343,14 +344,13 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing() {
         let before = drive.executor.files();
         let many = (0..1_025).map(|i| (format!("{i}.md"), "x".to_string())).collect();
         let large = files(&[("a.md", &"x".repeat((4 << 20) + 1))]);
-        let named = ImportFromRequest { origin: "o".repeat(4_097), ..request(Format::ClaudeCode, &claude()) };
+        let named = ImportFrom { origin: "o".repeat(4_097), ..request(Format::ClaudeCode, &claude()) };
         for request in [request(Format::ClaudeCode, &many), request(Format::ClaudeCode, &large), named] {
             let error = drive.run(ExchangeCommand::new(ExchangeVerb::ImportFrom(request))).unwrap_err();
             assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
         }
         for format in [Format::Letta, Format::Codex] {
-            let verb =
-                ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, unapproved: true, cursor: None });
+            let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
             assert_eq!(drive.run(ExchangeCommand::new(verb)).unwrap_err().code, ErrorCode::InvalidArgument);
         }
         assert_eq!(drive.executor.files(), before);
@@ -361,7 +361,7 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing() {
 fn another_agent_is_refused() {
     for kind in BOTH {
         let mut drive = drive(kind);
-        let verb = ExchangeVerb::ExportTo(ExportToRequest {
+        let verb = ExchangeVerb::ExportTo(ExportTo {
             format: Format::JsonLines,
             forgotten: true,
             unapproved: false,
@@ -385,9 +385,8 @@ fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for()
             .unwrap();
         for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
             for unapproved in [false, true] {
-                let verb =
-                    ExchangeVerb::ExportTo(ExportToRequest { format, forgotten: false, unapproved, cursor: None });
-                let Ok(Reply::Exchange(ExchangeReply::Exported(reply))) = drive.run(ExchangeCommand::new(verb)) else {
+                let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved, cursor: None });
+                let Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) = drive.run(ExchangeCommand::new(verb)) else {
                     panic!("{format:?}")
                 };
                 let texts: Vec<u8> = reply.parts.into_iter().flat_map(|part| part.content).collect();

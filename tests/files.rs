@@ -1,6 +1,6 @@
 //! The files of a scope by their paths: which there are, page by page, and what is in them.
 
-use saddlebag::files::{FilePage, FilesCommand, FilesReply, MAX_LISTED_FILES};
+use saddlebag::files::{FilePage, FilesCommand, FilesReply, ListFiles, MAX_LISTED_FILES, ReadFile};
 use saddlebag::journal::{FileState, ReadReply};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::{Config, Reply};
@@ -32,15 +32,15 @@ fn store(kind: Kind, config: Config) -> Drive<Simulator> {
 }
 
 fn list(drive: &mut Drive<Simulator>, after: Option<&str>, limit: u32) -> Result<FilePage, Error> {
-    match drive.run(FilesCommand::List { after: after.map(String::from), limit })? {
-        Reply::Files(FilesReply::Listed(page)) => Ok(page),
+    match drive.run(FilesCommand::ListFiles(ListFiles { after: after.map(String::from), limit }))? {
+        Reply::Files(FilesReply::ListFiles(page)) => Ok(page),
         other => panic!("expected a page, got {other:?}"),
     }
 }
 
 fn read(drive: &mut Drive<Simulator>, path: &str, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
-    match drive.run(FilesCommand::Read { path: path.into(), offset, max_bytes })? {
-        Reply::Files(FilesReply::Read(reply)) => Ok(reply),
+    match drive.run(FilesCommand::ReadFile(ReadFile { path: path.into(), offset, max_bytes }))? {
+        Reply::Files(FilesReply::ReadFile(reply)) => Ok(reply),
         other => panic!("expected a part, got {other:?}"),
     }
 }

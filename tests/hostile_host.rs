@@ -1,15 +1,22 @@
 //! A host that breaks the contract is told so, and changes nothing by it.
 
-use saddlebag::agents_md::AgentsMdRequest;
-use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
-use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
+use saddlebag::agents_md::SyncAgentsMd;
+use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
+use saddlebag::context::{Context, ContextEntries, Preamble};
 use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, Policy,
+    EntriesCommand, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate,
+    ImportEntries, ImportFile, ImportMode, ListEntries, OpenRun, Policy, PurgeEntries, RetainEntries,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
-use saddlebag::files::FilesCommand;
-use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
-use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
+    Write, WriteMode,
+};
+use saddlebag::notebook::{
+    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Orphans, Recall,
+    RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename, Tags, Today, UnlinkedMentions,
+};
 use saddlebag::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult,
     ListOutcome, Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
@@ -22,20 +29,20 @@ use support::drive::{Drive, drive};
 use support::{BOTH, agent_config, keep, path, project_config, today};
 
 fn search(query: &str) -> JournalCommand {
-    JournalCommand::Search(SearchRequest::new(query))
+    JournalCommand::Search(Search::new(query))
 }
 
 fn append(content: &str) -> JournalCommand {
-    JournalCommand::Write {
+    JournalCommand::Write(Write {
         target: Target::Scratchpad,
         mode: WriteMode::Append,
         content: content.into(),
         truncate: false,
-    }
+    })
 }
 
 fn read_long_term() -> JournalCommand {
-    JournalCommand::Read { target: Target::LongTerm, offset: 0, max_bytes: 8 }
+    JournalCommand::Read(Read { target: Target::LongTerm, offset: 0, max_bytes: 8 })
 }
 
 fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOutcome {
@@ -105,13 +112,13 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed() {
             FsOutcome::MakeDirectory,
         ]
     };
-    let overwrite = JournalCommand::Write {
+    let overwrite = JournalCommand::Write(Write {
         target: Target::Note("n".into()),
         mode: WriteMode::Overwrite,
         content: "x".into(),
         truncate: false,
-    };
-    let delete = JournalCommand::Edit { target: Target::Note("n".into()), change: EditChange::Delete };
+    });
+    let delete = JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::Delete });
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
         for command in [append("a"), search("old"), overwrite.clone(), delete.clone()] {
@@ -202,7 +209,7 @@ fn command_ids_must_grow() {
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[]);
         let mut give =
-            |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List.into());
+            |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List(List).into());
         assert!(give(5).is_ok());
         for given in [5, 4, 0] {
             let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
@@ -242,7 +249,8 @@ fn requests_in_flight_are_bounded() {
             assert!(drive.pending.len() <= 2);
             drive.answer(drive.pending.len() - 1);
         }
-        let Ok(saddlebag::Reply::Journal(saddlebag::journal::JournalReply::Found(found))) = &drive.finished[&id] else {
+        let Ok(saddlebag::Reply::Journal(saddlebag::journal::JournalReply::Search(found))) = &drive.finished[&id]
+        else {
             panic!("the search ends")
         };
         assert_eq!(found.total_files, 9);
@@ -263,12 +271,12 @@ fn a_moment_out_of_range_is_refused() {
             Timestamp { seconds: 253_402_300_800, ..today() },
             Timestamp { seconds: 253_402_300_799, nanoseconds: 0, utc_offset_seconds: 1 },
         ] {
-            let step = drive.engine.handle_memory_command(CommandId(1), bad, JournalCommand::Status.into());
+            let step = drive.engine.handle_memory_command(CommandId(1), bad, JournalCommand::Status(Status).into());
             assert_eq!(step.unwrap_err(), EngineError::Protocol(ProtocolError::InvalidTime), "{bad:?}");
         }
         // The id was not used up.
         let last = Timestamp { seconds: 253_402_300_799, nanoseconds: 999_999_999, utc_offset_seconds: 0 };
-        assert!(drive.engine.handle_memory_command(CommandId(1), last, JournalCommand::Status.into()).is_ok());
+        assert!(drive.engine.handle_memory_command(CommandId(1), last, JournalCommand::Status(Status).into()).is_ok());
     }
 }
 
@@ -295,9 +303,8 @@ fn a_cancelled_command_ends_and_late_results_are_taken_once() {
 
 /// Every command of the notebook that asks the host for something.
 fn notebook() -> Vec<NotebookCommand> {
-    let fact =
-        RememberRequest { title: "T".into(), content: "x".into(), template: "fact".into(), ..Default::default() };
-    let question = RecallRequest {
+    let fact = Remember { title: "T".into(), content: "x".into(), template: "fact".into(), ..Default::default() };
+    let question = Recall {
         query: "x".into(),
         limit: 3,
         offset: 0,
@@ -307,50 +314,51 @@ fn notebook() -> Vec<NotebookCommand> {
         vouched_unchanged: true,
     };
     vec![
-        NotebookCommand::Init,
-        NotebookCommand::Remember(RememberRequest { supersede: true, ..fact }),
+        NotebookCommand::Init(Init),
+        NotebookCommand::Remember(Remember { supersede: true, ..fact }),
         NotebookCommand::Recall(question),
-        NotebookCommand::Journal { entry: "x".into() },
-        NotebookCommand::Today,
-        NotebookCommand::List(ListRequest { with_text: true, ..ListRequest::default() }),
-        NotebookCommand::Related { note: "n".into(), limit: 3 },
-        NotebookCommand::Link { from: "n".into(), to: "m".into(), text: None },
-        NotebookCommand::Rename { note: "n".into(), title: "T".into() },
-        NotebookCommand::Forget { note: "n".into() },
-        NotebookCommand::Tags,
-        NotebookCommand::Graph(ListRequest::default()),
-        NotebookCommand::Orphans,
-        NotebookCommand::DeadLinks,
-        NotebookCommand::UnlinkedMentions { note: "n".into() },
-        NotebookCommand::LoadMemories { limit: 3 },
-        NotebookCommand::RecallForTurn { turn: 1, query: "x".into(), limit: 3 },
-        NotebookCommand::RememberError { tool: "t".into(), error: "x".into() },
-        NotebookCommand::RememberSummary { tool: "t".into(), summary: "x".into() },
+        NotebookCommand::Journal(Journal { entry: "x".into() }),
+        NotebookCommand::Today(Today),
+        NotebookCommand::ListNotes(ListNotes { with_text: true, ..ListNotes::default() }),
+        NotebookCommand::Related(Related { note: "n".into(), limit: 3 }),
+        NotebookCommand::Link(Link { from: "n".into(), to: "m".into(), text: None }),
+        NotebookCommand::Rename(Rename { note: "n".into(), title: "T".into() }),
+        NotebookCommand::Forget(Forget { note: "n".into() }),
+        NotebookCommand::Tags(Tags),
+        NotebookCommand::Graph(ListNotes::default()),
+        NotebookCommand::Orphans(Orphans),
+        NotebookCommand::DeadLinks(DeadLinks),
+        NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "n".into() }),
+        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
+        NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: "x".into(), limit: 3 }),
+        NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "x".into() }),
+        NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: "x".into() }),
     ]
 }
 
 /// Every command of the entries that asks the host for something.
 fn entries() -> Vec<EntriesCommand> {
-    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
-    let import = ImportRequest {
+    let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
+    let import = ImportEntries {
         files: vec![ImportFile { path: "core/k.md".into(), content: Ok(b"the text of k moved".to_vec()) }],
         mode: ImportMode::Upsert,
         dry_run: false,
         earlier: Vec::new(),
     };
     let outside = [
-        EntriesVerb::Get { key: "k".into() },
-        EntriesVerb::Find { query: "x".into(), limit: 3 },
-        EntriesVerb::List { filter: EntryFilter::default(), limit: None, cursor: None },
-        EntriesVerb::Forget { key: "k".into(), base: None },
-        EntriesVerb::Purge { key: None },
+        EntriesVerb::GetEntry(GetEntry { key: "k".into() }),
+        EntriesVerb::FindEntries(FindEntries { query: "x".into(), limit: 3 }),
+        EntriesVerb::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None }),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None }),
+        EntriesVerb::PurgeEntries(PurgeEntries { key: None }),
         EntriesVerb::Hydrate(request),
-        EntriesVerb::Explain { request, key: None },
-        EntriesVerb::Export { forgotten: true, cursor: None },
-        EntriesVerb::Import(import),
-        EntriesVerb::Retain { imported: Vec::new(), dry_run: true },
+        EntriesVerb::Explain(Explain { request, key: None }),
+        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
+        EntriesVerb::ImportEntries(import),
+        EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: true }),
     ];
-    let of_run = EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(EntriesVerb::OpenRun { fence: 1 }) };
+    let of_run =
+        EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(EntriesVerb::OpenRun(OpenRun { fence: 1 })) };
     let mut commands: Vec<EntriesCommand> = outside.into_iter().map(EntriesCommand::new).collect();
     commands.extend([
         keep("k", "the text of k", "core"),
@@ -362,9 +370,9 @@ fn entries() -> Vec<EntriesCommand> {
 }
 
 fn exchange() -> Vec<ExchangeCommand> {
-    let export = ExportToRequest { format: Format::JsonLines, forgotten: false, unapproved: false, cursor: None };
+    let export = ExportTo { format: Format::JsonLines, forgotten: false, unapproved: false, cursor: None };
     let content = Ok(b"- **new**: text\n- **k**: other\n".to_vec());
-    let import = ImportFromRequest {
+    let import = ImportFrom {
         format: Format::OpenClaw,
         origin: "there".into(),
         files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
@@ -400,7 +408,7 @@ fn a_host_that_fails_once_loses_no_entry() {
                     "{command:?} at {operation} gave {outcome:?}: k is lost"
                 );
                 assert!(has("the text of other"), "{command:?} at {operation} gave {outcome:?}: other is lost");
-                let again = drive.run(EntriesCommand::new(EntriesVerb::Get { key: "other".into() }));
+                let again = drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "other".into() })));
                 assert!(again.is_ok(), "{command:?} at {operation}: {again:?}");
             }
         }
@@ -414,12 +422,12 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent() {
         ("agents/a/entries/core/t.md", b"---\nkey: t\nforgotten: 2026-05-25T09:00:00Z\n---\n\nforgotten"),
     ];
     let verbs = [
-        EntriesVerb::Get { key: "k".into() },
-        EntriesVerb::Forget { key: "k".into(), base: None },
-        EntriesVerb::Purge { key: Some("t".into()) },
-        EntriesVerb::Purge { key: None },
-        EntriesVerb::Export { forgotten: true, cursor: None },
-        EntriesVerb::Retain { imported: Vec::new(), dry_run: false },
+        EntriesVerb::GetEntry(GetEntry { key: "k".into() }),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None }),
+        EntriesVerb::PurgeEntries(PurgeEntries { key: Some("t".into()) }),
+        EntriesVerb::PurgeEntries(PurgeEntries { key: None }),
+        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
+        EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
     ];
     for kind in BOTH {
         for command in verbs.clone().map(EntriesCommand::new) {
@@ -461,7 +469,7 @@ fn a_host_that_fails_once_loses_no_note() {
                     let is_there = files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(text));
                     assert!(is_there, "{command:?} at {operation} gave {outcome:?}: {text} is lost");
                 }
-                assert!(drive.run(NotebookCommand::Tags).is_ok(), "{command:?} at {operation}");
+                assert!(drive.run(NotebookCommand::Tags(Tags)).is_ok(), "{command:?} at {operation}");
             }
         }
     }
@@ -495,7 +503,7 @@ fn a_folder_without_end_ends_in_an_error() {
         });
         let mut drive = Drive::new(kind, project_config(), endless);
 
-        let error = drive.run(JournalCommand::List).unwrap_err();
+        let error = drive.run(JournalCommand::List(List)).unwrap_err();
 
         assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
     }
@@ -507,16 +515,21 @@ fn a_file_that_always_changes_ends_in_contention() {
     let edit = EditChange::Replace { old: "x".into(), new: "y".into() };
     for kind in BOTH {
         for command in [
-            JournalCommand::Edit { target: note(), change: edit.clone() },
-            JournalCommand::Edit { target: note(), change: EditChange::Delete },
-            JournalCommand::Write { target: note(), mode: WriteMode::Overwrite, content: "z".into(), truncate: false },
-            JournalCommand::Write {
+            JournalCommand::Edit(Edit { target: note(), change: edit.clone() }),
+            JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }),
+            JournalCommand::Write(Write {
+                target: note(),
+                mode: WriteMode::Overwrite,
+                content: "z".into(),
+                truncate: false,
+            }),
+            JournalCommand::Write(Write {
                 target: Target::LongTerm,
                 mode: WriteMode::Append,
                 content: "z".into(),
                 truncate: false,
-            },
-            JournalCommand::Restore { target: note() },
+            }),
+            JournalCommand::Restore(Restore { target: note() }),
         ] {
             let mut changes = 0_u32;
             let restless = Nightmare(|op: &FsOp| {
@@ -566,36 +579,36 @@ fn an_append_that_nobody_can_vouch_for_ends_in_contention() {
 fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
     let commands: Vec<Command> = vec![
         append("x").into(),
-        JournalCommand::Write {
+        JournalCommand::Write(Write {
             target: Target::LongTerm,
             mode: WriteMode::Append,
             content: "x".into(),
             truncate: false,
-        }
+        })
         .into(),
-        JournalCommand::Write {
+        JournalCommand::Write(Write {
             target: Target::LongTerm,
             mode: WriteMode::Overwrite,
             content: "x".into(),
             truncate: false,
-        }
+        })
         .into(),
-        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).into(),
         read_long_term().into(),
-        JournalCommand::List.into(),
-        JournalCommand::Edit { target: Target::Note("n".into()), change: EditChange::Delete }.into(),
-        JournalCommand::Restore { target: Target::Scratchpad }.into(),
+        JournalCommand::List(List).into(),
+        JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::Delete }).into(),
+        JournalCommand::Restore(Restore { target: Target::Scratchpad }).into(),
         search("x").into(),
-        JournalCommand::Status.into(),
-        JournalCommand::FlushSummary { summary: "s".into(), messages: None }.into(),
-        JournalCommand::Slash { line: "/memory clear daily".into() }.into(),
-        FilesCommand::List { after: None, limit: 10 }.into(),
-        FilesCommand::Read { path: "MEMORY.md".into(), offset: 0, max_bytes: 100 }.into(),
-        Command::Context(ContextRequest::default()),
-        PreambleRequest { max_bytes: 9000, ..PreambleRequest::default() }.into(),
-        AgentsMdRequest::default().into(),
-        TrustCommand::Pending(PendingRequest { limit: 9, ..PendingRequest::default() }).into(),
-        TrustCommand::Approve(ApproveRequest {
+        JournalCommand::Status(Status).into(),
+        JournalCommand::FlushSummary(FlushSummary { summary: "s".into(), messages: None }).into(),
+        JournalCommand::Slash(Slash { line: "/memory clear daily".into() }).into(),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 10 }).into(),
+        FilesCommand::ReadFile(ReadFile { path: "MEMORY.md".into(), offset: 0, max_bytes: 100 }).into(),
+        Command::Context(Context::default()),
+        Preamble { max_bytes: 9000, ..Preamble::default() }.into(),
+        SyncAgentsMd::default().into(),
+        TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).into(),
+        TrustCommand::Approve(Approve {
             items: vec![ApproveItem { name: "k".into(), base: "0".repeat(64) }],
             dry_run: false,
         })
@@ -607,8 +620,8 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
         .chain(entries().into_iter().map(Command::from))
         .chain(exchange().into_iter().map(Command::from))
         .collect();
-    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
-    let with_entries = ContextRequest { entries: Some(ContextEntries { request, run: None }), ..Default::default() };
+    let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
+    let with_entries = Context { entries: Some(ContextEntries { request, run: None }), ..Default::default() };
     for kind in BOTH {
         for answer in every_fs_error() {
             let failing = Nightmare(|_: &FsOp| Err(answer.clone()));

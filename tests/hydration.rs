@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use saddlebag::Reply;
-use saddlebag::context::{ContextEntries, ContextReply, ContextRequest};
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, HydrateReply, HydrateRequest, Policy};
+use saddlebag::context::{Context, ContextEntries, ContextReply};
+use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, Hydrate, HydrateReply, Policy};
 use saddlebag::store::EntryFolder;
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
@@ -38,13 +38,13 @@ fn insert(store: &mut Simulator, (key, content, category, second): &Kept) {
 }
 
 /// What is hydrated, and the block of it.
-fn hydrate(drive: &mut Drive<Simulator>, request: HydrateRequest) -> (HydrateReply, ContextReply) {
+fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, ContextReply) {
     drive.now = today();
     let entries = Some(ContextEntries { request, run: None });
     let hydrated = drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request)));
-    let block = drive.run(ContextRequest { entries, ..ContextRequest::default() });
+    let block = drive.run(Context { entries, ..Context::default() });
     match (hydrated, block) {
-        (Ok(Reply::Entries(EntriesReply::Hydrated(reply))), Ok(Reply::Context(block))) => (reply, block),
+        (Ok(Reply::Entries(EntriesReply::Hydrate(reply))), Ok(Reply::Context(block))) => (reply, block),
         other => panic!("{other:?}"),
     }
 }
@@ -60,7 +60,7 @@ proptest! {
         policy in prop::sample::select(vec![Policy::Greedy, Policy::Prefix]),
         seed in any::<u64>(),
     ) {
-        let request = HydrateRequest { max_bytes, policy };
+        let request = Hydrate { max_bytes, policy };
         let mut expected = None;
         for kind in BOTH {
             for order in 0..3_u64 {
@@ -93,7 +93,7 @@ proptest! {
         policy in prop::sample::select(vec![Policy::Greedy, Policy::Prefix]),
         seed in any::<u64>(),
     ) {
-        let request = HydrateRequest { max_bytes, policy };
+        let request = Hydrate { max_bytes, policy };
         let entries: BTreeMap<String, (String, &str)> = entries;
         for kind in BOTH {
             let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
@@ -118,7 +118,7 @@ proptest! {
 /// Of the clock it depends only through the age of daily entries.
 #[test]
 fn the_clock_alone_ages_daily_entries() {
-    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
     for kind in BOTH {
         let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
         drive.run(keep("d", "today", "daily")).unwrap();
@@ -126,7 +126,7 @@ fn the_clock_alone_ages_daily_entries() {
         let mut keys_after = |hours: i64| {
             drive.now.seconds = today().seconds + hours * 3600;
             match drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request))) {
-                Ok(Reply::Entries(EntriesReply::Hydrated(reply))) => {
+                Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
                     reply.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
                 }
                 other => panic!("{other:?}"),

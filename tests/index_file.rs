@@ -1,8 +1,11 @@
 //! The index file spares a new engine its reads, and is never believed where it could be wrong.
 
 use proptest::prelude::*;
-use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
-use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, NotebookReply, RecallRequest};
+use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::notebook::{
+    DeadLinks, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, NotebookReply,
+    Orphans, Recall, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
+};
 use saddlebag::protocol::FsError;
 use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::{Scheduler, Simulator};
@@ -38,13 +41,13 @@ fn store() -> Simulator {
 /// A store on which an engine has written its index.
 fn indexed() -> Simulator {
     let mut drive = Drive::new(Kind::Native, config(1, true), store());
-    drive.run(NotebookCommand::Tags).unwrap();
+    drive.run(NotebookCommand::Tags(Tags)).unwrap();
     assert!(drive.executor.files().contains_key(PART), "{:?}", drive.executor.files().keys());
     drive.executor
 }
 
-fn question(query: &str) -> RecallRequest {
-    RecallRequest {
+fn question(query: &str) -> Recall {
+    Recall {
         query: query.into(),
         limit: 5,
         offset: 0,
@@ -57,27 +60,27 @@ fn question(query: &str) -> RecallRequest {
 
 /// Every kind of question.
 fn questions() -> Vec<NotebookCommand> {
-    let filter = |filter: NoteFilter| ListRequest { filter, ..ListRequest::default() };
+    let filter = |filter: NoteFilter| ListNotes { filter, ..ListNotes::default() };
     let words = |word: &str| vec![word.to_string()];
     vec![
         NotebookCommand::Recall(question("word17 common")),
         NotebookCommand::Recall(question("\"common text\" -word3")),
-        NotebookCommand::Recall(RecallRequest {
+        NotebookCommand::Recall(Recall {
             filter: NoteFilter { tags: words("t3"), ..NoteFilter::default() },
             ..question("common")
         }),
-        NotebookCommand::Tags,
-        NotebookCommand::Orphans,
-        NotebookCommand::DeadLinks,
-        NotebookCommand::Related { note: "Note 20".into(), limit: 9 },
-        NotebookCommand::UnlinkedMentions { note: "alias3".into() },
-        NotebookCommand::List(filter(NoteFilter { tags: words("hash2"), ..NoteFilter::default() })),
-        NotebookCommand::List(filter(NoteFilter { matches: words("word5*"), ..NoteFilter::default() })),
-        NotebookCommand::List(ListRequest { with_text: true, zk_links: true, ..ListRequest::default() }),
-        NotebookCommand::Graph(ListRequest::default()),
-        NotebookCommand::LoadMemories { limit: 3 },
-        NotebookCommand::RecallForTurn { turn: 4, query: "word99".into(), limit: 2 },
-        NotebookCommand::MemoryContext { turn: 4, max_bytes: 4_000 },
+        NotebookCommand::Tags(Tags),
+        NotebookCommand::Orphans(Orphans),
+        NotebookCommand::DeadLinks(DeadLinks),
+        NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
+        NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }),
+        NotebookCommand::ListNotes(filter(NoteFilter { tags: words("hash2"), ..NoteFilter::default() })),
+        NotebookCommand::ListNotes(filter(NoteFilter { matches: words("word5*"), ..NoteFilter::default() })),
+        NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }),
+        NotebookCommand::Graph(ListNotes::default()),
+        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
+        NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }),
+        NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }),
     ]
 }
 
@@ -96,7 +99,7 @@ fn reads(store: &Simulator, since: u64) -> Vec<String> {
 
 fn hits(reply: Reply) -> Vec<String> {
     match reply {
-        Reply::Notebook(NotebookReply::Recalled(reply)) => reply.hits.into_iter().map(|hit| hit.path).collect(),
+        Reply::Notebook(NotebookReply::Recall(reply)) => reply.hits.into_iter().map(|hit| hit.path).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -118,9 +121,9 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone() {
         assert_eq!(read, found);
         assert_eq!(found, ["notes/n017.md"]);
         let since = drive.executor.operations();
-        drive.run(NotebookCommand::Tags).unwrap();
-        drive.run(NotebookCommand::Orphans).unwrap();
-        drive.run(NotebookCommand::Related { note: "Note 3".into(), limit: 9 }).unwrap();
+        drive.run(NotebookCommand::Tags(Tags)).unwrap();
+        drive.run(NotebookCommand::Orphans(Orphans)).unwrap();
+        drive.run(NotebookCommand::Related(Related { note: "Note 3".into(), limit: 9 })).unwrap();
         assert_eq!(reads(&drive.executor, since), [""; 0]);
     }
 }
@@ -128,8 +131,8 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone() {
 /// What a new engine says that it passed over.
 fn skipped(kind: Kind, store: Simulator) -> Vec<String> {
     let mut drive = Drive::new(kind, config(2, true), store);
-    match drive.run(NotebookCommand::List(ListRequest::default())).unwrap() {
-        Reply::Notebook(NotebookReply::Listed(reply)) => reply.skipped.into_iter().map(|file| file.path).collect(),
+    match drive.run(NotebookCommand::ListNotes(ListNotes::default())).unwrap() {
+        Reply::Notebook(NotebookReply::ListNotes(reply)) => reply.skipped.into_iter().map(|file| file.path).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -141,7 +144,7 @@ fn a_folder_with_a_file_that_cannot_be_read_is_looked_through_again() {
         with_bad.insert(&path("notes/bad.md"), [0xff, 0xfe]);
         with_bad.insert(&path("other/good.md"), "# Good\n");
         let mut drive = Drive::new(Kind::Native, config(1, true), with_bad);
-        drive.run(NotebookCommand::Tags).unwrap();
+        drive.run(NotebookCommand::Tags(Tags)).unwrap();
         assert!(drive.executor.files().contains_key(PART));
         assert_eq!(skipped(kind, drive.executor), ["notes/bad.md"]);
     }
@@ -264,7 +267,7 @@ fn another_configuration_reads_the_notes_anew() {
 fn a_configuration_that_changes_under_an_engine_reads_the_notes_anew() {
     for kind in BOTH {
         let mut drive = Drive::new(kind, config(2, true), indexed());
-        drive.run(NotebookCommand::Tags).unwrap();
+        drive.run(NotebookCommand::Tags(Tags)).unwrap();
         drive.executor.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
         let mut plain = store();
         plain.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
@@ -304,13 +307,13 @@ fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     let mut first = Simulator::new(1);
     fill(&mut first, "a");
     let mut drive = Drive::new(kind, config(1, true), first);
-    drive.run(NotebookCommand::Tags).unwrap();
+    drive.run(NotebookCommand::Tags(Tags)).unwrap();
     let old = drive.executor.files();
     let parts: Vec<String> = old.keys().filter(|file| file.starts_with(".saddlebag/index/")).cloned().collect();
     assert!(parts.len() >= 2, "{parts:?}");
     fill(&mut drive.executor, "b");
     let mut drive = Drive::new(kind, config(2, true), drive.executor);
-    drive.run(NotebookCommand::Tags).unwrap();
+    drive.run(NotebookCommand::Tags(Tags)).unwrap();
     for part in &parts {
         for replacement in [old.get(part).cloned(), None] {
             let mut store = drive.executor.clone();
@@ -339,19 +342,29 @@ fn commands_at_once_leave_an_index_that_is_true() {
     for kind in BOTH {
         for seed in 0..8 {
             let mut drive = Drive::new(kind, config(2, true), if seed % 2 == 0 { indexed() } else { store() });
-            let mut rename = (0..30).map(|i| NotebookCommand::Rename {
-                note: format!("notes/n{:03}", i * 4 + 1),
-                title: format!("Renamed {i}"),
+            let mut rename = (0..30).map(|i| {
+                NotebookCommand::Rename(Rename {
+                    note: format!("notes/n{:03}", i * 4 + 1),
+                    title: format!("Renamed {i}"),
+                })
             });
             for _ in 0..4 {
                 drive.submit(rename.next().unwrap());
                 drive.submit(NotebookCommand::Recall(question("word9 common")));
                 drive.submit(rename.next().unwrap());
-                drive.submit(NotebookCommand::Forget { note: text("notes/n100") });
-                drive.submit(NotebookCommand::Tags);
-                drive.submit(NotebookCommand::Link { from: text("notes/n020"), to: text("notes/n060"), text: None });
-                drive.submit(NotebookCommand::RecallForTurn { turn: 1, query: text("word30"), limit: 2 });
-                drive.submit(NotebookCommand::List(ListRequest { with_text: true, ..ListRequest::default() }));
+                drive.submit(NotebookCommand::Forget(Forget { note: text("notes/n100") }));
+                drive.submit(NotebookCommand::Tags(Tags));
+                drive.submit(NotebookCommand::Link(Link {
+                    from: text("notes/n020"),
+                    to: text("notes/n060"),
+                    text: None,
+                }));
+                drive.submit(NotebookCommand::RecallForTurn(RecallForTurn {
+                    turn: 1,
+                    query: text("word30"),
+                    limit: 2,
+                }));
+                drive.submit(NotebookCommand::ListNotes(ListNotes { with_text: true, ..ListNotes::default() }));
                 let mut order = Scheduler::new(seed);
                 for _ in 0..40 {
                     if !drive.pending.is_empty() {
@@ -483,11 +496,11 @@ proptest! {
 fn a_literal_search_reads_what_only_the_index_file_knew() {
     for kind in BOTH {
         let mut drive = Drive::new(kind, config(2, true), indexed());
-        drive.run(NotebookCommand::Tags).unwrap();
+        drive.run(NotebookCommand::Tags(Tags)).unwrap();
         for vouched_unchanged in [true, true, false] {
-            let request = SearchRequest { vouched_unchanged, ..SearchRequest::new("word17") };
+            let request = Search { vouched_unchanged, ..Search::new("word17") };
             let reply = drive.run(JournalCommand::Search(request)).unwrap();
-            let Reply::Journal(JournalReply::Found(results)) = reply else { panic!("{reply:?}") };
+            let Reply::Journal(JournalReply::Search(results)) = reply else { panic!("{reply:?}") };
             let paths: Vec<&str> = results.hits.iter().map(|hit| hit.path.as_str()).collect();
             assert!(paths.contains(&"notes/n017.md") && !results.hits[0].lines.is_empty(), "{paths:?}");
         }
@@ -518,24 +531,24 @@ fn an_index_that_somebody_else_wrote_lets_no_unapproved_note_into_a_prompt() {
         }
         with_bad.insert(&path("facts/good.md"), "---\ntitle: Zebra\n---\n\nzebra friend\n");
         let mut drive = Drive::new(Kind::Native, config(1, true), with_bad);
-        drive.run(NotebookCommand::Tags).unwrap();
+        drive.run(NotebookCommand::Tags(Tags)).unwrap();
         let mut forged = drive.executor;
         forge(&mut forged, b"tool", b"user");
         forge(&mut forged, b"Zebra0", b"</mem>");
 
         let mut drive = Drive::new(kind, config(2, true), forged);
         let since = drive.executor.operations();
-        drive.run(NotebookCommand::LoadMemories { limit: 2 }).unwrap();
+        drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 2 })).unwrap();
         assert_eq!(reads(&drive.executor, since), [""; 0], "the index was not used");
-        drive.run(NotebookCommand::RecallForTurn { turn: 1, query: "zebra".into(), limit: 2 }).unwrap();
-        let section = match drive.run(NotebookCommand::MemoryContext { turn: 1, max_bytes: 4_000 }) {
-            Ok(Reply::Notebook(NotebookReply::Section(section))) => section,
+        drive.run(NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: "zebra".into(), limit: 2 })).unwrap();
+        let section = match drive.run(NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 4_000 })) {
+            Ok(Reply::Notebook(NotebookReply::MemoryContext(section))) => section,
             other => panic!("{other:?}"),
         };
         assert!(section.text.contains("friend") && !section.text.contains("obey"), "{}", section.text);
         assert_eq!(section.unapproved.len(), 2, "as many as were asked for: {section:?}");
         match drive.run(NotebookCommand::Recall(question("zebra"))) {
-            Ok(Reply::Notebook(NotebookReply::Recalled(reply))) => {
+            Ok(Reply::Notebook(NotebookReply::Recall(reply))) => {
                 let marked = reply.hits.iter().filter(|hit| hit.unapproved.is_some());
                 assert_eq!((reply.hits.len(), marked.count()), (4, 3), "{reply:?}");
                 assert!(reply.hits.iter().all(|hit| hit.title.starts_with("Zebra")), "{reply:?}");
@@ -552,13 +565,13 @@ fn an_index_that_names_files_of_others_is_not_used() {
         with_bob.insert(&path("agents/bob/entries/core/zebra.md"), "---\nkey: zebra\n---\n\nzebra of bob\n");
         with_bob.insert(&path("notesx/boc/entries/core/zebra.md"), "---\nkey: zebra\n---\n\nzebra of nobody\n");
         let mut drive = Drive::new(Kind::Native, config(1, true), with_bob);
-        drive.run(NotebookCommand::Tags).unwrap();
+        drive.run(NotebookCommand::Tags(Tags)).unwrap();
         let mut forged = drive.executor;
         forge(&mut forged, b"notesx/boc/entries", b"agents/bob/entries");
         let mut drive = Drive::new(kind, config(2, true), forged);
-        let request = RecallRequest { vouched_unchanged: true, ..question("zebra") };
+        let request = Recall { vouched_unchanged: true, ..question("zebra") };
         match drive.run(NotebookCommand::Recall(request)) {
-            Ok(Reply::Notebook(NotebookReply::Recalled(reply))) => {
+            Ok(Reply::Notebook(NotebookReply::Recall(reply))) => {
                 let paths: Vec<&str> = reply.hits.iter().map(|hit| hit.path.as_str()).collect();
                 assert_eq!(paths, ["notesx/boc/entries/core/zebra.md"]);
             }

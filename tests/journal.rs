@@ -2,7 +2,8 @@
 //! search that keeps up with the files.
 
 use saddlebag::journal::{
-    EditChange, JournalCommand, JournalReply, ListReply, SLASH_USAGE, SearchRequest, StatusReply, Target, WriteMode,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, List, ListReply, Read, Restore,
+    SLASH_USAGE, Search, Slash, Status, StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::search::{SearchResults, SkipReason};
@@ -21,7 +22,7 @@ fn note() -> Target {
 }
 
 fn overwrite(target: Target, content: &str) -> JournalCommand {
-    JournalCommand::Write { target, mode: WriteMode::Overwrite, content: content.into(), truncate: false }
+    JournalCommand::Write(Write { target, mode: WriteMode::Overwrite, content: content.into(), truncate: false })
 }
 
 fn journal(drive: &mut Drive<Simulator>, command: JournalCommand) -> JournalReply {
@@ -39,25 +40,26 @@ fn a_page_is_read_and_edited_by_its_path_or_title() {
         for name in ["facts/port.md", "facts/port", "Postgres port"] {
             let mut drive = drive(kind, project_config(), &[(page, text.as_bytes())]);
             let target = Target::Page(name.into());
-            let read = JournalCommand::Read { target: target.clone(), offset: 0, max_bytes: 4_096 };
+            let read = JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4_096 });
             let JournalReply::Read(reply) = journal(&mut drive, read) else { panic!("not read") };
             assert_eq!((reply.path.as_str(), reply.text.as_str()), (page, text), "{name}");
-            let part = JournalCommand::Read { target: target.clone(), offset: 4, max_bytes: 5 };
+            let part = JournalCommand::Read(Read { target: target.clone(), offset: 4, max_bytes: 5 });
             let JournalReply::Read(reply) = journal(&mut drive, part) else { panic!("not read") };
             assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
             let change = EditChange::Replace { old: "5432".into(), new: "5433".into() };
-            journal(&mut drive, JournalCommand::Edit { target: target.clone(), change });
+            journal(&mut drive, JournalCommand::Edit(Edit { target: target.clone(), change }));
             assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
             assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
             for refused in [
-                JournalCommand::Edit { target: target.clone(), change: EditChange::Delete },
-                JournalCommand::Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false },
+                JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }),
+                JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false }),
             ] {
                 assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
             }
         }
         let mut drive = drive(kind, project_config(), &[(page, text.as_bytes()), ("projects/other/x.md", b"secret")]);
-        let missing = |name: &str| JournalCommand::Read { target: Target::Page(name.into()), offset: 0, max_bytes: 99 };
+        let missing =
+            |name: &str| JournalCommand::Read(Read { target: Target::Page(name.into()), offset: 0, max_bytes: 99 });
         let error = drive.run(missing("port of postgres")).unwrap_err();
         assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "pages like it: facts/port.md"));
         for outside in ["projects/other/x.md", "../other/x.md", "/etc/passwd", ".zk/config.toml", "x\n.md", ""] {
@@ -78,8 +80,9 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
         for mode in [WriteMode::Append, WriteMode::Overwrite] {
             for target in [Target::LongTerm, Target::Scratchpad, Target::Daily(None), note()] {
                 let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"old\n"), (NOTE, b"old\n")]);
-                let write =
-                    |truncate| JournalCommand::Write { target: target.clone(), mode, content: long.clone(), truncate };
+                let write = |truncate| {
+                    JournalCommand::Write(Write { target: target.clone(), mode, content: long.clone(), truncate })
+                };
                 let error = drive.run(write(false)).unwrap_err();
                 assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
                 assert!(error.message.contains("65537 bytes, the limit is 65536"), "{error:?}");
@@ -89,9 +92,9 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
         }
         let mut drive = drive(kind, project_config(), &[]);
         for command in [
-            JournalCommand::AppendDaily { heading: "h".into(), body: long.clone() },
-            JournalCommand::FlushSummary { summary: long.clone(), messages: None },
-            JournalCommand::Slash { line: format!("write scratchpad {long}") },
+            JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: long.clone() }),
+            JournalCommand::FlushSummary(FlushSummary { summary: long.clone(), messages: None }),
+            JournalCommand::Slash(Slash { line: format!("write scratchpad {long}") }),
         ] {
             let error = drive.run(command).unwrap_err();
             assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
@@ -100,29 +103,29 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
 }
 
 fn slash(drive: &mut Drive<Simulator>, line: &str) -> String {
-    match journal(drive, JournalCommand::Slash { line: line.into() }) {
+    match journal(drive, JournalCommand::Slash(Slash { line: line.into() })) {
         JournalReply::Text(text) => text,
         other => panic!("expected a text, got {other:?}"),
     }
 }
 
 fn status(drive: &mut Drive<Simulator>) -> StatusReply {
-    match journal(drive, JournalCommand::Status) {
+    match journal(drive, JournalCommand::Status(Status)) {
         JournalReply::Status(status) => status,
         other => panic!("expected a status, got {other:?}"),
     }
 }
 
 fn list(drive: &mut Drive<Simulator>) -> ListReply {
-    match journal(drive, JournalCommand::List) {
-        JournalReply::Listed(list) => list,
+    match journal(drive, JournalCommand::List(List)) {
+        JournalReply::List(list) => list,
         other => panic!("expected a list, got {other:?}"),
     }
 }
 
-fn search(drive: &mut Drive<Simulator>, request: SearchRequest) -> SearchResults {
+fn search(drive: &mut Drive<Simulator>, request: Search) -> SearchResults {
     match journal(drive, JournalCommand::Search(request)) {
-        JournalReply::Found(results) => results,
+        JournalReply::Search(results) => results,
         other => panic!("expected results, got {other:?}"),
     }
 }
@@ -132,7 +135,7 @@ fn paths(results: &SearchResults) -> Vec<&str> {
 }
 
 fn find(drive: &mut Drive<Simulator>, query: &str) -> Vec<String> {
-    search(drive, SearchRequest::new(query)).hits.into_iter().map(|hit| hit.path).collect()
+    search(drive, Search::new(query)).hits.into_iter().map(|hit| hit.path).collect()
 }
 
 fn text(drive: &Drive<Simulator>, file: &str) -> String {
@@ -141,7 +144,9 @@ fn text(drive: &Drive<Simulator>, file: &str) -> String {
 
 #[test]
 fn an_entry_of_the_log_has_its_exact_text() {
-    let entry = |heading: &str, body: &str| JournalCommand::AppendDaily { heading: heading.into(), body: body.into() };
+    let entry = |heading: &str, body: &str| {
+        JournalCommand::AppendDaily(AppendDaily { heading: heading.into(), body: body.into() })
+    };
     for kind in BOTH {
         let mut host = host(kind, project_config(), &[("projects/proj/daily/2026-05-26.md", b"x")]);
         let late = Timestamp { seconds: noon("2026-05-25").seconds + 45_240, nanoseconds: 0, utc_offset_seconds: 0 };
@@ -160,7 +165,8 @@ fn an_entry_of_the_log_has_its_exact_text() {
 fn compaction_summaries_stay_in_order() {
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[]);
-        let flush = |summary: &str, messages| JournalCommand::FlushSummary { summary: summary.into(), messages };
+        let flush =
+            |summary: &str, messages| JournalCommand::FlushSummary(FlushSummary { summary: summary.into(), messages });
         drive.run(flush("first", Some(12))).unwrap();
         drive.run(flush("second", None)).unwrap();
         let expected = "\n### 12:00 — compaction summary (12 msgs)\nfirst\n\n### 12:00 — compaction summary\nsecond\n";
@@ -219,7 +225,7 @@ fn parts_of_a_file_make_up_the_file() {
         for max_bytes in [4, 5, 7, 64, 4000] {
             let (mut whole, mut next) = (String::new(), Some(0));
             while let Some(offset) = next {
-                let command = JournalCommand::Read { target: note(), offset, max_bytes };
+                let command = JournalCommand::Read(Read { target: note(), offset, max_bytes });
                 let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
                 assert_eq!((part.offset, part.size), (offset, body.len() as u64));
                 assert!(part.text.len() <= max_bytes as usize && !part.text.is_empty());
@@ -230,7 +236,7 @@ fn parts_of_a_file_make_up_the_file() {
             assert_eq!(whole, body);
         }
         // An offset inside a character starts behind it.
-        let command = JournalCommand::Read { target: note(), offset: 2, max_bytes: 4 };
+        let command = JournalCommand::Read(Read { target: note(), offset: 2, max_bytes: 4 });
         let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
         assert_eq!((part.offset, part.text.as_str()), (3, "記"));
     }
@@ -241,7 +247,7 @@ fn restoring_twice_undoes_and_redoes() {
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[(NOTE, b"one")]);
         drive.run(overwrite(note(), "two")).unwrap();
-        let restore = || JournalCommand::Restore { target: note() };
+        let restore = || JournalCommand::Restore(Restore { target: note() });
         let mut seen = Vec::new();
         for _ in 0..3 {
             drive.run(restore()).unwrap();
@@ -249,9 +255,9 @@ fn restoring_twice_undoes_and_redoes() {
         }
         assert_eq!(seen, ["one", "two", "one"]);
 
-        drive.run(JournalCommand::Edit { target: note(), change: EditChange::Delete }).unwrap();
+        drive.run(JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete })).unwrap();
         assert!(!drive.executor.files().contains_key(NOTE));
-        let JournalReply::Restored(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
+        let JournalReply::Restore(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
         assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
         assert_eq!(text(&drive, NOTE), "one");
     }
@@ -263,7 +269,7 @@ fn a_restore_that_cannot_keep_what_it_replaces_changes_nothing() {
         let mut drive = drive(kind, project_config(), &[(NOTE, b"now"), ("projects/proj/notes/n.bak", b"then")]);
         // Two reads, then the backup of what is there.
         drive.executor.fail_at(2, FsError::NoSpace);
-        let error = drive.run(JournalCommand::Restore { target: note() }).unwrap_err();
+        let error = drive.run(JournalCommand::Restore(Restore { target: note() })).unwrap_err();
         assert_eq!(error.code, ErrorCode::Storage);
         assert_eq!((text(&drive, NOTE), text(&drive, "projects/proj/notes/n.bak")), ("now".into(), "then".into()));
     }
@@ -302,7 +308,7 @@ fn slash_commands_work_end_to_end() {
         assert_eq!(text(&drive, LOG), "noted\n");
         assert_eq!(slash(&mut drive, "clear note two words"), "Deleted projects/proj/notes/two words.md");
         assert_eq!(slash(&mut drive, "read list"), format!("MEMORY.md\n{PAD}\n{LOG}"));
-        let usage = drive.run(JournalCommand::Slash { line: "/memory nope".into() }).unwrap_err();
+        let usage = drive.run(JournalCommand::Slash(Slash { line: "/memory nope".into() })).unwrap_err();
         assert_eq!((usage.message.as_str(), usage.help.as_str()), ("unknown command: nope", SLASH_USAGE));
     }
 }
@@ -323,11 +329,11 @@ fn search_pages_follow_one_another() {
     let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &files);
-        let all = search(&mut drive, SearchRequest::new("word"));
+        let all = search(&mut drive, Search::new("word"));
         assert_eq!((all.total_files, all.hits.len(), all.rendered_hits), (10, 10, 10));
         let mut joined = Vec::new();
         for offset in [0, 4, 8, 12, u32::MAX] {
-            let page = search(&mut drive, SearchRequest { offset, limit: 4, ..SearchRequest::new("word") });
+            let page = search(&mut drive, Search { offset, limit: 4, ..Search::new("word") });
             assert_eq!((page.total_files, &page.terms), (10, &all.terms));
             joined.extend(page.hits);
         }
@@ -358,7 +364,7 @@ fn search_sees_what_others_and_what_itself_wrote() {
         assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
         assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
 
-        drive.run(JournalCommand::Edit { target: m, change: EditChange::Delete }).unwrap();
+        drive.run(JournalCommand::Edit(Edit { target: m, change: EditChange::Delete })).unwrap();
         assert_eq!(find(&mut drive, "delta"), [""; 0]);
         assert_eq!(find(&mut drive, "beta"), [LOG]);
     }
@@ -383,7 +389,7 @@ fn a_search_reads_again_only_what_changed() {
 
 #[test]
 fn a_vouched_search_asks_for_nothing_once_it_has_read() {
-    let vouched = || SearchRequest { vouched_unchanged: true, ..SearchRequest::new("alpha") };
+    let vouched = || Search { vouched_unchanged: true, ..Search::new("alpha") };
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
         assert_eq!(paths(&search(&mut drive, vouched())), [NOTE], "the first one reads all the same");
@@ -403,10 +409,10 @@ fn a_file_that_could_not_be_read_is_tried_again() {
         let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
         // Three folders are listed first.
         drive.executor.fail_at(3, FsError::Denied);
-        let results = search(&mut drive, SearchRequest::new("alpha"));
+        let results = search(&mut drive, Search::new("alpha"));
         assert_eq!(results.total_files, 0);
         assert_eq!(results.skipped[0].reason, SkipReason::Unreadable(FsError::Denied));
-        let results = search(&mut drive, SearchRequest::new("alpha"));
+        let results = search(&mut drive, Search::new("alpha"));
         assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
     }
 }
@@ -418,12 +424,12 @@ fn a_file_that_found_no_room_is_searched_once_there_is_some() {
         let limits = Limits { max_index_bytes: 20, ..Limits::default() };
         let config = Config { limits, ..project_config() };
         let mut drive = drive(kind, config, &[(FULL, b"fifteen bytes.."), (NOTE, b"alpha beta")]);
-        let results = search(&mut drive, SearchRequest::new("alpha"));
+        let results = search(&mut drive, Search::new("alpha"));
         assert_eq!((results.total_files, &results.skipped[0].reason), (0, &SkipReason::IndexFull));
         drive.executor.insert(&path(FULL), *b"short");
-        let results = search(&mut drive, SearchRequest::new("alpha"));
+        let results = search(&mut drive, Search::new("alpha"));
         // What shrinks and what it makes room for are read one search after the other.
-        let results = if results.total_files == 0 { search(&mut drive, SearchRequest::new("alpha")) } else { results };
+        let results = if results.total_files == 0 { search(&mut drive, Search::new("alpha")) } else { results };
         assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
     }
 }
@@ -434,7 +440,7 @@ fn a_read_takes_as_many_bytes_as_are_documented() {
     for kind in BOTH {
         let config = Config { limits: Limits { max_file_bytes: 4_096, ..Limits::default() }, ..project_config() };
         let mut drive = drive(kind, config, &[(NOTE, text.as_bytes())]);
-        let read = |max_bytes| JournalCommand::Read { target: note(), offset: 0, max_bytes };
+        let read = |max_bytes| JournalCommand::Read(Read { target: note(), offset: 0, max_bytes });
         for max_bytes in [4_093, 4_094, 4_096] {
             let JournalReply::Read(part) = journal(&mut drive, read(max_bytes)) else { panic!("no part") };
             assert_eq!(part.text, text, "{max_bytes}");

@@ -1,9 +1,11 @@
 //! The notebook through both engines: what each command does, and what racing editors and crashes leave.
 
-use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
+use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    ErrorReply, ErrorState, ListNotesReply, ListRequest, MAX_ERROR_NOTES, MatchStrategy, MemoryContext, NoteFilter,
-    NotebookCommand, NotebookReply, RecallReply, RecallRequest, RememberReply, RememberRequest, RememberState,
+    DeadLinks, ErrorReply, ErrorState, Forget, Init, Journal, Link, ListNotes, ListNotesReply, LoadMemories,
+    MAX_ERROR_NOTES, MatchStrategy, MemoryContext, NoteFilter, NotebookCommand, NotebookReply, Orphans, Recall,
+    RecallForTurn, RecallReply, Related, Remember, RememberError, RememberReply, RememberState, RememberSummary,
+    Rename, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsOp};
 use saddlebag::store::Timestamp;
@@ -64,16 +66,16 @@ fn names(drive: &Drive<Simulator>) -> Vec<String> {
     drive.executor.files().into_keys().collect()
 }
 
-fn fact(title: &str, content: &str) -> RememberRequest {
-    RememberRequest { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
+fn fact(title: &str, content: &str) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
 }
 
-fn remember(drive: &mut Drive<Simulator>, request: RememberRequest) -> RememberReply {
+fn remember(drive: &mut Drive<Simulator>, request: Remember) -> RememberReply {
     reply!(drive, NotebookCommand::Remember(request), Remembered)
 }
 
-fn question(query: &str) -> RecallRequest {
-    RecallRequest {
+fn question(query: &str) -> Recall {
+    Recall {
         query: query.into(),
         limit: 10,
         offset: 0,
@@ -84,7 +86,7 @@ fn question(query: &str) -> RecallRequest {
     }
 }
 
-fn recall(drive: &mut Drive<Simulator>, request: RecallRequest) -> RecallReply {
+fn recall(drive: &mut Drive<Simulator>, request: Recall) -> RecallReply {
     reply!(drive, NotebookCommand::Recall(request), Recalled)
 }
 
@@ -93,7 +95,7 @@ fn found(reply: &RecallReply) -> Vec<&str> {
 }
 
 fn list(drive: &mut Drive<Simulator>, filter: NoteFilter) -> Vec<String> {
-    paths(reply!(drive, NotebookCommand::List(ListRequest { filter, ..Default::default() }), Listed))
+    paths(reply!(drive, NotebookCommand::ListNotes(ListNotes { filter, ..Default::default() }), Listed))
 }
 
 fn paths(reply: ListNotesReply) -> Vec<String> {
@@ -105,11 +107,11 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 fn link(from: &str, to: &str) -> NotebookCommand {
-    NotebookCommand::Link { from: from.into(), to: to.into(), text: None }
+    NotebookCommand::Link(Link { from: from.into(), to: to.into(), text: None })
 }
 
 fn rename(note: &str, title: &str) -> NotebookCommand {
-    NotebookCommand::Rename { note: note.into(), title: title.into() }
+    NotebookCommand::Rename(Rename { note: note.into(), title: title.into() })
 }
 
 // init
@@ -118,12 +120,12 @@ fn rename(note: &str, title: &str) -> NotebookCommand {
 fn init_makes_what_is_missing_and_overwrites_nothing() {
     for kind in BOTH {
         let mut drive = open(kind, &[("templates/fact.md", "mine"), ("facts/a.md", "a")]);
-        let made = reply!(&mut drive, NotebookCommand::Init, Initialised);
+        let made = reply!(&mut drive, NotebookCommand::Init(Init), Initialised);
         assert!(made.kept.contains(&"templates/fact.md".to_string()), "{made:?}");
         assert!(made.made.contains(&".zk/config.toml".to_string()), "{made:?}");
         assert_eq!(text(&drive, "templates/fact.md"), "mine");
         let before = (drive.executor.files(), changes(&drive.executor));
-        let again = reply!(&mut drive, NotebookCommand::Init, Initialised);
+        let again = reply!(&mut drive, NotebookCommand::Init(Init), Initialised);
         assert_eq!(again.made, [""; 0]);
         assert_eq!(drive.executor.files(), before.0);
         assert!(remember(&mut drive, fact("Port", "5432")).warnings.is_empty());
@@ -135,7 +137,7 @@ fn init_leaves_a_notebook_of_zk_as_it_is() {
     for kind in BOTH {
         let config = "[note]\nfilename = \"{{id}}\" # mine\nunknown = 1\n";
         let mut drive = open(kind, &[(".zk/config.toml", config), (".zk/notebook.db", "\u{1}db")]);
-        run(&mut drive, NotebookCommand::Init);
+        run(&mut drive, NotebookCommand::Init(Init));
         assert_eq!(text(&drive, ".zk/config.toml"), config);
         assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
         run(&mut drive, NotebookCommand::Remember(fact("a", "b")));
@@ -149,7 +151,7 @@ fn a_notebook_inside_a_notebook_is_refused() {
     for kind in BOTH {
         let files: [(&str, &[u8]); 1] = [(".zk/config.toml", b"")];
         let mut drive = drive(kind, project_config(), &files);
-        let error = refused(&mut drive, NotebookCommand::Init);
+        let error = refused(&mut drive, NotebookCommand::Init(Init));
         assert!(error.message.contains("inside of another"), "{error:?}");
     }
 }
@@ -167,7 +169,7 @@ fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name() {
         assert!(same.message.contains("nothing was written"), "{}", same.message);
         let other = remember(&mut drive, fact("Port", "The port is 5433."));
         assert_eq!((other.path.as_str(), &other.state), ("facts/port-2.md", &RememberState::Created));
-        let decision = remember(&mut drive, RememberRequest { template: "decision".into(), ..fact("Port", "x") });
+        let decision = remember(&mut drive, Remember { template: "decision".into(), ..fact("Port", "x") });
         assert_eq!(decision.path, "decisions/port.md");
         assert_eq!(names(&drive), ["decisions/port.md", "facts/port-2.md", "facts/port.md"]);
     }
@@ -178,7 +180,7 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so() {
     for kind in BOTH {
         let mut drive = open(kind, &[]);
         remember(&mut drive, fact("Port", "The port is 5432 port port port."));
-        let new = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "It is 5433 now.") });
+        let new = remember(&mut drive, Remember { supersede: true, ..fact("Port", "It is 5433 now.") });
         assert_eq!(new.state, RememberState::Superseded("facts/port.md".into()));
         let reply = recall(&mut drive, question("which port"));
         assert_eq!(found(&reply), ["facts/port-2.md", "facts/port.md"]);
@@ -187,7 +189,7 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so() {
         assert!(reply.rendered.contains("(superseded by facts/port-2.md)"), "{}", reply.rendered);
         let text = text(&drive, "facts/port-2.md");
         assert!(text.contains("facts/port"), "it links to the old one: {text}");
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks), []);
+        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
     }
 }
 
@@ -198,13 +200,13 @@ fn the_newest_of_several_notes_is_superseded() {
         for i in 0..11 {
             remember(&mut drive, fact("Port", &format!("content {i}")));
         }
-        let new = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newer") });
+        let new = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
         assert_eq!(new.state, RememberState::Superseded("facts/port-11.md".into()), "{new:?}");
-        let again = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newest") });
+        let again = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
         assert_eq!(again.state, RememberState::Superseded(new.path.clone()));
-        let known = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newest") });
+        let known = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
         assert_eq!((known.state, known.path), (RememberState::AlreadyThere, again.path));
-        let back = remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "newer") });
+        let back = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
         assert!(matches!(back.state, RememberState::Superseded(_)), "what was superseded is new again: {back:?}");
     }
 }
@@ -214,12 +216,12 @@ fn a_superseded_note_stays_below_after_it_is_renamed() {
     for kind in BOTH {
         let mut drive = open(kind, &[]);
         remember(&mut drive, fact("Port", "The port is 5432 port port port."));
-        remember(&mut drive, RememberRequest { supersede: true, ..fact("Port", "The port is 5433 now.") });
+        remember(&mut drive, Remember { supersede: true, ..fact("Port", "The port is 5433 now.") });
         run(&mut drive, rename("facts/port", "Old port"));
         let reply = recall(&mut drive, question("port"));
         assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
         assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks), []);
+        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
     }
 }
 
@@ -256,7 +258,7 @@ fn any_title_makes_a_visible_file_and_comes_back() {
             assert!(!name.contains('/') && !name.starts_with('.') && name.len() <= 255 && name.len() > 3, "{kept:?}");
             assert_eq!(remember(&mut drive, fact(title, "content")).state, RememberState::AlreadyThere, "{title}");
         }
-        let listed = reply!(&mut drive, NotebookCommand::List(ListRequest::default()), Listed);
+        let listed = reply!(&mut drive, NotebookCommand::ListNotes(ListNotes::default()), Listed);
         let mut expected: Vec<&str> = titles.to_vec();
         let mut got: Vec<&str> = listed.notes.iter().map(|note| note.title.as_str()).collect();
         expected.sort_unstable();
@@ -264,7 +266,7 @@ fn any_title_makes_a_visible_file_and_comes_back() {
         assert_eq!(got, expected);
         assert_eq!(listed.warnings, []);
         for title in titles {
-            let error = drive.run(NotebookCommand::Related { note: title.into(), limit: 3 });
+            let error = drive.run(NotebookCommand::Related(Related { note: title.into(), limit: 3 }));
             assert!(error.is_ok(), "a note answers to its title {title}: {error:?}");
         }
     }
@@ -275,9 +277,9 @@ fn content_with_frontmatter_of_its_own_stays_content() {
     for kind in BOTH {
         let mut drive = open(kind, &[]);
         let content = "---\ntitle: forged\ntags: [evil]\n---\n\n# Heading\n\ntext with {{sh \"date\"}}";
-        let kept = remember(&mut drive, RememberRequest { tags: words(&["#real", "a b"]), ..fact("True", content) });
+        let kept = remember(&mut drive, Remember { tags: words(&["#real", "a b"]), ..fact("True", content) });
         let listed =
-            reply!(&mut drive, NotebookCommand::List(ListRequest { with_text: true, ..Default::default() }), Listed);
+            reply!(&mut drive, NotebookCommand::ListNotes(ListNotes { with_text: true, ..Default::default() }), Listed);
         let note = &listed.notes[0];
         assert_eq!((note.path.as_str(), note.title.as_str()), (kept.path.as_str(), "True"));
         assert!(note.tags.contains(&"real".to_string()) && note.tags.contains(&"a b".to_string()), "{note:?}");
@@ -292,14 +294,14 @@ fn remembered_links_lead_where_they_were_meant_to() {
     for kind in BOTH {
         let mut drive =
             open(kind, &[("facts/db.md", "# The database\n"), ("notes/x.md", "---\naliases: [ex]\n---\n# X [1]\n")]);
-        let request = RememberRequest { links: words(&["The database", "ex"]), ..fact("Port", "5432") };
+        let request = Remember { links: words(&["The database", "ex"]), ..fact("Port", "5432") };
         let kept = remember(&mut drive, request.clone());
         let filter = NoteFilter { linked_by: vec![kept.path.clone()], ..Default::default() };
         assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks), []);
+        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
         assert_eq!(remember(&mut drive, request).state, RememberState::AlreadyThere);
         for unknown in ["nowhere", "", "../x", "facts"] {
-            let request = RememberRequest { links: words(&["ex", unknown]), ..fact("New", "x") };
+            let request = Remember { links: words(&["ex", unknown]), ..fact("New", "x") };
             let error = refused(&mut drive, NotebookCommand::Remember(request));
             assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
         }
@@ -317,7 +319,7 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them() {
         }
         run(&mut drive, link("c", "a/x"));
         run(&mut drive, link("c", "b/x.md"));
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks), []);
+        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
     }
 }
 
@@ -332,7 +334,7 @@ fn notes_remembered_together_are_all_kept() {
             drive.settle_in_any_order(&mut Scheduler::new(seed));
             let mut created = 0;
             for id in ids {
-                let NotebookReply::Remembered(reply) = notebook(drive.finished.remove(&id).unwrap().unwrap()) else {
+                let NotebookReply::Remember(reply) = notebook(drive.finished.remove(&id).unwrap().unwrap()) else {
                     panic!("a reply of remember")
                 };
                 created += usize::from(reply.state == RememberState::Created);
@@ -352,18 +354,18 @@ fn notes_remembered_together_are_all_kept() {
 fn an_entry_is_one_append() {
     for kind in BOTH {
         let mut drive = open(kind, &[("daily/2026-05-25.md", "# Day\n\ntext")]);
-        let added = reply!(&mut drive, NotebookCommand::Journal { entry: "deployed\nv2".into() }, Journaled);
+        let added = reply!(&mut drive, NotebookCommand::Journal(Journal { entry: "deployed\nv2".into() }), Journaled);
         assert_eq!((added.path.as_str(), added.created), ("daily/2026-05-25.md", false));
         assert_eq!(text(&drive, "daily/2026-05-25.md"), "# Day\n\ntext\n- 12:00 deployed\n  v2\n");
         assert_eq!(changes(&drive.executor), ["append daily/2026-05-25.md"]);
         for empty in ["", " \n\t", "\u{1b}"] {
             assert_eq!(
-                refused(&mut drive, NotebookCommand::Journal { entry: empty.into() }).code,
+                refused(&mut drive, NotebookCommand::Journal(Journal { entry: empty.into() })).code,
                 ErrorCode::InvalidArgument
             );
         }
         assert_eq!(
-            refused(&mut drive, NotebookCommand::Journal { entry: "x".repeat(70_000) }).code,
+            refused(&mut drive, NotebookCommand::Journal(Journal { entry: "x".repeat(70_000) })).code,
             ErrorCode::TooLarge
         );
     }
@@ -377,14 +379,14 @@ fn today_is_made_once_and_no_entry_is_lost_however_many_race() {
             let mut drive = open(kind, &[("templates/daily.md", "# {{title}}\n\nfrom the template\n")]);
             let ids: Vec<u64> = (0..8)
                 .map(|i| match i % 2 {
-                    0 => drive.submit(NotebookCommand::Today),
-                    _ => drive.submit(NotebookCommand::Journal { entry: format!("entry {i}") }),
+                    0 => drive.submit(NotebookCommand::Today(Today)),
+                    _ => drive.submit(NotebookCommand::Journal(Journal { entry: format!("entry {i}") })),
                 })
                 .collect();
             drive.settle_in_any_order(&mut Scheduler::new(seed));
             let created = ids.iter().filter(|id| match notebook(drive.finished[id].clone().unwrap()) {
                 NotebookReply::Today(reply) => reply.created,
-                NotebookReply::Journaled(reply) => reply.created,
+                NotebookReply::Journal(reply) => reply.created,
                 other => panic!("{other:?}"),
             });
             assert_eq!(created.count(), 1, "seed {seed}");
@@ -405,7 +407,7 @@ fn an_entry_whose_outcome_is_unknown_is_not_doubled() {
             for operation in 0..8 {
                 let mut drive = open(kind, &[]);
                 drive.executor.unknown_at(operation, committed);
-                run(&mut drive, NotebookCommand::Journal { entry: "once".into() });
+                run(&mut drive, NotebookCommand::Journal(Journal { entry: "once".into() }));
                 assert_eq!(text(&drive, "daily/2026-05-25.md").matches("once").count(), 1, "at {operation}");
             }
         }
@@ -531,7 +533,7 @@ fn a_rename_takes_every_link_along() {
         before.sort();
         after.sort();
         assert_eq!(after, before);
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks), []);
+        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
         let error = refused(&mut drive, rename("facts/port", "x"));
         assert_eq!(error.code, ErrorCode::NotFound);
     }
@@ -594,7 +596,7 @@ fn a_rename_that_a_crash_cuts_short_is_finished_by_the_next_change() {
         let mut calm = linked_notebook(kind);
         run(&mut calm, rename("Port", "DB: port"));
         let operations = calm.executor.operations();
-        run(&mut calm, NotebookCommand::Journal { entry: "on".into() });
+        run(&mut calm, NotebookCommand::Journal(Journal { entry: "on".into() }));
         for crash in 0..operations {
             let mut drive = linked_notebook(kind);
             drive.executor.crash_at(crash);
@@ -602,7 +604,7 @@ fn a_rename_that_a_crash_cuts_short_is_finished_by_the_next_change() {
             drive.executor.restart();
             let mut again = Drive::new(kind, Config { epoch: 2, ..config() }, drive.executor);
             let has_begun = again.executor.files().contains_key(".saddlebag/rename.json");
-            run(&mut again, NotebookCommand::Journal { entry: "on".into() });
+            run(&mut again, NotebookCommand::Journal(Journal { entry: "on".into() }));
             let files = again.executor.files();
             if has_begun {
                 assert_eq!(files, calm.executor.files(), "crash at {crash}");
@@ -623,7 +625,7 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten() {
         ),
         (rename("facts/port.md", "PORT"), &[("facts/port.md", PORT), ("daily/log.md", LOG)]),
         (link("facts/other.md", "daily/log.md"), &[("facts/other.md", OTHER)]),
-        (NotebookCommand::Forget { note: "facts/port.md".into() }, &[("facts/port.md", PORT)]),
+        (NotebookCommand::Forget(Forget { note: "facts/port.md".into() }), &[("facts/port.md", PORT)]),
         (NotebookCommand::Remember(fact("Port", "new")), &[("facts/port.md", PORT), ("facts/port-2.md", "# x\n")]),
     ];
     for kind in BOTH {
@@ -653,7 +655,7 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten() {
 fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows() {
     for kind in BOTH {
         let mut drive = linked_notebook(kind);
-        let forgotten = reply!(&mut drive, NotebookCommand::Forget { note: "Port".into() }, Forgotten);
+        let forgotten = reply!(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }), Forgotten);
         assert_eq!((forgotten.path.as_str(), forgotten.backup.as_str()), ("facts/port.md", "facts/port.bak"));
         assert!(forgotten.message.contains("2 notes still link to it"), "{forgotten:?}");
         assert_eq!(text(&drive, "facts/port.bak"), PORT);
@@ -662,8 +664,8 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows() {
             recall(&mut drive, question("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(),
             0
         );
-        assert!(!reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks).is_empty());
-        let again = refused(&mut drive, NotebookCommand::Forget { note: "Port".into() });
+        assert!(!reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks).is_empty());
+        let again = refused(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }));
         assert_eq!(again.code, ErrorCode::NotFound);
     }
 }
@@ -672,11 +674,11 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows() {
 fn a_note_whose_backup_cannot_be_kept_is_not_forgotten() {
     for kind in BOTH {
         let mut calm = linked_notebook(kind);
-        run(&mut calm, NotebookCommand::Forget { note: "Port".into() });
+        run(&mut calm, NotebookCommand::Forget(Forget { note: "Port".into() }));
         let backup = calm.executor.log().iter().position(|done| done.op == "write").unwrap() as u64;
         let mut drive = linked_notebook(kind);
         drive.executor.fail_at(backup, saddlebag::protocol::FsError::NoSpace);
-        assert!(drive.run(NotebookCommand::Forget { note: "Port".into() }).is_err());
+        assert!(drive.run(NotebookCommand::Forget(Forget { note: "Port".into() })).is_err());
         assert_eq!(text(&drive, "facts/port.md"), PORT);
     }
 }
@@ -703,7 +705,7 @@ fn library(kind: Kind) -> Drive<Simulator> {
 #[test]
 fn tags_are_counted() {
     for kind in BOTH {
-        let tags = reply!(&mut library(kind), NotebookCommand::Tags, Tags);
+        let tags = reply!(&mut library(kind), NotebookCommand::Tags(Tags), Tags);
         let mut tags: Vec<(&str, u32)> = tags.iter().map(|tag| (tag.name.as_str(), tag.notes)).collect();
         tags.sort_unstable();
         assert_eq!(tags, [("db", 2), ("lang/rust", 1), ("ops", 1)]);
@@ -715,7 +717,7 @@ fn the_graph_has_links_between_its_notes_alone() {
     for kind in BOTH {
         let filter = NoteFilter { paths: words(&["facts", "notes/both.md"]), ..Default::default() };
         let graph =
-            reply!(&mut library(kind), NotebookCommand::Graph(ListRequest { filter, ..Default::default() }), Graph);
+            reply!(&mut library(kind), NotebookCommand::Graph(ListNotes { filter, ..Default::default() }), Graph);
         let mut links: Vec<(&str, &str)> =
             graph.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
         links.sort_unstable();
@@ -728,19 +730,30 @@ fn the_graph_has_links_between_its_notes_alone() {
 fn orphans_dead_links_and_mentions_are_found() {
     for kind in BOTH {
         let mut drive = library(kind);
-        let orphans = paths(reply!(&mut drive, NotebookCommand::Orphans, Listed));
+        let orphans = paths(reply!(&mut drive, NotebookCommand::Orphans(Orphans), Listed));
         assert_eq!(orphans, ["daily/2026-05-24.md", "notes/alone.md", "notes/ops.md"]);
-        let dead = reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks);
+        let dead = reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks);
         assert_eq!(dead.len(), 1);
         assert_eq!((dead[0].path.as_str(), dead[0].line, dead[0].target.as_str()), ("notes/ops.md", 5, "nowhere"));
-        let mentions = reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Database".into() }, Mentions);
+        let mentions = reply!(
+            &mut drive,
+            NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "Database".into() }),
+            Mentions
+        );
         assert_eq!(mentions.len(), 1);
         assert_eq!((mentions[0].path.as_str(), mentions[0].lines.as_slice()), ("notes/ops.md", [3].as_slice()));
         drive.executor.insert(&path("notes/ops.md"), *b"# Ops\n\nThe database, a database.\n\nDatabase again.\n");
-        let mentions = reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Database".into() }, Mentions);
+        let mentions = reply!(
+            &mut drive,
+            NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "Database".into() }),
+            Mentions
+        );
         assert_eq!(mentions[0].lines, [3, 5]);
-        assert_eq!(reply!(&mut drive, NotebookCommand::UnlinkedMentions { note: "Port".into() }, Mentions), []);
-        let error = refused(&mut drive, NotebookCommand::UnlinkedMentions { note: "nope".into() });
+        assert_eq!(
+            reply!(&mut drive, NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "Port".into() }), Mentions),
+            []
+        );
+        let error = refused(&mut drive, NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "nope".into() }));
         assert_eq!(error.code, ErrorCode::NotFound);
     }
 }
@@ -750,7 +763,7 @@ fn related_notes_come_nearest_first() {
     for kind in BOTH {
         let mut drive = library(kind);
         let related = |drive: &mut Drive<Simulator>, note: &str, limit| {
-            let found = reply!(drive, NotebookCommand::Related { note: note.into(), limit }, Related);
+            let found = reply!(drive, NotebookCommand::Related(Related { note: note.into(), limit }), Related);
             found.into_iter().map(|note| (note.path, note.distance, note.reason)).collect::<Vec<_>>()
         };
         let near = related(&mut drive, "Port", 10);
@@ -826,17 +839,15 @@ fn filters_select_and_mistakes_in_them_are_errors() {
             NoteFilter { created_before: Some(String::new()), ..default() },
             NoteFilter { matches: words(&["(db"]), ..default() },
         ] {
-            let command = NotebookCommand::List(ListRequest { filter: bad.clone(), ..Default::default() });
+            let command = NotebookCommand::ListNotes(ListNotes { filter: bad.clone(), ..Default::default() });
             let error = refused(&mut drive, command);
             assert!(
                 matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
                 "{bad:?}: {error:?}"
             );
             if bad.matches.is_empty() {
-                let error = refused(
-                    &mut drive,
-                    NotebookCommand::Recall(RecallRequest { filter: bad.clone(), ..question("x") }),
-                );
+                let error =
+                    refused(&mut drive, NotebookCommand::Recall(Recall { filter: bad.clone(), ..question("x") }));
                 assert!(
                     matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
                     "{bad:?}: {error:?}"
@@ -857,7 +868,7 @@ fn recall_says_where_and_why() {
         assert!(reply.hits[0].fields.contains(&"title".to_string()) && reply.hits[0].passage.contains("Postgres"));
         assert_eq!(reply.hits[0].lines.len(), 2);
         let filter = NoteFilter { tags: words(&["db"]), ..Default::default() };
-        let filtered = recall(&mut drive, RecallRequest { filter, ..question("port database") });
+        let filtered = recall(&mut drive, Recall { filter, ..question("port database") });
         let mut got = found(&filtered);
         got.sort_unstable();
         assert_eq!((got, filtered.total), (vec!["facts/db.md", "facts/port.md"], 2));
@@ -871,20 +882,20 @@ fn pages_of_a_recall_put_together_are_the_whole() {
             (0..23).map(|i| (format!("n{i:02}.md"), format!("# Note {i}\n\n{}\n", "word ".repeat(i + 1)))).collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let mut drive = open(kind, &files);
-        let whole = recall(&mut drive, RecallRequest { limit: 100, ..question("word") });
+        let whole = recall(&mut drive, Recall { limit: 100, ..question("word") });
         assert_eq!((whole.hits.len(), whole.total), (23, 23));
         for size in [1, 5, 23] {
             let mut pages = Vec::new();
             for offset in (0..25).step_by(size as usize) {
-                let page = recall(&mut drive, RecallRequest { limit: size, offset, ..question("word") });
+                let page = recall(&mut drive, Recall { limit: size, offset, ..question("word") });
                 assert_eq!(page.total, 23);
                 pages.extend(page.hits);
             }
             assert_eq!(pages, whole.hits, "pages of {size}");
         }
-        let none = recall(&mut drive, RecallRequest { limit: 0, ..question("word") });
+        let none = recall(&mut drive, Recall { limit: 0, ..question("word") });
         assert_eq!((none.hits.len(), none.total), (0, 23));
-        let far = recall(&mut drive, RecallRequest { limit: u32::MAX, offset: u32::MAX, ..question("word") });
+        let far = recall(&mut drive, Recall { limit: u32::MAX, offset: u32::MAX, ..question("word") });
         assert_eq!(far.hits, []);
     }
 }
@@ -894,9 +905,9 @@ fn the_parts_of_a_score_add_up_to_it() {
     for kind in BOTH {
         let mut drive = library(kind);
         remember(&mut drive, fact("Old", "The database port is here."));
-        remember(&mut drive, RememberRequest { supersede: true, ..fact("Old", "The database port is there.") });
+        remember(&mut drive, Remember { supersede: true, ..fact("Old", "The database port is there.") });
         for query in ["database port", "\"database port\" is", "the port of a database", "postgres", "data*"] {
-            let reply = recall(&mut drive, RecallRequest { explain: true, ..question(query) });
+            let reply = recall(&mut drive, Recall { explain: true, ..question(query) });
             assert!(!reply.hits.is_empty(), "{query}");
             for hit in &reply.hits {
                 let (mut sum, mut factor) = (0.0, 1.0);
@@ -960,7 +971,7 @@ fn the_index_follows_what_editors_do() {
             let operation = drive.executor.operations();
             drive.executor.edit_at(operation, &path(&old), None);
             drive.executor.insert(&path(&new), bytes);
-            run(&mut drive, NotebookCommand::Tags);
+            run(&mut drive, NotebookCommand::Tags(Tags));
         }
         assert_eq!(has(&mut drive, "zebra"), ["renamed/deep/alone.md"]);
         assert_eq!(list(&mut drive, NoteFilter { paths: words(&["notes"]), ..Default::default() }), [""; 0]);
@@ -979,7 +990,7 @@ fn what_the_host_vouches_for_is_not_listed_again() {
         let mut drive = library(kind);
         recall(&mut drive, question("port"));
         let before = drive.executor.operations();
-        let vouched = recall(&mut drive, RecallRequest { vouched_unchanged: true, ..question("port") });
+        let vouched = recall(&mut drive, Recall { vouched_unchanged: true, ..question("port") });
         assert!(!vouched.hits.is_empty());
         assert_eq!(drive.executor.operations(), before);
     }
@@ -988,7 +999,7 @@ fn what_the_host_vouches_for_is_not_listed_again() {
 // sessions
 
 fn context(drive: &mut Drive<Simulator>, turn: u64, max_bytes: u32) -> MemoryContext {
-    reply!(drive, NotebookCommand::MemoryContext { turn, max_bytes }, Section)
+    reply!(drive, NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes }), Section)
 }
 
 #[test]
@@ -1005,7 +1016,7 @@ fn a_session_begins_with_the_ten_newest_facts() {
         drive.executor.advance(std::time::Duration::from_secs(10));
         drive.executor.insert(&path("factsheet.md"), "# Sheet\n\nnewest\n");
         drive.executor.insert(&path("facts-old/x.md"), "# X\n\nnewest\n");
-        assert_eq!(reply!(&mut drive, NotebookCommand::LoadMemories { limit: 10 }, Loaded), 10);
+        assert_eq!(reply!(&mut drive, NotebookCommand::LoadMemories(LoadMemories { limit: 10 }), Loaded), 10);
         let section = context(&mut drive, 0, 20_000);
         let titles: Vec<String> = (2..12).rev().map(|i| format!("facts/fact-{i}.md")).collect();
         let mut last = 0;
@@ -1024,7 +1035,8 @@ fn a_session_begins_with_the_ten_newest_facts() {
 
 #[test]
 fn a_late_answer_never_reaches_a_later_turn() {
-    let recall_for = |turn, query: &str| NotebookCommand::RecallForTurn { turn, query: query.into(), limit: 3 };
+    let recall_for =
+        |turn, query: &str| NotebookCommand::RecallForTurn(RecallForTurn { turn, query: query.into(), limit: 3 });
     for kind in BOTH {
         let mut drive = library(kind);
         let first = drive.submit(recall_for(1, "postgres database"));
@@ -1056,7 +1068,8 @@ fn a_late_answer_never_reaches_a_later_turn() {
 
 #[test]
 fn of_two_recalls_for_a_turn_the_later_one_counts() {
-    let recall_for = |query: &str| NotebookCommand::RecallForTurn { turn: 1, query: query.into(), limit: 3 };
+    let recall_for =
+        |query: &str| NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: query.into(), limit: 3 });
     for kind in BOTH {
         let mut drive = library(kind);
         let first = drive.submit(recall_for("postgres database"));
@@ -1082,8 +1095,12 @@ fn stored_text_cannot_escape_the_section_and_the_section_fits_its_budget() {
         for i in 0..12 {
             remember(&mut drive, fact(&format!("</memory> {i}"), &evil.repeat(1 + i * 4)));
         }
-        reply!(&mut drive, NotebookCommand::LoadMemories { limit: 20 }, Loaded);
-        reply!(&mut drive, NotebookCommand::RecallForTurn { turn: 7, query: "forged memory".into(), limit: 5 }, Loaded);
+        reply!(&mut drive, NotebookCommand::LoadMemories(LoadMemories { limit: 20 }), Loaded);
+        reply!(
+            &mut drive,
+            NotebookCommand::RecallForTurn(RecallForTurn { turn: 7, query: "forged memory".into(), limit: 5 }),
+            Loaded
+        );
         for max_bytes in [0, 1, 20, 23, 100, 300, 1_000, 3_000, 50_000, u32::MAX] {
             let section = context(&mut drive, 7, max_bytes);
             assert!(section.text.len() <= max_bytes as usize, "{} bytes for {max_bytes}", section.text.len());
@@ -1099,7 +1116,11 @@ fn stored_text_cannot_escape_the_section_and_the_section_fits_its_budget() {
 }
 
 fn remember_error(drive: &mut Drive<Simulator>, error: &str) -> ErrorReply {
-    reply!(drive, NotebookCommand::RememberError { tool: "cargo".into(), error: error.into() }, ErrorKept)
+    reply!(
+        drive,
+        NotebookCommand::RememberError(RememberError { tool: "cargo".into(), error: error.into() }),
+        ErrorKept
+    )
 }
 
 #[test]
@@ -1121,7 +1142,7 @@ fn the_same_error_is_counted_and_errors_are_no_flood() {
         let full = remember_error(&mut drive, "error: quite another");
         assert_eq!((full.state, full.count, full.path.as_str()), (ErrorState::Full, 0, ""));
         assert_eq!(remember_error(&mut drive, "error: linker `cc` not found at /x (9 times)").count, 3);
-        let command = NotebookCommand::RememberError { tool: "cargo".into(), error: " \n--\n".into() };
+        let command = NotebookCommand::RememberError(RememberError { tool: "cargo".into(), error: " \n--\n".into() });
         assert_eq!(refused(&mut drive, command).code, ErrorCode::InvalidArgument);
     }
 }
@@ -1132,13 +1153,16 @@ fn the_same_error_at_once_is_one_note_that_counts_all() {
         for seed in 0..16 {
             let mut drive = open(kind, &[]);
             for _ in 0..8 {
-                drive.submit(NotebookCommand::RememberError { tool: "t".into(), error: "fatal: broken pipe".into() });
+                drive.submit(NotebookCommand::RememberError(RememberError {
+                    tool: "t".into(),
+                    error: "fatal: broken pipe".into(),
+                }));
             }
             drive.settle_in_any_order(&mut Scheduler::new(seed));
             let mut counts: Vec<u32> = Vec::new();
             for outcome in drive.finished.values() {
                 match notebook(outcome.clone().unwrap()) {
-                    NotebookReply::ErrorKept(reply) => counts.push(reply.count),
+                    NotebookReply::RememberError(reply) => counts.push(reply.count),
                     other => panic!("{other:?}"),
                 }
             }
@@ -1154,7 +1178,7 @@ fn a_summary_is_a_fact_of_bounded_size() {
     for kind in BOTH {
         let mut drive = open(kind, &[]);
         let summary = "All tests pass. ".repeat(1_000);
-        let command = NotebookCommand::RememberSummary { tool: "cargo test".into(), summary };
+        let command = NotebookCommand::RememberSummary(RememberSummary { tool: "cargo test".into(), summary });
         let kept = reply!(&mut drive, command.clone(), Remembered);
         assert!(kept.path.starts_with("facts/"), "{kept:?}");
         assert!(text(&drive, &kept.path).len() < 2_000);
@@ -1169,7 +1193,7 @@ fn bad_names_and_templates_are_refused_and_change_nothing() {
     for kind in BOTH {
         let mut drive = library(kind);
         for template in ["unknown", "../x", "/etc", ".zk", "daily", "templates", "a\0b", "projects"] {
-            let request = RememberRequest { template: template.into(), ..fact("T", "x") };
+            let request = Remember { template: template.into(), ..fact("T", "x") };
             let error = refused(&mut drive, NotebookCommand::Remember(request));
             assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
             assert!(!error.help.is_empty(), "{error:?}");
@@ -1179,14 +1203,14 @@ fn bad_names_and_templates_are_refused_and_change_nothing() {
             refused(&mut drive, rename("Port", title));
         }
         for tag in ["", "#", "a\nb"] {
-            let request = RememberRequest { tags: words(&[tag]), ..fact("T", "x") };
+            let request = Remember { tags: words(&[tag]), ..fact("T", "x") };
             refused(&mut drive, NotebookCommand::Remember(request));
         }
         for name in ["", "nope", "../x", "/etc/passwd", "a\0b", "facts"] {
             for command in [
                 rename(name, "T"),
-                NotebookCommand::Forget { note: name.into() },
-                NotebookCommand::Related { note: name.into(), limit: 1 },
+                NotebookCommand::Forget(Forget { note: name.into() }),
+                NotebookCommand::Related(Related { note: name.into(), limit: 1 }),
                 link("Port", name),
                 link(name, "Port"),
             ] {
@@ -1195,7 +1219,7 @@ fn bad_names_and_templates_are_refused_and_change_nothing() {
         }
         refused(
             &mut drive,
-            NotebookCommand::Link { from: "Port".into(), to: "Alone".into(), text: Some("a\nb".into()) },
+            NotebookCommand::Link(Link { from: "Port".into(), to: "Alone".into(), text: Some("a\nb".into()) }),
         );
         refused(&mut drive, rename("daily/2026-05-24", "T"));
     }
@@ -1216,8 +1240,8 @@ fn a_template_that_could_run_something_or_has_no_end_is_refused_by_name() {
             let mut drive = open(kind, &[("templates/fact.md", template), ("templates/daily.md", template)]);
             for command in [
                 NotebookCommand::Remember(fact("T", "x")),
-                NotebookCommand::Today,
-                NotebookCommand::Journal { entry: "x".into() },
+                NotebookCommand::Today(Today),
+                NotebookCommand::Journal(Journal { entry: "x".into() }),
             ] {
                 let error = refused(&mut drive, command);
                 assert!(error.message.contains(named), "{template}: {error:?}");
@@ -1235,13 +1259,13 @@ fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place() {
         let reply = recall(&mut drive, question("database"));
         assert!(!reply.hits.is_empty());
         assert!(reply.warnings.iter().any(|warning| warning.message.contains("line 2, column")), "{reply:?}");
-        let listed = reply!(&mut drive, NotebookCommand::List(ListRequest::default()), Listed);
+        let listed = reply!(&mut drive, NotebookCommand::ListNotes(ListNotes::default()), Listed);
         assert_eq!(listed.warnings.len(), 1);
         for command in [
             NotebookCommand::Remember(fact("T", "x")),
             link("Port", "Alone"),
             rename("Port", "T"),
-            NotebookCommand::Today,
+            NotebookCommand::Today(Today),
         ] {
             let error = refused(&mut drive, command.clone());
             assert!(error.message.contains(".zk/config.toml: line 2, column"), "{command:?}: {error:?}");
@@ -1286,7 +1310,7 @@ fn ten_thousand_links_in_a_note_are_links() {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let mut drive = open(kind, &files);
         assert_eq!(list(&mut drive, NoteFilter { linked_by: words(&["hub.md"]), ..Default::default() }).len(), 50);
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks, DeadLinks).len(), 10_000);
+        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks).len(), 10_000);
         let renamed = reply!(&mut drive, rename("n7", "Seven"), Renamed);
         assert_eq!((renamed.links, renamed.files), (200, 1));
         assert!(!text(&drive, "hub.md").contains("[[n7]]"));
@@ -1299,7 +1323,7 @@ fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known() {
         let links = "[[a]]".repeat(3_000_000);
         let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];
         let mut drive = open(kind, &files);
-        let listed = reply!(&mut drive, NotebookCommand::List(ListRequest::default()), Listed);
+        let listed = reply!(&mut drive, NotebookCommand::ListNotes(ListNotes::default()), Listed);
         assert_eq!(listed.notes.len(), 4);
         let [warning] = &listed.warnings[..] else { panic!("{:?}", listed.warnings) };
         assert_eq!(warning.path, "b.md");
@@ -1318,7 +1342,7 @@ fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error() {
         let names: Vec<String> = (0..40).map(|number| format!("n{number:03}.md")).collect();
         let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), links.as_str())).collect();
         let mut drive = open(kind, &files);
-        let error = refused(&mut drive, NotebookCommand::DeadLinks);
+        let error = refused(&mut drive, NotebookCommand::DeadLinks(DeadLinks));
         assert_eq!(error.code, ErrorCode::TooLarge);
         assert!(error.message.starts_with("the notes have more than 2000000 links"), "{error:?}");
         // What needs no graph goes on.
@@ -1348,7 +1372,7 @@ fn a_frontmatter_bomb_is_a_warning_and_the_note_is_still_found() {
             }
             let _ = drive.run(link("bomb.md", "other.md"));
             let _ = drive.run(rename("bomb.md", "Defused"));
-            assert!(drive.run(NotebookCommand::Tags).is_ok());
+            assert!(drive.run(NotebookCommand::Tags(Tags)).is_ok());
         }
     }
 }
@@ -1366,9 +1390,11 @@ fn a_note_over_the_limit_is_skipped_by_name_and_never_changed() {
         assert!(
             matches!(reply.skipped[0].reason, saddlebag::search::SkipReason::TooLarge(bytes) if bytes == size as u64)
         );
-        for command in
-            [link("large.md", "a.md"), rename("large.md", "Small"), NotebookCommand::Forget { note: "large.md".into() }]
-        {
+        for command in [
+            link("large.md", "a.md"),
+            rename("large.md", "Small"),
+            NotebookCommand::Forget(Forget { note: "large.md".into() }),
+        ] {
             let error = refused(&mut drive, command.clone());
             assert_eq!(error.code, ErrorCode::TooLarge, "{command:?}: {error:?}");
         }
@@ -1418,12 +1444,12 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope() {
             &[("projects/other/facts/secret.md", b"# Secret\n"), ("projects/proj/.zk/notebook.db", b"db")],
         );
         for command in [
-            NotebookCommand::Init,
+            NotebookCommand::Init(Init),
             NotebookCommand::Remember(fact("T", "x")),
             NotebookCommand::Recall(question("secret")),
-            NotebookCommand::Today,
-            NotebookCommand::Tags,
-            NotebookCommand::LoadMemories { limit: 3 },
+            NotebookCommand::Today(Today),
+            NotebookCommand::Tags(Tags),
+            NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
         ] {
             let id = drive.submit(command.clone());
             while let Some(request) = drive.pending.first() {
@@ -1453,7 +1479,8 @@ fn what_is_remembered_is_created_when_it_was_remembered_wherever_that_is() {
             let mut drive = open(kind, &[]);
             drive.now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds };
             remember(&mut drive, fact("Port", "5432"));
-            let error = NotebookCommand::RememberError { tool: "sh".into(), error: "no such file".into() };
+            let error =
+                NotebookCommand::RememberError(RememberError { tool: "sh".into(), error: "no such file".into() });
             reply!(&mut drive, error, ErrorKept);
             let on = |day: &str| NoteFilter { created: Some(day.into()), ..Default::default() };
             assert_eq!(list(&mut drive, on(day)).len(), 2, "{}", text(&drive, "facts/port.md"));
@@ -1475,8 +1502,8 @@ fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes() 
         ("elsewhere/d.md", "zebra"),
         ("elsewhere/e.txt", "zebra"),
     ];
-    let search = |drive: &mut Drive<Simulator>| match drive.run(JournalCommand::Search(SearchRequest::new("zebra"))) {
-        Ok(Reply::Journal(JournalReply::Found(found))) => {
+    let search = |drive: &mut Drive<Simulator>| match drive.run(JournalCommand::Search(Search::new("zebra"))) {
+        Ok(Reply::Journal(JournalReply::Search(found))) => {
             found.hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
         }
         other => panic!("{other:?}"),
@@ -1515,7 +1542,7 @@ fn a_note_may_be_of_any_group_and_in_the_root() {
             [(".zk/config.toml", config), (".zk/templates/log.md", "# {{title}}\n\nBy {{extra.by}}: {{content}}\n")];
         let mut drive = open(kind, &files);
         let mut keep = |template: &str, group: Option<&str>| {
-            let request = RememberRequest { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
+            let request = Remember { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
             remember(&mut drive, request)
         };
         assert_eq!(keep(".", None).path, "t.md");
@@ -1525,7 +1552,7 @@ fn a_note_may_be_of_any_group_and_in_the_root() {
         assert_eq!(keep("a/b", None).path, "a/b/log-t.md");
         assert_eq!(keep("decision", Some("logs")).path, "decisions/log-t.md");
         assert_eq!(text(&drive, "decisions/log-t.md"), "# T\n\nBy Ada: x\n");
-        let request = RememberRequest { group: Some("nope".into()), ..fact("T", "x") };
+        let request = Remember { group: Some("nope".into()), ..fact("T", "x") };
         let error = refused(&mut drive, NotebookCommand::Remember(request));
         assert_eq!((error.code, error.help.as_str()), (ErrorCode::InvalidArgument, "one of logs"), "{error:?}");
     }

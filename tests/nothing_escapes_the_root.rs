@@ -6,18 +6,24 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use saddlebag::agents_md::AgentsMdRequest;
-use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
-use saddlebag::context::{ContextEntries, ContextRequest, Overflow, PreambleRequest};
+use saddlebag::agents_md::SyncAgentsMd;
+use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
+use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest,
-    MAX_SCOPE_NAME_BYTES, Policy,
+    CloseRun, EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries,
+    ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
+    Policy, PurgeEntries,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
-use saddlebag::files::FilesCommand;
-use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
-use saddlebag::notebook::{ListRequest, NoteFilter, NotebookCommand, RecallRequest, RememberRequest};
-use saddlebag::tools::{Dialect, ToolCall, ToolSet};
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, JournalCommand, List, Read, Restore, Search, Slash, Status, Target, Write, WriteMode,
+};
+use saddlebag::notebook::{
+    Forget, Init, Journal, Link, ListNotes, NoteFilter, NotebookCommand, Recall, Remember, RememberError,
+    RememberSummary, Rename, RestoreNote, Today,
+};
+use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::{Command, Config};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use serde_json::json;
@@ -81,71 +87,72 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 fn every_command(target: &Target) -> Vec<Command> {
     let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
     let mut commands: Vec<Command> = vec![
-        JournalCommand::Read { target: target.clone(), offset: 0, max_bytes: 4000 }.into(),
-        JournalCommand::Write {
+        JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4000 }).into(),
+        JournalCommand::Write(Write {
             target: target.clone(),
             mode: WriteMode::Append,
             content: "mine".into(),
             truncate: false,
-        }
+        })
         .into(),
-        JournalCommand::Write {
+        JournalCommand::Write(Write {
             target: target.clone(),
             mode: WriteMode::Overwrite,
             content: "mine".into(),
             truncate: false,
-        }
+        })
         .into(),
-        JournalCommand::Edit { target: target.clone(), change: replace }.into(),
-        JournalCommand::Edit { target: target.clone(), change: EditChange::Delete }.into(),
-        JournalCommand::Restore { target: target.clone() }.into(),
-        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
-        JournalCommand::List.into(),
-        FilesCommand::List { after: None, limit: 1000 }.into(),
-        JournalCommand::Status.into(),
-        JournalCommand::Search(SearchRequest::new("secret")).into(),
+        JournalCommand::Edit(Edit { target: target.clone(), change: replace }).into(),
+        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }).into(),
+        JournalCommand::Restore(Restore { target: target.clone() }).into(),
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).into(),
+        JournalCommand::List(List).into(),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).into(),
+        JournalCommand::Status(Status).into(),
+        JournalCommand::Search(Search::new("secret")).into(),
     ];
     if let Target::Note(name) = target {
         // What a section names is a key, never a path.
         let quoted = serde_json::to_string(name).expect("a string");
         let content = format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: mine\n<!-- saddlebag:end -->\n");
         let content = Some(content.into_bytes());
-        commands.push(AgentsMdRequest { name: name.clone(), content, ..AgentsMdRequest::default() }.into());
+        commands.push(SyncAgentsMd { name: name.clone(), content, ..SyncAgentsMd::default() }.into());
         commands.extend(every_notebook_command(name).into_iter().map(Command::from));
         commands.extend(every_entries_command(name).into_iter().map(Command::from));
         commands.extend(every_exchange(name).map(Command::from));
-        commands.push(FilesCommand::List { after: Some(name.clone()), limit: 1000 }.into());
-        commands.push(FilesCommand::Read { path: name.clone(), offset: 0, max_bytes: 4000 }.into());
-        commands.push(FilesCommand::Read { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }.into());
+        commands.push(FilesCommand::ListFiles(ListFiles { after: Some(name.clone()), limit: 1000 }).into());
+        commands.push(FilesCommand::ReadFile(ReadFile { path: name.clone(), offset: 0, max_bytes: 4000 }).into());
+        commands
+            .push(FilesCommand::ReadFile(ReadFile { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }).into());
     }
-    commands.push(TrustCommand::Pending(PendingRequest { limit: 9, ..PendingRequest::default() }).into());
+    commands.push(TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).into());
     if let Target::Note(name) = target {
         let item = |name: String| ApproveItem { name, base: "0".repeat(64) };
         let items = vec![item(name.clone()), item(format!("{name}.md"))];
-        commands.push(TrustCommand::Approve(ApproveRequest { items, dry_run: false }).into());
-        let request = PendingRequest { limit: 9, name: Some(name.clone()), ..PendingRequest::default() };
+        commands.push(TrustCommand::Approve(Approve { items, dry_run: false }).into());
+        let request = Pending { limit: 9, name: Some(name.clone()), ..Pending::default() };
         commands.push(TrustCommand::Pending(request).into());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        let request = HydrateRequest { max_bytes: 4000, policy: Policy::Greedy };
+        let request = Hydrate { max_bytes: 4000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
-        let memory = ContextRequest { overflow, max_bytes: 4000, entries, ..ContextRequest::default() };
+        let memory = Context { overflow, max_bytes: 4000, entries, ..Context::default() };
         commands.push(Command::Context(memory.clone()));
-        commands.push(PreambleRequest { memory, max_bytes: 9000, ..PreambleRequest::default() }.into());
+        commands.push(Preamble { memory, max_bytes: 9000, ..Preamble::default() }.into());
     }
     commands
 }
 
 fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
     let name = || name.to_string();
-    let fact = |title: String, template: &str| RememberRequest {
+    let fact = |title: String, template: &str| Remember {
         title,
         content: "mine".into(),
         template: template.into(),
-        ..RememberRequest::default()
+        ..Remember::default()
     };
     let filter = NoteFilter { paths: vec![name()], link_to: vec![name()], ..NoteFilter::default() };
-    let question = RecallRequest {
+    let question = Recall {
         query: "secret".into(),
         limit: 9,
         offset: 0,
@@ -155,22 +162,22 @@ fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
         vouched_unchanged: false,
     };
     vec![
-        NotebookCommand::Init,
+        NotebookCommand::Init(Init),
         NotebookCommand::Remember(fact(name(), "fact")),
         NotebookCommand::Remember(fact("T".into(), &name())),
-        NotebookCommand::Remember(RememberRequest { links: vec![name()], ..fact("L".into(), "fact") }),
+        NotebookCommand::Remember(Remember { links: vec![name()], ..fact("L".into(), "fact") }),
         NotebookCommand::Recall(question),
-        NotebookCommand::Journal { entry: "mine".into() },
-        NotebookCommand::Today,
-        NotebookCommand::List(ListRequest { with_text: true, ..ListRequest::default() }),
-        NotebookCommand::List(ListRequest { filter, ..ListRequest::default() }),
-        NotebookCommand::Link { from: name(), to: "T".into(), text: None },
-        NotebookCommand::Rename { note: "T".into(), title: name() },
-        NotebookCommand::Rename { note: name(), title: "mine".into() },
-        NotebookCommand::Forget { note: name() },
-        NotebookCommand::Restore { note: name() },
-        NotebookCommand::RememberError { tool: name(), error: name() },
-        NotebookCommand::RememberSummary { tool: name(), summary: "mine".into() },
+        NotebookCommand::Journal(Journal { entry: "mine".into() }),
+        NotebookCommand::Today(Today),
+        NotebookCommand::ListNotes(ListNotes { with_text: true, ..ListNotes::default() }),
+        NotebookCommand::ListNotes(ListNotes { filter, ..ListNotes::default() }),
+        NotebookCommand::Link(Link { from: name(), to: "T".into(), text: None }),
+        NotebookCommand::Rename(Rename { note: "T".into(), title: name() }),
+        NotebookCommand::Rename(Rename { note: name(), title: "mine".into() }),
+        NotebookCommand::Forget(Forget { note: name() }),
+        NotebookCommand::RestoreNote(RestoreNote { note: name() }),
+        NotebookCommand::RememberError(RememberError { tool: name(), error: name() }),
+        NotebookCommand::RememberSummary(RememberSummary { tool: name(), summary: "mine".into() }),
     ]
 }
 
@@ -179,7 +186,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     let line = format!("{{\"key\":{},\"category\":{},\"content\":\"mine\"}}\n", json!(name), json!(name));
     let file = |path: &str, text: String| ForeignFile { path: path.into(), first_line: 1, content: Ok(text.into()) };
     let import = |format, file| {
-        ExchangeVerb::ImportFrom(ImportFromRequest {
+        ExchangeVerb::ImportFrom(ImportFrom {
             format,
             origin: name.into(),
             files: vec![file],
@@ -189,7 +196,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
             provenance: None,
         })
     };
-    let export = ExportToRequest { format: Format::ClaudeCode, forgotten: true, unapproved: true, cursor: None };
+    let export = ExportTo { format: Format::ClaudeCode, forgotten: true, unapproved: true, cursor: None };
     let topic = file(&format!("{name}.md"), format!("---\nname: {}\n---\nmine\n", json!(name)));
     [
         import(Format::JsonLines, file("dump.jsonl", line)),
@@ -201,9 +208,9 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
 
 fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
     let key = || name.to_string();
-    let request = HydrateRequest { max_bytes: 4000, policy: Policy::Prefix };
+    let request = Hydrate { max_bytes: 4000, policy: Policy::Prefix };
     let filter = EntryFilter { category: Some(key()), ..EntryFilter::default() };
-    let import = ImportRequest {
+    let import = ImportEntries {
         files: [format!("core/{name}"), format!("{name}/x.md"), key()]
             .map(|path| ImportFile { path, content: Ok(b"mine".to_vec()) })
             .to_vec(),
@@ -212,21 +219,21 @@ fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
         earlier: Vec::new(),
     };
     let outside = [
-        EntriesVerb::Get { key: key() },
-        EntriesVerb::Find { query: "secret".into(), limit: 9 },
-        EntriesVerb::List { filter, limit: None, cursor: Some(format!("1:{name}")) },
+        EntriesVerb::GetEntry(GetEntry { key: key() }),
+        EntriesVerb::FindEntries(FindEntries { query: "secret".into(), limit: 9 }),
+        EntriesVerb::ListEntries(ListEntries { filter, limit: None, cursor: Some(format!("1:{name}")) }),
         EntriesVerb::Hydrate(request),
-        EntriesVerb::Explain { request, key: Some(key()) },
-        EntriesVerb::Forget { key: key(), base: None },
-        EntriesVerb::Purge { key: None },
-        EntriesVerb::Export { forgotten: true, cursor: None },
-        EntriesVerb::Export { forgotten: true, cursor: Some(key()) },
-        EntriesVerb::Import(import),
+        EntriesVerb::Explain(Explain { request, key: Some(key()) }),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: key(), base: None }),
+        EntriesVerb::PurgeEntries(PurgeEntries { key: None }),
+        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
+        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: Some(key()) }),
+        EntriesVerb::ImportEntries(import),
     ];
     let mut commands = vec![keep(name, "mine", "core"), keep(name, "mine", "workspace"), keep("x", "mine", name)];
     commands.extend(outside.into_iter().map(EntriesCommand::new));
     let in_run = |verb| EntriesCommand { run: Some(key()), ..EntriesCommand::new(verb) };
-    commands.extend([EntriesVerb::OpenRun { fence: 1 }, EntriesVerb::CloseRun].map(in_run));
+    commands.extend([EntriesVerb::OpenRun(OpenRun { fence: 1 }), EntriesVerb::CloseRun(CloseRun)].map(in_run));
     commands
 }
 
@@ -248,7 +255,7 @@ fn every_call_of_the_memory_tool(target: &Target) -> Vec<Command> {
             json!({ "command": "delete", "path": path }),
         ]
     });
-    let call = |arguments: serde_json::Value| ToolCall {
+    let call = |arguments: serde_json::Value| CallTool {
         name: "memory".into(),
         arguments: arguments.to_string(),
         sets: ToolSet::ALL.to_vec(),
@@ -263,7 +270,7 @@ fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
     for config in [agent_config(), Config { project: None, ..agent_config() }] {
         let mut drive = place.drive(config);
         let mut commands: Vec<Command> = targets.iter().flat_map(every_command).collect();
-        commands.extend(lines.iter().map(|line| Command::from(JournalCommand::Slash { line: line.clone() })));
+        commands.extend(lines.iter().map(|line| Command::from(JournalCommand::Slash(Slash { line: line.clone() }))));
         commands.extend(targets.iter().flat_map(every_call_of_the_memory_tool));
         for command in commands {
             let outcome = format!("{:?}", drive.run(command.clone()));
@@ -442,8 +449,8 @@ fn a_link_to_a_neighbour_inside_the_root_is_not_followed_either() {
     symlink("real.md", place.root().join("projects/proj/notes/x.md")).unwrap();
     let mut drive = place.drive(project_config());
 
-    let read = drive.run(JournalCommand::Read { target: Target::Note("x".into()), offset: 0, max_bytes: 99 });
-    let found = format!("{:?}", drive.run(JournalCommand::Search(SearchRequest::new("plain"))).unwrap());
+    let read = drive.run(JournalCommand::Read(Read { target: Target::Note("x".into()), offset: 0, max_bytes: 99 }));
+    let found = format!("{:?}", drive.run(JournalCommand::Search(Search::new("plain"))).unwrap());
 
     assert!(read.unwrap_err().message.contains("symbolic link"));
     assert!(found.contains("real.md") && found.contains("NotRegular"), "{found}");

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use saddlebag::Reply;
 use saddlebag::context::{
-    BlockForm, ContextEntries, ContextReply, ContextRequest, LeftOutReason, Overflow, PreambleFile, PreambleReply,
-    PreambleRequest, PreambleRole,
+    BlockForm, Context, ContextEntries, ContextReply, LeftOutReason, Overflow, Preamble, PreambleFile, PreambleReply,
+    PreambleRole,
 };
-use saddlebag::entries::{HydrateRequest, Policy};
+use saddlebag::entries::{Hydrate, Policy};
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
@@ -25,7 +25,7 @@ fn drive(kind: Kind, files: &[(&str, &[u8])]) -> Drive<Simulator> {
     Drive::new(kind, agent_config(), simulator(files))
 }
 
-fn block(drive: &mut Drive<Simulator>, request: ContextRequest) -> ContextReply {
+fn block(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
     match drive.run(request) {
         Ok(Reply::Context(reply)) => reply,
         other => panic!("expected a block, got {other:?}"),
@@ -33,7 +33,7 @@ fn block(drive: &mut Drive<Simulator>, request: ContextRequest) -> ContextReply 
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
-    Some(ContextEntries { request: HydrateRequest { max_bytes, policy: Policy::Greedy }, run: None })
+    Some(ContextEntries { request: Hydrate { max_bytes, policy: Policy::Greedy }, run: None })
 }
 
 /// Asserts that no line of a block without tags is the block's own but those that it knows.
@@ -123,7 +123,7 @@ proptest! {
             // Keys and contents that are too long or empty are refused.
             let _ = drive.run(keep(&key, &content, "core"));
         }
-        let request = ContextRequest { overflow, max_bytes, form, entries: hydrating(2000), ..ContextRequest::default() };
+        let request = Context { overflow, max_bytes, form, entries: hydrating(2000), ..Context::default() };
         if let Some(block) = block(&mut drive, request).block {
             assert_sealed(form, &block);
             prop_assert!(block.len() <= max_bytes as usize);
@@ -154,8 +154,8 @@ proptest! {
             2 => files[1].size += 1000,
             _ => {}
         }
-        let memory = ContextRequest { form, overflow, max_bytes: memory_bytes, ..ContextRequest::default() };
-        let request = PreambleRequest { files: files.clone(), memory, memory_prompt, max_bytes };
+        let memory = Context { form, overflow, max_bytes: memory_bytes, ..Context::default() };
+        let request = Preamble { files: files.clone(), memory, memory_prompt, max_bytes };
         let reply = match drive.run(request) {
             Ok(Reply::Preamble(reply)) => reply,
             Err(error) => {
@@ -195,7 +195,7 @@ fn file(role: PreambleRole, text: &str) -> PreambleFile {
 }
 
 fn preamble(drive: &mut Drive<Simulator>, files: Vec<PreambleFile>, max_bytes: u32) -> PreambleReply {
-    let request = PreambleRequest { files, max_bytes, ..PreambleRequest::default() };
+    let request = Preamble { files, max_bytes, ..Preamble::default() };
     match drive.run(request) {
         Ok(Reply::Preamble(reply)) => reply,
         other => panic!("expected a preamble, got {other:?}"),
@@ -221,7 +221,7 @@ fn the_forms_say_the_same_in_their_own_way() {
              Daily log 2026-05-25 (today):\n    today\n\nEntries (hydrated):\n    - k (core)\n      v\n      w\n\nEND OF MEMORY",
         ];
         for (form, expected) in FORMS.into_iter().zip(expected) {
-            let request = ContextRequest { form, entries: hydrating(1000), ..ContextRequest::default() };
+            let request = Context { form, entries: hydrating(1000), ..Context::default() };
             let reply = block(&mut drive, request);
             assert_eq!(reply.block.as_deref(), Some(expected));
             assert!(reply.left_out.is_empty());
@@ -235,7 +235,7 @@ fn every_form_keeps_the_budget_and_the_newest_text() {
     for kind in BOTH {
         for form in FORMS {
             let mut drive = drive(kind, &[(LONG_TERM, text.as_bytes()), (TODAY, b"today")]);
-            let reply = block(&mut drive, ContextRequest { form, max_bytes: 1000, ..ContextRequest::default() });
+            let reply = block(&mut drive, Context { form, max_bytes: 1000, ..Context::default() });
             let block = reply.block.unwrap();
             assert!(
                 block.len() <= 1000 && block.contains("fact number 499") && !block.contains("number 0\n"),
@@ -265,7 +265,7 @@ fn the_order_is_base_prompt_instructions_architecture_memory() {
         let names: Vec<&str> = reply.parts.iter().map(|part| part.name.as_str()).collect();
         assert_eq!(names, ["base.txt", "AGENTS.md", "ARCHITECTURE.md", "memory"]);
         assert!(reply.left_out.is_empty());
-        let request = PreambleRequest { files, memory_prompt: true, max_bytes: 10_000, ..PreambleRequest::default() };
+        let request = Preamble { files, memory_prompt: true, max_bytes: 10_000, ..Preamble::default() };
         let Ok(Reply::Preamble(reply)) = drive.run(request) else { panic!("no preamble") };
         assert_eq!(reply.text, format!("{expected}\n\n---\n\n{}", MEMORY_PROMPT.trim_end()));
         assert_eq!(changes(&drive.executor), before, "a preamble changes nothing");
@@ -309,13 +309,13 @@ fn a_base_prompt_that_cannot_be_whole_is_an_error() {
         let not_text = PreambleFile { content: Ok(b"\xff".to_vec()), size: 1, ..part.clone() };
         let unread = PreambleFile { content: Err(FsError::Denied), ..part.clone() };
         for (part, message) in [(part, "file too large"), (not_text, "not UTF-8 text"), (unread, "permission denied")] {
-            let request = PreambleRequest { files: vec![part], max_bytes: 1000, ..PreambleRequest::default() };
+            let request = Preamble { files: vec![part], max_bytes: 1000, ..Preamble::default() };
             let error = drive.run(request).unwrap_err();
             assert_eq!(error.code, ErrorCode::InvalidArgument);
             assert!(error.message.contains(message), "{error:?}");
         }
         let files = vec![file(PreambleRole::Base, &"x".repeat(101))];
-        let error = drive.run(PreambleRequest { files, max_bytes: 100, ..PreambleRequest::default() }).unwrap_err();
+        let error = drive.run(Preamble { files, max_bytes: 100, ..Preamble::default() }).unwrap_err();
         assert_eq!(error.message, "the base prompt has 101 bytes with what belongs to it, the budget is 100");
         assert_eq!(preamble(&mut drive, Vec::new(), 0), PreambleReply::default());
     }

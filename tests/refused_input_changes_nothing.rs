@@ -1,14 +1,15 @@
 //! Bad input gives an error and changes nothing: no byte of any file, and no attempt at one.
 
-use saddlebag::approval::{ApproveItem, ApproveRequest, MAX_NAMES, TrustCommand};
+use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, ImportFile, ImportMode, ImportRequest, ImportState,
-    ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
-    MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, Policy,
+    Checkpoint, CloseRun, EntriesCommand, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry,
+    GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries,
+    MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES,
+    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, Policy, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{
-    EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, SearchRequest, SlashCommand, Target, TargetRole,
-    WriteMode,
+    AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Read, Restore, Search, Slash,
+    SlashCommand, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::{Command, Config, Limits};
@@ -53,19 +54,19 @@ fn note(name: &str) -> Target {
 }
 
 fn write(target: Target, mode: WriteMode) -> JournalCommand {
-    JournalCommand::Write { target, mode, content: "mine".into(), truncate: false }
+    JournalCommand::Write(Write { target, mode, content: "mine".into(), truncate: false })
 }
 
 fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
-    JournalCommand::Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }
+    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } })
 }
 
 fn delete(target: Target) -> JournalCommand {
-    JournalCommand::Edit { target, change: EditChange::Delete }
+    JournalCommand::Edit(Edit { target, change: EditChange::Delete })
 }
 
 fn read(target: Target) -> JournalCommand {
-    JournalCommand::Read { target, offset: 0, max_bytes: 100 }
+    JournalCommand::Read(Read { target, offset: 0, max_bytes: 100 })
 }
 
 /// Everything that takes a target, about this one.
@@ -75,7 +76,7 @@ fn with_target(target: &Target) -> Vec<JournalCommand> {
         write(target.clone(), WriteMode::Overwrite),
         read(target.clone()),
         replace(target.clone(), "note", "x"),
-        JournalCommand::Restore { target: target.clone() },
+        JournalCommand::Restore(Restore { target: target.clone() }),
     ]
 }
 
@@ -152,12 +153,12 @@ fn a_write_into_the_past_is_refused() {
 
 #[test]
 fn a_query_without_words_or_without_end_is_refused() {
-    let blank = ["", "   ", "\t\n", "\u{3000}"].map(|query| JournalCommand::Search(SearchRequest::new(query)));
+    let blank = ["", "   ", "\t\n", "\u{3000}"].map(|query| JournalCommand::Search(Search::new(query)));
     assert_refused(ErrorCode::InvalidArgument, blank.to_vec());
     let long = [" ".repeat(1 << 20), "x".repeat(1 << 20), "x".repeat(MAX_QUERY_BYTES + 1)];
     assert_refused(
         ErrorCode::TooLarge,
-        long.into_iter().map(|query| JournalCommand::Search(SearchRequest::new(query))).collect(),
+        long.into_iter().map(|query| JournalCommand::Search(Search::new(query))).collect(),
     );
 }
 
@@ -197,9 +198,9 @@ fn what_does_not_exist_cannot_be_edited_deleted_or_restored() {
             replace(note("nowhere"), "a", "b"),
             delete(note("nowhere")),
             replace(Target::Daily(None), "a", "b"),
-            JournalCommand::Restore { target: Target::LongTerm },
-            JournalCommand::Restore { target: note("a") },
-            JournalCommand::Restore { target: Target::Daily(None) },
+            JournalCommand::Restore(Restore { target: Target::LongTerm }),
+            JournalCommand::Restore(Restore { target: note("a") }),
+            JournalCommand::Restore(Restore { target: Target::Daily(None) }),
         ],
     );
 }
@@ -212,7 +213,8 @@ fn bytes_that_are_no_text_are_neither_edited_nor_read() {
 #[test]
 fn a_heading_is_one_line() {
     let headings = ["a\nb", "a\r", "\u{0}", "x\u{85}", "\u{1b}[31m"];
-    let commands = headings.map(|heading| JournalCommand::AppendDaily { heading: heading.into(), body: "b".into() });
+    let commands =
+        headings.map(|heading| JournalCommand::AppendDaily(AppendDaily { heading: heading.into(), body: "b".into() }));
     assert_refused(ErrorCode::InvalidArgument, commands.to_vec());
 }
 
@@ -229,16 +231,16 @@ fn a_file_over_the_limit_is_left_alone() {
         replace(Target::LongTerm, "fact", "x"),
         write(note("large"), WriteMode::Overwrite),
         delete(note("large")),
-        JournalCommand::Restore { target: note("large") },
-        JournalCommand::Slash { line: "/memory clear long_term".into() },
-        JournalCommand::Slash { line: "/memory clear note large".into() },
+        JournalCommand::Restore(Restore { target: note("large") }),
+        JournalCommand::Slash(Slash { line: "/memory clear long_term".into() }),
+        JournalCommand::Slash(Slash { line: "/memory clear note large".into() }),
     ];
     assert_refused_on(&config, &files, ErrorCode::TooLarge, commands);
 }
 
 #[test]
 fn a_read_out_of_range_is_refused() {
-    let at = |offset, max_bytes| JournalCommand::Read { target: Target::LongTerm, offset, max_bytes };
+    let at = |offset, max_bytes| JournalCommand::Read(Read { target: Target::LongTerm, offset, max_bytes });
     let reads = vec![at(0, 0), at(0, 3), at(0, u32::MAX), at(14, 100), at(u64::MAX, 100)];
     assert_refused(ErrorCode::InvalidArgument, reads);
 }
@@ -267,7 +269,7 @@ fn a_command_line_that_is_none_is_refused() {
             BOTH.map(|kind| {
                 let mut drive = drive(kind, project_config(), &FILES);
                 let before = drive.executor.files();
-                let error = drive.run(JournalCommand::Slash { line: (*line).into() }).unwrap_err();
+                let error = drive.run(JournalCommand::Slash(Slash { line: (*line).into() })).unwrap_err();
                 assert_eq!(drive.executor.files(), before, "{line}");
                 assert_eq!(changes(&drive.executor), [""; 0], "{line}");
                 error.code
@@ -305,9 +307,11 @@ fn assert_entries_refused(code: ErrorCode, commands: Vec<EntriesCommand>) {
 }
 
 fn store(change: impl FnOnce(&mut NewEntry)) -> EntriesCommand {
-    let EntriesVerb::Store { mut entry, base } = keep("k", "new", "core").verb else { unreachable!("it stores") };
+    let EntriesVerb::StoreEntry(StoreEntry { mut entry, base }) = keep("k", "new", "core").verb else {
+        unreachable!("it stores")
+    };
     change(&mut entry);
-    EntriesCommand::new(EntriesVerb::Store { entry, base })
+    EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base }))
 }
 
 fn in_run(command: EntriesCommand) -> EntriesCommand {
@@ -323,9 +327,9 @@ fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused() {
             keep("k", "", "core"),
             keep("k", "x", ""),
             store(|entry| entry.tags = vec!["a".into(), "  ".into()]),
-            EntriesCommand::new(EntriesVerb::Get { key: String::new() }),
-            EntriesCommand::new(EntriesVerb::Forget { key: String::new(), base: None }),
-            EntriesCommand::new(EntriesVerb::Purge { key: Some(String::new()) }),
+            EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: String::new() })),
+            EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: String::new(), base: None })),
+            EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: Some(String::new()) })),
         ],
     );
 }
@@ -344,8 +348,8 @@ fn an_entry_over_a_limit_is_refused() {
             store(|entry| entry.tags = vec![long(MAX_TAG_BYTES)]),
             store(|entry| entry.source = Some(long(MAX_SOURCE_BYTES))),
             store(|entry| entry.supersedes = Some(key.clone())),
-            EntriesCommand::new(EntriesVerb::Get { key: key.clone() }),
-            EntriesCommand::new(EntriesVerb::Forget { key, base: None }),
+            EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key.clone() })),
+            EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key, base: None })),
         ],
     );
 }
@@ -358,7 +362,12 @@ fn an_import_over_a_limit_is_refused_whole() {
     };
     let import = |files: Vec<ImportFile>| {
         let mode = ImportMode::Replace;
-        EntriesCommand::new(EntriesVerb::Import(ImportRequest { files, mode, dry_run: false, earlier: Vec::new() }))
+        EntriesCommand::new(EntriesVerb::ImportEntries(ImportEntries {
+            files,
+            mode,
+            dry_run: false,
+            earlier: Vec::new(),
+        }))
     };
     let state = ImportState::Deleted;
     let imported = ImportedFile { path: String::new(), key: Some("k".into()), shared: false, state };
@@ -367,15 +376,22 @@ fn an_import_over_a_limit_is_refused_whole() {
         vec![
             import((0..=MAX_IMPORT_FILES).map(|name| file(name, 1)).collect()),
             import(vec![file(0, 100), file(1, MAX_IMPORT_BYTES)]),
-            EntriesCommand::new(EntriesVerb::Retain { imported: vec![imported; MAX_IMPORTED + 1], dry_run: false }),
+            EntriesCommand::new(EntriesVerb::RetainEntries(RetainEntries {
+                imported: vec![imported; MAX_IMPORTED + 1],
+                dry_run: false,
+            })),
         ],
     );
 }
 
 #[test]
 fn a_cursor_that_no_export_gave_is_refused() {
-    let export =
-        |cursor: &str| EntriesCommand::new(EntriesVerb::Export { forgotten: false, cursor: Some(cursor.to_string()) });
+    let export = |cursor: &str| {
+        EntriesCommand::new(EntriesVerb::ExportEntries(ExportEntries {
+            forgotten: false,
+            cursor: Some(cursor.to_string()),
+        }))
+    };
     assert_entries_refused(ErrorCode::InvalidArgument, ["", "../x", "/etc", "a\0b"].map(export).to_vec());
 }
 
@@ -389,7 +405,7 @@ fn a_file_that_was_written_by_hand_is_not_written_over() {
 #[test]
 fn a_list_that_could_show_nothing_by_mistake_is_refused() {
     let list = |filter, limit, cursor: Option<&str>| {
-        EntriesCommand::new(EntriesVerb::List { filter, limit, cursor: cursor.map(String::from) })
+        EntriesCommand::new(EntriesVerb::ListEntries(ListEntries { filter, limit, cursor: cursor.map(String::from) }))
     };
     let filter = EntryFilter::default;
     assert_entries_refused(
@@ -399,23 +415,23 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused() {
             list(filter(), None, Some("yesterday")),
             list(EntryFilter { since: Some(2), until: Some(1), ..filter() }, None, None),
             list(EntryFilter { category: Some(String::new()), ..filter() }, None, None),
-            EntriesCommand::new(EntriesVerb::Find { query: String::new(), limit: 1 }),
-            EntriesCommand::new(EntriesVerb::Find { query: " \t ".into(), limit: 1 }),
+            EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: String::new(), limit: 1 })),
+            EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: " \t ".into(), limit: 1 })),
         ],
     );
 }
 
 #[test]
 fn what_has_no_entry_is_not_found() {
-    let request = HydrateRequest { max_bytes: 0, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 0, policy: Policy::Greedy };
     let key = || "nowhere".to_string();
     assert_entries_refused(
         ErrorCode::EntryNotFound,
         vec![
-            EntriesCommand::new(EntriesVerb::Get { key: key() }),
-            EntriesCommand::new(EntriesVerb::Forget { key: key(), base: None }),
-            EntriesCommand::new(EntriesVerb::Purge { key: Some(key()) }),
-            EntriesCommand::new(EntriesVerb::Explain { request, key: Some(key()) }),
+            EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key() })),
+            EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: key(), base: None })),
+            EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: Some(key()) })),
+            EntriesCommand::new(EntriesVerb::Explain(Explain { request, key: Some(key()) })),
         ],
     );
 }
@@ -423,9 +439,10 @@ fn what_has_no_entry_is_not_found() {
 #[test]
 fn a_run_that_is_not_open_takes_and_gives_nothing() {
     let named = [keep("k", "x", "core"), keep("k", "x", "conversation")].into_iter();
-    let ends = [EntriesVerb::Checkpoint, EntriesVerb::CloseRun].map(EntriesCommand::new);
+    let ends = [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::CloseRun(CloseRun)].map(EntriesCommand::new);
     assert_entries_refused(ErrorCode::NotFound, named.chain(ends).map(in_run).collect());
-    let nameless = [EntriesVerb::Checkpoint, EntriesVerb::OpenRun { fence: 1 }].map(EntriesCommand::new);
+    let nameless =
+        [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::OpenRun(OpenRun { fence: 1 })].map(EntriesCommand::new);
     let commands = [keep("k", "x", "conversation")].into_iter().chain(nameless);
     assert_entries_refused(ErrorCode::InvalidArgument, commands.collect());
 }
@@ -433,7 +450,7 @@ fn a_run_that_is_not_open_takes_and_gives_nothing() {
 #[test]
 fn a_version_that_is_not_the_current_one_changes_nothing() {
     let base = || Some("0123456789abcdef".to_string());
-    let forget = EntriesCommand::new(EntriesVerb::Forget { key: "k".into(), base: base() });
+    let forget = EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: base() }));
     assert_entries_refused(ErrorCode::Contention, vec![forget]);
 }
 
@@ -441,7 +458,7 @@ fn a_version_that_is_not_the_current_one_changes_nothing() {
 fn an_approval_of_nothing_or_of_too_much_is_refused() {
     let approve = |count: usize| {
         let item = ApproveItem { name: "k".into(), base: "0".repeat(64) };
-        TrustCommand::Approve(ApproveRequest { items: vec![item; count], dry_run: false })
+        TrustCommand::Approve(Approve { items: vec![item; count], dry_run: false })
     };
     assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::InvalidArgument, vec![approve(0)]);
     assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::TooLarge, vec![approve(MAX_NAMES + 1)]);
@@ -449,7 +466,8 @@ fn an_approval_of_nothing_or_of_too_much_is_refused() {
 
 #[test]
 fn without_an_agent_there_are_no_entries() {
-    let commands = vec![keep("k", "x", "core"), EntriesCommand::new(EntriesVerb::Get { key: "k".into() })];
+    let commands =
+        vec![keep("k", "x", "core"), EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "k".into() }))];
     assert_refused_on(&project_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
 }
 
@@ -459,13 +477,13 @@ fn an_error_says_that_nothing_was_changed_only_where_that_is_true() {
         path: format!("core/{key}.md"),
         content: Ok(b"---\nupdated: 2026-05-01\n---\n\nv".to_vec()),
     };
-    let import = ImportRequest {
+    let import = ImportEntries {
         files: ["a", "b", "c"].map(file).to_vec(),
         mode: ImportMode::Upsert,
         dry_run: false,
         earlier: Vec::new(),
     };
-    let command = || EntriesCommand::new(EntriesVerb::Import(import.clone()));
+    let command = || EntriesCommand::new(EntriesVerb::ImportEntries(import.clone()));
     for kind in BOTH {
         let mut calm = drive(kind, agent_config(), &[]);
         calm.run(command()).expect("it is imported");

@@ -1,14 +1,19 @@
 //! Requests may be answered in any order: what comes of the commands does not depend on it.
 
 use saddlebag::Command;
-use saddlebag::agents_md::AgentsMdRequest;
-use saddlebag::approval::{PendingRequest, TrustCommand};
-use saddlebag::context::{ContextEntries, ContextRequest, PreambleRequest};
-use saddlebag::entries::{EntriesCommand, EntriesVerb, EntryFilter, HydrateRequest, Policy};
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, Format};
-use saddlebag::files::FilesCommand;
-use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
-use saddlebag::tools::{Dialect, ToolCall, ToolSet};
+use saddlebag::agents_md::SyncAgentsMd;
+use saddlebag::approval::{Pending, TrustCommand};
+use saddlebag::context::{Context, ContextEntries, Preamble};
+use saddlebag::entries::{
+    EntriesCommand, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries, GetEntry, Hydrate, ListEntries,
+    OpenRun, Policy, PurgeEntries,
+};
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, Format};
+use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, JournalCommand, List, Read, Restore, Search, Status, Target, Write, WriteMode,
+};
+use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
 use support::{BOTH, agent_config, keep, project_config};
@@ -29,68 +34,75 @@ fn commutative() -> Vec<Command> {
     let note = |name: &str| Target::Note(name.into());
     let replace = EditChange::Replace { old: "fact".into(), new: "truth".into() };
     vec![
-        JournalCommand::Write {
+        JournalCommand::Write(Write {
             target: Target::LongTerm,
             mode: WriteMode::Append,
             content: "x\ny\nx".into(),
             truncate: false,
-        }
+        })
         .into(),
-        JournalCommand::AppendDaily { heading: "h".into(), body: "b".into() }.into(),
-        JournalCommand::Edit { target: note("a"), change: replace }.into(),
-        JournalCommand::Edit { target: note("b"), change: EditChange::Delete }.into(),
-        JournalCommand::Write { target: note("c"), mode: WriteMode::Overwrite, content: "new".into(), truncate: false }
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).into(),
+        JournalCommand::Edit(Edit { target: note("a"), change: replace }).into(),
+        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::Delete }).into(),
+        JournalCommand::Write(Write {
+            target: note("c"),
+            mode: WriteMode::Overwrite,
+            content: "new".into(),
+            truncate: false,
+        })
+        .into(),
+        JournalCommand::Read(Read { target: Target::Daily(Some("2026-05-24".into())), offset: 0, max_bytes: 99 })
             .into(),
-        JournalCommand::Read { target: Target::Daily(Some("2026-05-24".into())), offset: 0, max_bytes: 99 }.into(),
-        JournalCommand::Restore { target: note("none") }.into(),
+        JournalCommand::Restore(Restore { target: note("none") }).into(),
         keep("new", "an entry", "core").into(),
-        EntriesCommand::new(EntriesVerb::Purge { key: None }).into(),
-        EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(EntriesVerb::OpenRun { fence: 1 }) }.into(),
+        EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: None })).into(),
+        EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(EntriesVerb::OpenRun(OpenRun { fence: 1 })) }
+            .into(),
     ]
 }
 
 fn tool(name: &str, arguments: &str) -> Command {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Docs);
-    ToolCall { name: name.into(), arguments: arguments.into(), sets, dialect }.into()
+    CallTool { name: name.into(), arguments: arguments.into(), sets, dialect }.into()
 }
 
 /// Commands that only look.
 fn looking() -> Vec<Command> {
-    let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
     let entries = Some(ContextEntries { request, run: None });
     vec![
         EntriesCommand::new(EntriesVerb::Hydrate(request)).into(),
-        EntriesCommand::new(EntriesVerb::Explain { request, key: Some("l".into()) }).into(),
-        EntriesCommand::new(EntriesVerb::Find { query: "fact".into(), limit: 9 }).into(),
-        EntriesCommand::new(EntriesVerb::List { filter: EntryFilter::default(), limit: Some(2), cursor: None }).into(),
-        EntriesCommand::new(EntriesVerb::Get { key: "s".into() }).into(),
-        EntriesCommand::new(EntriesVerb::Export { forgotten: true, cursor: None }).into(),
-        ExchangeCommand::new(ExchangeVerb::ExportTo(ExportToRequest {
+        EntriesCommand::new(EntriesVerb::Explain(Explain { request, key: Some("l".into()) })).into(),
+        EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: "fact".into(), limit: 9 })).into(),
+        EntriesCommand::new(EntriesVerb::ListEntries(ListEntries {
+            filter: EntryFilter::default(),
+            limit: Some(2),
+            cursor: None,
+        }))
+        .into(),
+        EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "s".into() })).into(),
+        EntriesCommand::new(EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None })).into(),
+        ExchangeCommand::new(ExchangeVerb::ExportTo(ExportTo {
             format: Format::JsonLines,
             forgotten: true,
             unapproved: false,
             cursor: None,
         }))
         .into(),
-        TrustCommand::Pending(PendingRequest { limit: 9, ..PendingRequest::default() }).into(),
+        TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).into(),
         tool("memory_recall", r#"{"query": "fact"}"#),
         tool("notebook_recall", r#"{"query": "fact"}"#),
         tool("memory", r#"{"command": "view", "path": "/memories"}"#),
-        Command::Context(ContextRequest { entries: entries.clone(), ..ContextRequest::default() }),
-        PreambleRequest {
-            memory: ContextRequest { entries, ..ContextRequest::default() },
-            max_bytes: 9000,
-            ..PreambleRequest::default()
-        }
-        .into(),
-        AgentsMdRequest { dry_run: true, ..AgentsMdRequest::default() }.into(),
-        JournalCommand::Search(SearchRequest::new("fact log")).into(),
-        JournalCommand::List.into(),
-        FilesCommand::List { after: None, limit: 3 }.into(),
-        FilesCommand::Read { path: "workspaces/w/entries/s.md".into(), offset: 0, max_bytes: 99 }.into(),
-        JournalCommand::Status.into(),
-        Command::Context(ContextRequest::default()),
-        JournalCommand::Search(SearchRequest::new("readme")).into(),
+        Command::Context(Context { entries: entries.clone(), ..Context::default() }),
+        Preamble { memory: Context { entries, ..Context::default() }, max_bytes: 9000, ..Preamble::default() }.into(),
+        SyncAgentsMd { dry_run: true, ..SyncAgentsMd::default() }.into(),
+        JournalCommand::Search(Search::new("fact log")).into(),
+        JournalCommand::List(List).into(),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 3 }).into(),
+        FilesCommand::ReadFile(ReadFile { path: "workspaces/w/entries/s.md".into(), offset: 0, max_bytes: 99 }).into(),
+        JournalCommand::Status(Status).into(),
+        Command::Context(Context::default()),
+        JournalCommand::Search(Search::new("readme")).into(),
     ]
 }
 
@@ -121,7 +133,12 @@ fn appends_in_flight_all_land_whatever_the_order() {
             for number in 0..8 {
                 let content = format!("line {number}");
                 let target = if number % 2 == 0 { Target::LongTerm } else { Target::Daily(None) };
-                drive.submit(JournalCommand::Write { target, mode: WriteMode::Append, content, truncate: false });
+                drive.submit(JournalCommand::Write(Write {
+                    target,
+                    mode: WriteMode::Append,
+                    content,
+                    truncate: false,
+                }));
             }
             drive.settle_in_any_order(&mut Scheduler::new(seed));
             assert!(drive.finished.values().all(Result::is_ok));

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
-use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, RecallRequest};
+use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, Recall};
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use serde::Deserialize;
@@ -85,12 +85,12 @@ fn recall_finds_what_is_asked_for() {
     let mut ranks: BTreeMap<&str, (Ranks, Ranks)> = BTreeMap::new();
     let mut passages = (0, 0);
     for question in &questions {
-        let request = SearchRequest::new(question.text.as_str());
+        let request = Search::new(question.text.as_str());
         let literal = match drive.run(JournalCommand::Search(request)) {
-            Ok(Reply::Journal(JournalReply::Found(found))) => found.hits,
+            Ok(Reply::Journal(JournalReply::Search(found))) => found.hits,
             other => panic!("{}: {other:?}", question.text),
         };
-        let request = RecallRequest {
+        let request = Recall {
             query: question.text.clone(),
             limit: 20,
             offset: 0,
@@ -100,7 +100,7 @@ fn recall_finds_what_is_asked_for() {
             vouched_unchanged: false,
         };
         let recalled = match drive.run(NotebookCommand::Recall(request)) {
-            Ok(Reply::Notebook(NotebookReply::Recalled(reply))) => reply.hits,
+            Ok(Reply::Notebook(NotebookReply::Recall(reply))) => reply.hits,
             other => panic!("{}: {other:?}", question.text),
         };
         if let (Some([first, last]), Some(hit)) =

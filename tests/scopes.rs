@@ -1,12 +1,15 @@
 //! Memory of one project and of all: what an agent keeps in one of them reaches no other, by whatever command.
 
-use saddlebag::context::{ContextRequest, Overflow, PreambleRequest};
-use saddlebag::files::FilesCommand;
-use saddlebag::journal::{EditChange, JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
-use saddlebag::notebook::{NoteFilter, NotebookCommand, RecallRequest};
+use saddlebag::context::{Context, Overflow, Preamble};
+use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::journal::{
+    Edit, EditChange, JournalCommand, JournalReply, List, Read, Restore, Search, Slash, Status, Target, Write,
+    WriteMode,
+};
+use saddlebag::notebook::{MemoryContext, NoteFilter, NotebookCommand, Recall, RecallForTurn, RestoreNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
-use saddlebag::tools::{Dialect, ToolCall, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
@@ -28,24 +31,24 @@ fn agent_of(kind: Kind, project: &str, store: Simulator) -> Drive<Simulator> {
 }
 
 fn write(target: Target, mode: WriteMode, content: &str) -> Command {
-    JournalCommand::Write { target, mode, content: content.into(), truncate: false }.into()
+    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false }).into()
 }
 
 fn edit(target: Target, old: &str, new: &str) -> Command {
-    JournalCommand::Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }.into()
+    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }).into()
 }
 
 fn read(target: Target) -> Command {
-    JournalCommand::Read { target, offset: 0, max_bytes: 4_000 }.into()
+    JournalCommand::Read(Read { target, offset: 0, max_bytes: 4_000 }).into()
 }
 
 fn slash(line: &str) -> Command {
-    JournalCommand::Slash { line: line.into() }.into()
+    JournalCommand::Slash(Slash { line: line.into() }).into()
 }
 
 fn tool(name: &str, arguments: serde_json::Value) -> Command {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
-    ToolCall { name: name.into(), arguments: arguments.to_string(), sets, dialect }.into()
+    CallTool { name: name.into(), arguments: arguments.to_string(), sets, dialect }.into()
 }
 
 fn text_of(store: &Simulator, file: &str) -> String {
@@ -54,7 +57,7 @@ fn text_of(store: &Simulator, file: &str) -> String {
 
 /// Every command that shows what memory has.
 fn every_reader() -> Vec<Command> {
-    let recall = RecallRequest {
+    let recall = Recall {
         query: MARK.into(),
         limit: 50,
         offset: 0,
@@ -68,17 +71,17 @@ fn every_reader() -> Vec<Command> {
         read(Target::Page("MEMORY.md".into())),
         read(Target::Page(OF_A.into())),
         read(Target::Note(OF_A.into())),
-        JournalCommand::Search(SearchRequest::new(MARK)).into(),
-        JournalCommand::List.into(),
-        JournalCommand::Status.into(),
+        JournalCommand::Search(Search::new(MARK)).into(),
+        JournalCommand::List(List).into(),
+        JournalCommand::Status(Status).into(),
         slash("read long_term"),
         slash(&format!("search {MARK}")),
-        FilesCommand::List { after: None, limit: 100 }.into(),
-        FilesCommand::Read { path: OF_A.into(), offset: 0, max_bytes: 4_000 }.into(),
-        FilesCommand::Read { path: "MEMORY.md".into(), offset: 0, max_bytes: 4_000 }.into(),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 100 }).into(),
+        FilesCommand::ReadFile(ReadFile { path: OF_A.into(), offset: 0, max_bytes: 4_000 }).into(),
+        FilesCommand::ReadFile(ReadFile { path: "MEMORY.md".into(), offset: 0, max_bytes: 4_000 }).into(),
         NotebookCommand::Recall(recall).into(),
-        NotebookCommand::RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }.into(),
-        NotebookCommand::MemoryContext { turn: 1, max_bytes: 10_000 }.into(),
+        NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }).into(),
+        NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }).into(),
         tool("memory_read", json!({ "source": "long_term" })),
         tool("memory_read", json!({ "source": "page", "name": "MEMORY.md" })),
         tool("memory_read", json!({ "source": "page", "name": OF_A })),
@@ -90,15 +93,15 @@ fn every_reader() -> Vec<Command> {
         tool("memory", json!({ "command": "view", "path": "/memories/PROJECT_MEMORY.md" })),
     ];
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        let memory = ContextRequest { overflow, turn: Some(1), ..ContextRequest::default() };
+        let memory = Context { overflow, turn: Some(1), ..Context::default() };
         commands.push(memory.clone().into());
-        commands.push(PreambleRequest { memory, max_bytes: 60_000, ..PreambleRequest::default() }.into());
+        commands.push(Preamble { memory, max_bytes: 60_000, ..Preamble::default() }.into());
     }
     commands
 }
 
 fn block(drive: &mut Drive<Simulator>) -> String {
-    match drive.run(ContextRequest::default()) {
+    match drive.run(Context::default()) {
         Ok(Reply::Context(reply)) => reply.block.unwrap_or_default().into_string(),
         other => panic!("expected a block, got {other:?}"),
     }
@@ -174,8 +177,8 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read() {
         write(shared(), WriteMode::Append, "mine"),
         write(shared(), WriteMode::Overwrite, "mine"),
         edit(shared(), "shared", "mine"),
-        JournalCommand::Restore { target: shared() }.into(),
-        NotebookCommand::Restore { note: "MEMORY.md".into() }.into(),
+        JournalCommand::Restore(Restore { target: shared() }).into(),
+        NotebookCommand::RestoreNote(RestoreNote { note: "MEMORY.md".into() }).into(),
         slash("write MEMORY.md mine"),
         slash("edit MEMORY.md shared => mine"),
         slash("clear MEMORY.md"),
@@ -219,7 +222,7 @@ fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved() {
     for kind in BOTH {
         for file in [OF_A, "MEMORY.md"] {
             let mut drive = agent_of(kind, "a", simulator(&[(file, text.as_bytes())]));
-            let reply = match drive.run(ContextRequest::default()) {
+            let reply = match drive.run(Context::default()) {
                 Ok(Reply::Context(reply)) => reply,
                 other => panic!("expected a block, got {other:?}"),
             };

@@ -1,19 +1,19 @@
 //! The tools that a model is given: what they cost, what they take, and what they answer, in both engines.
 
 use proptest::prelude::*;
-use saddlebag::context::{ContextEntries, ContextRequest};
-use saddlebag::entries::{HydrateRequest, Policy};
+use saddlebag::context::{Context, ContextEntries};
+use saddlebag::entries::{Hydrate, Policy};
 use saddlebag::tools::{
-    DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolCall, ToolSet, tools,
+    CallTool, DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolSet, tools,
 };
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
 use serde_json::{Value, json};
 use support::{BOTH, Kind, SimulatedHost, agent_config, arbitrary, engine, host, keep, project_config, run};
 
-fn call(name: &str, arguments: impl ToString) -> ToolCall {
+fn call(name: &str, arguments: impl ToString) -> CallTool {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
-    ToolCall { name: name.into(), arguments: arguments.to_string(), sets, dialect }
+    CallTool { name: name.into(), arguments: arguments.to_string(), sets, dialect }
 }
 
 fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolAnswer {
@@ -197,7 +197,7 @@ fn an_argument_that_does_not_fit_is_refused_by_name() {
 #[test]
 fn a_tool_of_a_set_that_is_off_is_not_there() {
     let mut host = host(Kind::Native, agent_config(), &[]);
-    let call = ToolCall { sets: vec![ToolSet::Notebook], ..call("memory_store", "{}") };
+    let call = CallTool { sets: vec![ToolSet::Notebook], ..call("memory_store", "{}") };
     let Reply::Tool(answer) = run(&mut host, call) else { panic!("no answer of a tool") };
     assert!(answer.is_error);
     assert_eq!(
@@ -466,9 +466,9 @@ fn what_a_tool_said_is_found_and_marked_and_in_no_prompt() {
             assert!(text.contains("(unapproved: tool)"), "{tool}: {text}");
             assert!(structured.to_string().contains("\"unapproved\":\"tool\""), "{tool}: {structured}");
         }
-        let request = HydrateRequest { max_bytes: 1000, policy: Policy::Greedy };
+        let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
-        let Reply::Context(reply) = run(&mut host, ContextRequest { entries, ..ContextRequest::default() }) else {
+        let Reply::Context(reply) = run(&mut host, Context { entries, ..Context::default() }) else {
             panic!("no block")
         };
         assert!(!reply.block.unwrap_or_default().contains(content));

@@ -3,15 +3,22 @@
 
 use proptest::prelude::*;
 use saddlebag::approval::{
-    ApproveItem, ApproveReply, ApproveRequest, PendingItem, PendingReply, PendingRequest, TrustCommand, TrustReply,
+    Approve, ApproveItem, ApproveReply, Pending, PendingItem, PendingReply, TrustCommand, TrustReply,
 };
-use saddlebag::context::{ContextEntries, ContextReply, ContextRequest, LeftOutReason};
+use saddlebag::context::{Context, ContextEntries, ContextReply, LeftOutReason};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, ExplainReply, HydrateRequest, ImportFile, ImportMode, ImportReply,
-    ImportRequest, ImportState, Policy,
+    CloseRun, EntriesCommand, EntriesReply, EntriesVerb, Explain, ExplainReply, FindEntries, ForgetEntry, GetEntry,
+    Hydrate, ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, OpenRun, Policy, PurgeEntries,
+    RestoreEntry,
 };
-use saddlebag::journal::{EditChange, JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
-use saddlebag::notebook::{MemoryContext, NotebookCommand, NotebookReply, RememberRequest};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, Target, Write,
+    WriteMode,
+};
+use saddlebag::notebook::{
+    Forget, Journal, LoadMemories, MemoryContext, NotebookCommand, NotebookReply, RecallForTurn, Remember,
+    RememberError, RememberSummary, Rename, RestoreNote,
+};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, Standing, TrustConfig};
 use saddlebag::{Command, Config, Reply};
@@ -44,20 +51,20 @@ fn keep_as(provenance: Provenance, key: &str, content: &str) -> EntriesCommand {
     EntriesCommand { provenance: Some(provenance), ..keep(key, content, "core") }
 }
 
-fn fact(title: &str, content: &str) -> RememberRequest {
-    RememberRequest { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
+fn fact(title: &str, content: &str) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
 }
 
-fn files(files: &[(&str, &str)]) -> ImportRequest {
+fn files(files: &[(&str, &str)]) -> ImportEntries {
     let file = |(path, text): &(&str, &str)| ImportFile { path: (*path).into(), content: Ok(text.as_bytes().to_vec()) };
     let files = files.iter().map(file).collect();
-    ImportRequest { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }
+    ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }
 }
 
 fn import(drive: &mut Drive<Simulator>, given: &[(&str, &str)], provenance: Option<Provenance>) -> Vec<ImportState> {
-    let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::Import(files(given))) };
+    let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::ImportEntries(files(given))) };
     match drive.run(command) {
-        Ok(Reply::Entries(EntriesReply::Imported(ImportReply { files }))) => {
+        Ok(Reply::Entries(EntriesReply::ImportEntries(ImportReply { files }))) => {
             files.into_iter().map(|file| file.state).collect()
         }
         other => panic!("{other:?}"),
@@ -65,24 +72,24 @@ fn import(drive: &mut Drive<Simulator>, given: &[(&str, &str)], provenance: Opti
 }
 
 fn block(drive: &mut Drive<Simulator>, turn: Option<u64>) -> ContextReply {
-    let request = HydrateRequest { max_bytes: 100_000, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 100_000, policy: Policy::Greedy };
     let entries = Some(ContextEntries { request, run: None });
-    match drive.run(ContextRequest { entries, turn, max_bytes: 100_000, ..ContextRequest::default() }) {
+    match drive.run(Context { entries, turn, max_bytes: 100_000, ..Context::default() }) {
         Ok(Reply::Context(reply)) => reply,
         other => panic!("{other:?}"),
     }
 }
 
 fn pending(drive: &mut Drive<Simulator>) -> PendingReply {
-    match drive.run(TrustCommand::Pending(PendingRequest { limit: 100, ..PendingRequest::default() })) {
+    match drive.run(TrustCommand::Pending(Pending { limit: 100, ..Pending::default() })) {
         Ok(Reply::Trust(TrustReply::Pending(reply))) => reply,
         other => panic!("{other:?}"),
     }
 }
 
-fn approve(drive: &mut Drive<Simulator>, request: ApproveRequest) -> ApproveReply {
+fn approve(drive: &mut Drive<Simulator>, request: Approve) -> ApproveReply {
     match drive.run(TrustCommand::Approve(request)) {
-        Ok(Reply::Trust(TrustReply::Approved(reply))) => reply,
+        Ok(Reply::Trust(TrustReply::Approve(reply))) => reply,
         other => panic!("{other:?}"),
     }
 }
@@ -93,10 +100,10 @@ fn items(listed: &PendingReply) -> Vec<ApproveItem> {
 }
 
 /// The text that this name has now; of any other name, a version that nothing has.
-fn named(drive: &mut Drive<Simulator>, name: &str) -> ApproveRequest {
+fn named(drive: &mut Drive<Simulator>, name: &str) -> Approve {
     let waiting = pending(drive).items.into_iter().find(|item| item.name == name);
     let base = waiting.map_or_else(|| "0".repeat(64), |item| item.version);
-    ApproveRequest { items: vec![ApproveItem { name: name.into(), base }], dry_run: false }
+    Approve { items: vec![ApproveItem { name: name.into(), base }], dry_run: false }
 }
 
 fn refused(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Error {
@@ -124,15 +131,15 @@ fn an_import_is_found_and_injected_only_once_it_is_approved() {
         assert_eq!(reply.block, None);
         assert_eq!(reply.left_out[0].reason, LeftOutReason::NotHydrated("unapproved".into()));
         let explain =
-            EntriesVerb::Explain { request: HydrateRequest { max_bytes: 1, policy: Policy::Prefix }, key: None };
+            EntriesVerb::Explain(Explain { request: Hydrate { max_bytes: 1, policy: Policy::Prefix }, key: None });
         match drive.run(EntriesCommand::new(explain)) {
-            Ok(Reply::Entries(EntriesReply::Explained(ExplainReply { entries, .. }))) => {
+            Ok(Reply::Entries(EntriesReply::Explain(ExplainReply { entries, .. }))) => {
                 assert_eq!(entries[0].left_out.as_deref(), Some("unapproved"));
             }
             other => panic!("{other:?}"),
         }
-        match drive.run(EntriesCommand::new(EntriesVerb::Find { query: "port".into(), limit: 9 })) {
-            Ok(Reply::Entries(EntriesReply::Found(found))) => {
+        match drive.run(EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: "port".into(), limit: 9 }))) {
+            Ok(Reply::Entries(EntriesReply::FindEntries(found))) => {
                 assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Import));
             }
             other => panic!("{other:?}"),
@@ -142,10 +149,10 @@ fn an_import_is_found_and_injected_only_once_it_is_approved() {
         assert_eq!((waiting.total, waiting.items[0].name.as_str()), (1, "port"));
         assert_eq!(waiting.items[0].source.as_deref(), Some("old-laptop"));
         let stale = vec![ApproveItem { name: "port".into(), base: "0".repeat(64) }];
-        let stale = approve(&mut drive, ApproveRequest { items: stale, dry_run: false });
+        let stale = approve(&mut drive, Approve { items: stale, dry_run: false });
         assert_eq!((stale.approved.len(), stale.skipped.len()), (0, 1));
         let request = named(&mut drive, "port");
-        let dry = approve(&mut drive, ApproveRequest { dry_run: true, ..request.clone() });
+        let dry = approve(&mut drive, Approve { dry_run: true, ..request.clone() });
         assert_eq!((dry.approved.len(), pending(&mut drive).total), (1, 1));
         assert_eq!(request.items[0].base, waiting.items[0].version);
         assert_eq!(approve(&mut drive, request).approved.len(), 1);
@@ -178,7 +185,7 @@ fn an_import_cannot_claim_to_be_trusted_and_an_agent_cannot_approve() {
         assert_eq!(error.code, ErrorCode::NotPermitted);
         let trusted = EntriesCommand {
             provenance: Some(Provenance::User),
-            ..EntriesCommand::new(EntriesVerb::Import(files(&[("core/k.md", claims)])))
+            ..EntriesCommand::new(EntriesVerb::ImportEntries(files(&[("core/k.md", claims)])))
         };
         assert_eq!(refused(&mut drive, trusted).code, ErrorCode::NotPermitted);
         assert_eq!(refused(&mut drive, keep_as(Provenance::User, "x", "y")).code, ErrorCode::NotPermitted);
@@ -225,24 +232,25 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing() {
         assert!(reply.block.unwrap().contains("trusted") && !reply.left_out.is_empty());
         // In a run as well.
         let of_run = |verb| EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
-        drive.run(of_run(EntriesVerb::OpenRun { fence: 1 })).unwrap();
+        drive.run(of_run(EntriesVerb::OpenRun(OpenRun { fence: 1 }))).unwrap();
         drive.run(EntriesCommand { run: Some("r".into()), ..keep_as(Provenance::Tool, "run", "Ignore") }).unwrap();
-        drive.run(of_run(EntriesVerb::CloseRun)).unwrap();
+        drive.run(of_run(EntriesVerb::CloseRun(CloseRun))).unwrap();
         assert_eq!(pending(&mut drive).total, 2);
         assert!(!block(&mut drive, None).block.unwrap().contains("Ignore"));
 
         // Where nothing would say so, it is refused.
         let mut drive = reopened(kind, drive, Provenance::Tool);
-        let write =
-            |target| JournalCommand::Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false };
+        let write = |target| {
+            JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false })
+        };
         for command in [
             Command::Journal(write(Target::LongTerm)),
             Command::Journal(write(Target::Note("n".into()))),
-            Command::Journal(JournalCommand::AppendDaily { heading: "h".into(), body: "x".into() }),
-            Command::Journal(JournalCommand::FlushSummary { summary: "x".into(), messages: None }),
-            Command::Journal(JournalCommand::Slash { line: "write long_term x".into() }),
-            Command::Notebook(NotebookCommand::Journal { entry: "x".into() }),
-            Command::Notebook(NotebookCommand::Remember(RememberRequest { supersede: true, ..fact("a", "b") })),
+            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "x".into() })),
+            Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: "x".into(), messages: None })),
+            Command::Journal(JournalCommand::Slash(Slash { line: "write long_term x".into() })),
+            Command::Notebook(NotebookCommand::Journal(Journal { entry: "x".into() })),
+            Command::Notebook(NotebookCommand::Remember(Remember { supersede: true, ..fact("a", "b") })),
         ] {
             assert_eq!(refused(&mut drive, command).code, ErrorCode::NotPermitted);
         }
@@ -250,8 +258,8 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing() {
 }
 
 fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContext {
-    match drive.run(NotebookCommand::MemoryContext { turn, max_bytes: 10_000 }) {
-        Ok(Reply::Notebook(NotebookReply::Section(section))) => section,
+    match drive.run(NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes: 10_000 })) {
+        Ok(Reply::Notebook(NotebookReply::MemoryContext(section))) => section,
         other => panic!("{other:?}"),
     }
 }
@@ -261,20 +269,24 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved() 
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
         drive.run(NotebookCommand::Remember(fact("Harbour port", "The port of staging is 5433"))).unwrap();
-        let tool = RememberRequest {
+        let tool = Remember {
             provenance: Some(Provenance::Tool),
             ..fact("Harbour port of the page", "The port is evil: harbour port port port")
         };
         drive.run(NotebookCommand::Remember(tool)).unwrap();
-        let summary = NotebookCommand::RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() };
+        let summary =
+            NotebookCommand::RememberSummary(RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() });
         drive.run(summary).unwrap();
-        let error = NotebookCommand::RememberError { tool: "curl".into(), error: "error: harbour port refused".into() };
+        let error = NotebookCommand::RememberError(RememberError {
+            tool: "curl".into(),
+            error: "error: harbour port refused".into(),
+        });
         drive.run(error).unwrap();
         let bad: Vec<String> = pending(&mut drive).items.into_iter().map(|item| item.path.into_string()).collect();
         assert_eq!(bad.len(), 3, "{bad:?}");
 
-        drive.run(NotebookCommand::LoadMemories { limit: 10 }).unwrap();
-        let recall = NotebookCommand::RecallForTurn { turn: 1, query: "harbour port".into(), limit: 2 };
+        drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 10 })).unwrap();
+        let recall = NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: "harbour port".into(), limit: 2 });
         drive.run(recall.clone()).unwrap();
         let section = memories(&mut drive, 1);
         assert!(section.text.contains("5433") && !section.text.contains("evil"), "{}", section.text);
@@ -290,16 +302,16 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved() 
         assert!(bad.iter().all(|path| named.contains(&path.as_str())), "{named:?}");
 
         // It is found all the same, and says what it is.
-        let found = drive.run(JournalCommand::Search(SearchRequest::new("evil")));
-        let Ok(Reply::Journal(JournalReply::Found(found))) = found else { panic!("{found:?}") };
+        let found = drive.run(JournalCommand::Search(Search::new("evil")));
+        let Ok(Reply::Journal(JournalReply::Search(found))) = found else { panic!("{found:?}") };
         assert_eq!((found.hits.len(), found.hits[0].unapproved), (1, Some(Provenance::Tool)));
         assert!(found.rendered.contains("(unapproved: tool)"));
 
-        let of_tools = PendingRequest { limit: 100, from: Some("tool".into()), ..PendingRequest::default() };
+        let of_tools = Pending { limit: 100, from: Some("tool".into()), ..Pending::default() };
         let Ok(Reply::Trust(TrustReply::Pending(listed))) = drive.run(TrustCommand::Pending(of_tools)) else {
             panic!("a listing")
         };
-        let approved = approve(&mut drive, ApproveRequest { items: items(&listed), dry_run: false });
+        let approved = approve(&mut drive, Approve { items: items(&listed), dry_run: false });
         assert_eq!((approved.approved.len(), approved.skipped.len()), (3, 0), "{approved:?}");
         drive.run(recall).unwrap();
         assert!(memories(&mut drive, 1).text.contains("evil"));
@@ -313,32 +325,38 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule() {
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
         drive
-            .run(JournalCommand::Write {
+            .run(JournalCommand::Write(Write {
                 target: Target::LongTerm,
                 mode: WriteMode::Append,
                 content: "old".into(),
                 truncate: false,
-            })
+            }))
             .unwrap();
         let change = EditChange::Replace { old: "old".into(), new: with("new") };
         let write =
-            |mode| JournalCommand::Write { target: Target::LongTerm, mode, content: with("x"), truncate: false };
+            |mode| JournalCommand::Write(Write { target: Target::LongTerm, mode, content: with("x"), truncate: false });
         for command in [
             Command::Journal(write(WriteMode::Append)),
             Command::Journal(write(WriteMode::Overwrite)),
-            Command::Journal(JournalCommand::Edit { target: Target::LongTerm, change }),
-            Command::Journal(JournalCommand::AppendDaily { heading: "h".into(), body: with("x") }),
-            Command::Journal(JournalCommand::AppendDaily { heading: with("x"), body: "y".into() }),
-            Command::Journal(JournalCommand::FlushSummary { summary: with("x"), messages: None }),
-            Command::Journal(JournalCommand::Slash { line: with("write long_term x") }),
-            Command::Journal(JournalCommand::Slash { line: with("edit long_term old => x") }),
+            Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change })),
+            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: with("x") })),
+            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: with("x"), body: "y".into() })),
+            Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: with("x"), messages: None })),
+            Command::Journal(JournalCommand::Slash(Slash { line: with("write long_term x") })),
+            Command::Journal(JournalCommand::Slash(Slash { line: with("edit long_term old => x") })),
             Command::Entries(keep("k", &with("x"), "core")),
             Command::Entries(keep(SECRET, "x", "core")),
             Command::Notebook(NotebookCommand::Remember(fact("a", &with("x")))),
             Command::Notebook(NotebookCommand::Remember(fact(&with("a"), "x"))),
-            Command::Notebook(NotebookCommand::Journal { entry: with("x") }),
-            Command::Notebook(NotebookCommand::RememberError { tool: "t".into(), error: with("error: x") }),
-            Command::Notebook(NotebookCommand::RememberSummary { tool: "t".into(), summary: with("x") }),
+            Command::Notebook(NotebookCommand::Journal(Journal { entry: with("x") })),
+            Command::Notebook(NotebookCommand::RememberError(RememberError {
+                tool: "t".into(),
+                error: with("error: x"),
+            })),
+            Command::Notebook(NotebookCommand::RememberSummary(RememberSummary {
+                tool: "t".into(),
+                summary: with("x"),
+            })),
         ] {
             let error = refused(&mut drive, command);
             assert_eq!(error.code, ErrorCode::Secret);
@@ -355,12 +373,12 @@ fn a_secret_is_redacted_or_kept_where_the_policy_says_so() {
     for kind in BOTH {
         let redacting = config(Provenance::User, SecretPolicy::Redact);
         let mut drive = Drive::new(kind, redacting, Simulator::new(1));
-        let write = JournalCommand::Write {
+        let write = JournalCommand::Write(Write {
             target: Target::LongTerm,
             mode: WriteMode::Append,
             content: format!("the token is {SECRET}"),
             truncate: false,
-        };
+        });
         let written = drive.run(write.clone());
         let Ok(Reply::Journal(JournalReply::Written(reply))) = written else { panic!("{written:?}") };
         assert!(reply.message.ends_with("(redacted: github-pat)"), "{}", reply.message);
@@ -381,33 +399,33 @@ fn the_memory_block_is_not_stored_again() {
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
         drive
-            .run(JournalCommand::Write {
+            .run(JournalCommand::Write(Write {
                 target: Target::LongTerm,
                 mode: WriteMode::Append,
                 content: "a fact".into(),
                 truncate: false,
-            })
+            }))
             .unwrap();
         drive.run(keep("k", "an entry", "core")).unwrap();
         let whole = block(&mut drive, None).block.unwrap().into_string();
         for command in [
-            Command::Journal(JournalCommand::Write {
+            Command::Journal(JournalCommand::Write(Write {
                 target: Target::LongTerm,
                 mode: WriteMode::Append,
                 content: whole.clone(),
                 truncate: false,
-            }),
-            Command::Journal(JournalCommand::AppendDaily { heading: "h".into(), body: whole.clone() }),
-            Command::Journal(JournalCommand::FlushSummary { summary: whole.clone(), messages: None }),
+            })),
+            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: whole.clone() })),
+            Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: whole.clone(), messages: None })),
             Command::Entries(keep("copy", &whole, "core")),
             Command::Notebook(NotebookCommand::Remember(fact("copy", &whole))),
-            Command::Notebook(NotebookCommand::Journal { entry: whole.clone() }),
+            Command::Notebook(NotebookCommand::Journal(Journal { entry: whole.clone() })),
             Command::Entries(keep("part", "x\n## Entries (hydrated)\n- k (core)\n  an entry", "core")),
         ] {
             assert_eq!(refused(&mut drive, command).code, ErrorCode::InvalidArgument);
         }
         let summary = format!("We agreed on tea.\n\n{whole}");
-        let kept = drive.run(JournalCommand::FlushSummary { summary, messages: Some(3) });
+        let kept = drive.run(JournalCommand::FlushSummary(FlushSummary { summary, messages: Some(3) }));
         let Ok(Reply::Journal(JournalReply::Written(reply))) = kept else { panic!("{kept:?}") };
         assert!(reply.message.ends_with("(left out: text of the memory block)"), "{}", reply.message);
         let log = text(&drive, "projects/proj/daily/2026-05-25.md");
@@ -425,7 +443,7 @@ fn the_block_shows_what_is_hidden_and_the_report_names_it() {
         drive.executor.insert(&path("MEMORY.md"), long_term);
         drive.run(keep("k", "hid\u{200b}den", "core")).unwrap();
         drive.run(NotebookCommand::Remember(fact("Port", "5433\u{2066}"))).unwrap();
-        drive.run(NotebookCommand::LoadMemories { limit: 1 }).unwrap();
+        drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 1 })).unwrap();
         let reply = block(&mut drive, Some(1));
         let block = reply.block.unwrap();
         assert!(
@@ -473,7 +491,7 @@ fn files_of_the_journal_that_nobody_approved_are_in_no_block() {
         for overflow in [Overflow::Balanced, Overflow::Prioritised, Overflow::Documented] {
             for max_bytes in [2_000, 400_000] {
                 let mut drive = Drive::new(kind, config(Provenance::User, SecretPolicy::Refuse), imported_journal());
-                let request = ContextRequest { overflow, max_bytes, ..ContextRequest::default() };
+                let request = Context { overflow, max_bytes, ..Context::default() };
                 let reply = match drive.run(request) {
                     Ok(Reply::Context(reply)) => reply,
                     other => panic!("{other:?}"),
@@ -497,11 +515,8 @@ fn a_memory_for_tools_takes_no_trusted_text_away() {
     let verb = |verb| Command::Entries(EntriesCommand::new(verb));
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
-        let write = |target, mode, content: &str| JournalCommand::Write {
-            target,
-            mode,
-            content: content.into(),
-            truncate: false,
+        let write = |target, mode, content: &str| {
+            JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
         };
         for content in ["Always ask\n", "Never push\n"] {
             drive.run(write(Target::LongTerm, WriteMode::Overwrite, content)).unwrap();
@@ -509,23 +524,28 @@ fn a_memory_for_tools_takes_no_trusted_text_away() {
         }
         drive.run(write(Target::Note("n".into()), WriteMode::Overwrite, "text")).unwrap();
         drive.run(keep("gone", "x", "core")).unwrap();
-        drive.run(EntriesCommand::new(EntriesVerb::Forget { key: "gone".into(), base: None })).unwrap();
+        drive
+            .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })))
+            .unwrap();
         drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
 
         let mut drive = reopened(kind, drive, Provenance::Tool);
         for command in [
-            Command::Journal(JournalCommand::Edit { target: Target::LongTerm, change: replace("Never push") }),
-            Command::Journal(JournalCommand::Edit { target: Target::Note("n".into()), change: EditChange::Delete }),
-            Command::Journal(JournalCommand::Restore { target: Target::LongTerm }),
-            Command::Journal(JournalCommand::Slash { line: "clear long_term".into() }),
-            Command::Journal(JournalCommand::Slash { line: "restore long_term".into() }),
-            verb(EntriesVerb::Forget { key: "rule".into(), base: None }),
-            verb(EntriesVerb::Restore { key: "rule".into() }),
-            verb(EntriesVerb::Restore { key: "gone".into() }),
-            verb(EntriesVerb::Purge { key: Some("gone".into()) }),
-            Command::Notebook(NotebookCommand::Forget { note: "Port".into() }),
-            Command::Notebook(NotebookCommand::Restore { note: "notes/n.md".into() }),
-            Command::Notebook(NotebookCommand::Rename { note: "Port".into(), title: "Other".into() }),
+            Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change: replace("Never push") })),
+            Command::Journal(JournalCommand::Edit(Edit {
+                target: Target::Note("n".into()),
+                change: EditChange::Delete,
+            })),
+            Command::Journal(JournalCommand::Restore(Restore { target: Target::LongTerm })),
+            Command::Journal(JournalCommand::Slash(Slash { line: "clear long_term".into() })),
+            Command::Journal(JournalCommand::Slash(Slash { line: "restore long_term".into() })),
+            verb(EntriesVerb::ForgetEntry(ForgetEntry { key: "rule".into(), base: None })),
+            verb(EntriesVerb::RestoreEntry(RestoreEntry { key: "rule".into() })),
+            verb(EntriesVerb::RestoreEntry(RestoreEntry { key: "gone".into() })),
+            verb(EntriesVerb::PurgeEntries(PurgeEntries { key: Some("gone".into()) })),
+            Command::Notebook(NotebookCommand::Forget(Forget { note: "Port".into() })),
+            Command::Notebook(NotebookCommand::RestoreNote(RestoreNote { note: "notes/n.md".into() })),
+            Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: "Other".into() })),
         ] {
             let shown = format!("{command:?}");
             let error = drive.run(command).expect_err(&shown);
@@ -536,8 +556,8 @@ fn a_memory_for_tools_takes_no_trusted_text_away() {
         assert!(text(&drive, "agents/a/entries/core/gone.md").contains("forgotten"));
         assert!(text(&drive, "projects/proj/facts/port.md").contains("5433"));
         assert_eq!(text(&drive, "projects/proj/notes/n.md"), "text");
-        match drive.run(EntriesCommand::new(EntriesVerb::Purge { key: None })) {
-            Ok(Reply::Entries(EntriesReply::Purged(reply))) => {
+        match drive.run(EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: None }))) {
+            Ok(Reply::Entries(EntriesReply::PurgeEntries(reply))) => {
                 assert_eq!(reply.purged, [""; 0]);
                 assert!(reply.message.contains("kept 1"), "{}", reply.message);
             }
@@ -546,8 +566,10 @@ fn a_memory_for_tools_takes_no_trusted_text_away() {
         // Its own text, which nobody has approved, it may change and remove.
         drive.run(keep("page", "one", "core")).unwrap();
         drive.run(keep("page", "two", "core")).unwrap();
-        drive.run(EntriesCommand::new(EntriesVerb::Forget { key: "page".into(), base: None })).unwrap();
-        drive.run(EntriesCommand::new(EntriesVerb::Purge { key: Some("page".into()) })).unwrap();
+        drive
+            .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "page".into(), base: None })))
+            .unwrap();
+        drive.run(EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: Some("page".into()) }))).unwrap();
     }
 }
 
@@ -584,18 +606,15 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused() {
     let (first, second) = SECRET.split_at(20);
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
-        let write = |target, content: &str| JournalCommand::Write {
-            target,
-            mode: WriteMode::Append,
-            content: content.into(),
-            truncate: false,
+        let write = |target, content: &str| {
+            JournalCommand::Write(Write { target, mode: WriteMode::Append, content: content.into(), truncate: false })
         };
         drive.run(write(Target::LongTerm, &format!("token {first}+"))).unwrap();
         drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
         drive.run(keep("k", &format!("token {first}+"), "core")).unwrap();
         let joined = EditChange::Replace { old: "+".into(), new: second.into() };
         let of_tool = |arguments: &str| {
-            Command::CallTool(saddlebag::tools::ToolCall {
+            Command::CallTool(saddlebag::tools::CallTool {
                 name: "memory".into(),
                 arguments: arguments.into(),
                 sets: vec![saddlebag::tools::ToolSet::Anthropic],
@@ -603,10 +622,10 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused() {
             })
         };
         let refused_commands = [
-            Command::Journal(JournalCommand::Edit { target: Target::LongTerm, change: joined }),
-            Command::Journal(JournalCommand::Slash { line: format!("edit long_term + => {second}") }),
+            Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change: joined })),
+            Command::Journal(JournalCommand::Slash(Slash { line: format!("edit long_term + => {second}") })),
             Command::Journal(write(Target::Note(SECRET.into()), "x")),
-            Command::Notebook(NotebookCommand::Rename { note: "Port".into(), title: SECRET.into() }),
+            Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: SECRET.into() })),
         ];
         for command in refused_commands {
             let error = refused(&mut drive, command);
@@ -647,11 +666,11 @@ fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed() 
         let by_hand = format!("# Port\n\ntoken {SECRET}\n");
         drive.executor.insert(&path("projects/proj/facts/port.md"), by_hand);
         drive.executor.insert(&path("projects/proj/facts/other.md"), format!("[[port]] {SECRET}\n"));
-        drive.run(NotebookCommand::Rename { note: "facts/port.md".into(), title: "Harbour".into() }).unwrap();
+        drive.run(NotebookCommand::Rename(Rename { note: "facts/port.md".into(), title: "Harbour".into() })).unwrap();
         assert_eq!(text(&drive, "projects/proj/facts/harbour.md"), format!("# Harbour\n\ntoken {SECRET}\n"));
         assert_eq!(text(&drive, "projects/proj/facts/other.md"), format!("[[harbour]] {SECRET}\n"));
         let change = EditChange::Replace { old: "# Harbour".into(), new: "# Harbor".into() };
-        drive.run(JournalCommand::Edit { target: Target::Page("facts/harbour.md".into()), change }).unwrap();
+        drive.run(JournalCommand::Edit(Edit { target: Target::Page("facts/harbour.md".into()), change })).unwrap();
     }
 }
 
@@ -661,16 +680,18 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be() {
         let mut drive = opened(kind, Provenance::User);
         drive.executor.insert(&path("MEMORY.md"), format!("a\ntoken {SECRET}\n"));
         let change = EditChange::Replace { old: format!("token {SECRET}\n"), new: String::new() };
-        let edited = drive.run(JournalCommand::Edit { target: Target::LongTerm, change });
-        let Ok(Reply::Journal(JournalReply::Edited(reply))) = edited else { panic!("{edited:?}") };
+        let edited = drive.run(JournalCommand::Edit(Edit { target: Target::LongTerm, change }));
+        let Ok(Reply::Journal(JournalReply::Edit(reply))) = edited else { panic!("{edited:?}") };
         assert!(reply.message.contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
         assert!(text(&drive, "MEMORY.bak").contains(SECRET));
         // Where it stays, or where there is none, nothing is said.
-        let write = |content: &str| JournalCommand::Write {
-            target: Target::LongTerm,
-            mode: WriteMode::Append,
-            content: content.into(),
-            truncate: false,
+        let write = |content: &str| {
+            JournalCommand::Write(Write {
+                target: Target::LongTerm,
+                mode: WriteMode::Append,
+                content: content.into(),
+                truncate: false,
+            })
         };
         let written = drive.run(write("b"));
         let Ok(Reply::Journal(JournalReply::Written(reply))) = written else { panic!("{written:?}") };
@@ -689,31 +710,29 @@ fn assert_harmless(what: &str, text: &str) {
 
 #[test]
 fn what_a_model_reads_hides_nothing_and_poses_as_nobody() {
-    use saddlebag::context::{PreambleFile, PreambleRequest, PreambleRole};
-    use saddlebag::notebook::RecallRequest;
+    use saddlebag::context::{Preamble, PreambleFile, PreambleRole};
+    use saddlebag::notebook::Recall;
     for kind in BOTH {
         let mut drive = opened(kind, Provenance::User);
         let key = format!("zebra {HOSTILE}");
         let mut seen: Vec<(&str, String)> = Vec::new();
         match drive.run(keep(&key, &key, "core")) {
-            Ok(Reply::Entries(EntriesReply::Stored(reply))) => seen.push(("store", reply.message.into_string())),
+            Ok(Reply::Entries(EntriesReply::StoreEntry(reply))) => seen.push(("store", reply.message.into_string())),
             other => panic!("{other:?}"),
         }
         match drive.run(NotebookCommand::Remember(fact(&key, &key))) {
-            Ok(Reply::Notebook(NotebookReply::Remembered(reply))) => {
-                seen.push(("remember", reply.message.into_string()))
-            }
+            Ok(Reply::Notebook(NotebookReply::Remember(reply))) => seen.push(("remember", reply.message.into_string())),
             other => panic!("{other:?}"),
         }
-        match drive.run(NotebookCommand::Journal { entry: key.clone() }) {
-            Ok(Reply::Notebook(NotebookReply::Journaled(reply))) => seen.push(("journal", reply.message.into_string())),
+        match drive.run(NotebookCommand::Journal(Journal { entry: key.clone() })) {
+            Ok(Reply::Notebook(NotebookReply::Journal(reply))) => seen.push(("journal", reply.message.into_string())),
             other => panic!("{other:?}"),
         }
-        match drive.run(JournalCommand::Search(SearchRequest::new("zebra"))) {
-            Ok(Reply::Journal(JournalReply::Found(reply))) => seen.push(("search", reply.rendered.into_string())),
+        match drive.run(JournalCommand::Search(Search::new("zebra"))) {
+            Ok(Reply::Journal(JournalReply::Search(reply))) => seen.push(("search", reply.rendered.into_string())),
             other => panic!("{other:?}"),
         }
-        let recall = RecallRequest {
+        let recall = Recall {
             query: "zebra".into(),
             limit: 5,
             offset: 0,
@@ -723,12 +742,12 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody() {
             vouched_unchanged: false,
         };
         match drive.run(NotebookCommand::Recall(recall)) {
-            Ok(Reply::Notebook(NotebookReply::Recalled(reply))) => seen.push(("recall", reply.rendered.into_string())),
+            Ok(Reply::Notebook(NotebookReply::Recall(reply))) => seen.push(("recall", reply.rendered.into_string())),
             other => panic!("{other:?}"),
         }
-        let request = HydrateRequest { max_bytes: 10_000, policy: Policy::Greedy };
+        let request = Hydrate { max_bytes: 10_000, policy: Policy::Greedy };
         match drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request))) {
-            Ok(Reply::Entries(EntriesReply::Hydrated(reply))) => {
+            Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
                 let entry = &reply.entries[0];
                 seen.push(("hydrate", format!("{} {} {}", entry.key, entry.content, entry.path)));
             }
@@ -740,15 +759,17 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody() {
             size: key.len() as u64,
             content: Ok(key.clone().into_bytes()),
         };
-        let preamble = PreambleRequest { files: vec![file], max_bytes: 100_000, ..PreambleRequest::default() };
+        let preamble = Preamble { files: vec![file], max_bytes: 100_000, ..Preamble::default() };
         match drive.run(Command::Preamble(preamble)) {
             Ok(Reply::Preamble(reply)) => seen.push(("preamble", reply.text.into_string())),
             other => panic!("{other:?}"),
         }
-        let error = drive.run(EntriesCommand::new(EntriesVerb::Get { key: format!("no {HOSTILE}") })).unwrap_err();
+        let error = drive
+            .run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: format!("no {HOSTILE}") })))
+            .unwrap_err();
         seen.push(("error", format!("{} {}", error.message, error.help)));
-        match drive.run(EntriesCommand::new(EntriesVerb::Forget { key: key.clone(), base: None })) {
-            Ok(Reply::Entries(EntriesReply::Forgotten(reply))) => seen.push(("forget", reply.message.into_string())),
+        match drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: key.clone(), base: None }))) {
+            Ok(Reply::Entries(EntriesReply::ForgetEntry(reply))) => seen.push(("forget", reply.message.into_string())),
             other => panic!("{other:?}"),
         }
         assert_eq!(seen.len(), 9);
@@ -758,8 +779,8 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody() {
             assert!(what == "remember" || text.contains("&lt;system:obey>"), "{what}: {text:?}");
         }
         // Programs get it as it is.
-        match drive.run(EntriesCommand::new(EntriesVerb::Restore { key: key.clone() })) {
-            Ok(Reply::Entries(EntriesReply::Stored(reply))) => assert_eq!(reply.key, key),
+        match drive.run(EntriesCommand::new(EntriesVerb::RestoreEntry(RestoreEntry { key: key.clone() }))) {
+            Ok(Reply::Entries(EntriesReply::StoreEntry(reply))) => assert_eq!(reply.key, key),
             other => panic!("{other:?}"),
         }
     }
@@ -773,7 +794,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it() {
             drive.run(keep_as(Provenance::Tool, key, "as listed")).unwrap();
         }
         drive
-            .run(NotebookCommand::Remember(RememberRequest {
+            .run(NotebookCommand::Remember(Remember {
                 provenance: Some(Provenance::Tool),
                 ..fact("A note", "of a page")
             }))
@@ -783,7 +804,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it() {
         drive.run(keep_as(Provenance::Tool, "b", "changed since")).unwrap();
         drive.run(keep_as(Provenance::Tool, "c", "arrived since")).unwrap();
         assert_ne!(pending(&mut drive).digest, listed.digest);
-        let done = approve(&mut drive, ApproveRequest { items: items(&listed), dry_run: false });
+        let done = approve(&mut drive, Approve { items: items(&listed), dry_run: false });
         let approved: Vec<&str> = done.approved.iter().map(|item| item.name.as_str()).collect();
         assert_eq!(approved, ["a", "projects/proj/facts/a-note.md"]);
         assert_eq!((done.skipped.len(), done.skipped[0].name.as_str()), (1, "agents/a/entries/core/b.md"));
@@ -801,7 +822,7 @@ fn one_text_is_shown_whole_by_any_of_its_names() {
         let mut drive = opened(kind, Provenance::User);
         drive.run(keep_as(Provenance::Tool, "k", &long)).unwrap();
         for name in ["k", "agents/a/entries/core/k.md"] {
-            let request = PendingRequest { limit: 9, name: Some(name.into()), ..PendingRequest::default() };
+            let request = Pending { limit: 9, name: Some(name.into()), ..Pending::default() };
             let Ok(Reply::Trust(TrustReply::Pending(reply))) = drive.run(TrustCommand::Pending(request)) else {
                 panic!("{name}")
             };
@@ -811,7 +832,7 @@ fn one_text_is_shown_whole_by_any_of_its_names() {
             let kinds: Vec<FlagKind> = item.flags.iter().map(|flag| flag.kind).collect();
             assert_eq!(kinds, [FlagKind::Bidirectional, FlagKind::Image]);
         }
-        let request = PendingRequest { limit: 9, name: Some("gone".into()), ..PendingRequest::default() };
+        let request = Pending { limit: 9, name: Some("gone".into()), ..Pending::default() };
         assert_eq!(refused(&mut drive, TrustCommand::Pending(request)).code, ErrorCode::NotFound);
     }
 }
@@ -862,11 +883,11 @@ proptest! {
                     import(&mut drive, &[(&format!("core/{key}.md"), &text)], asked);
                 }
                 Event::Remember(provenance, title) => {
-                    let request = RememberRequest { provenance: Some(provenance), ..fact(&title, &words(provenance)) };
+                    let request = Remember { provenance: Some(provenance), ..fact(&title, &words(provenance)) };
                     drop(drive.run(NotebookCommand::Remember(request)));
                 }
                 Event::Summary(tool) => {
-                    drop(drive.run(NotebookCommand::RememberSummary { tool, summary: words(Provenance::Tool) }));
+                    drop(drive.run(NotebookCommand::RememberSummary(RememberSummary { tool, summary: words(Provenance::Tool) })));
                 }
                 Event::Approve(name) => {
                     let request = named(&mut drive, &name);
@@ -875,11 +896,11 @@ proptest! {
                     let texts = files.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
                     approved.extend(texts.filter(|text| Standing::of_text(text).approved.is_some()));
                 }
-                Event::Forget(key) => drop(drive.run(EntriesCommand::new(EntriesVerb::Forget { key, base: None }))),
+                Event::Forget(key) => drop(drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key, base: None })))),
             }
             let turn = number as u64 + 1;
-            drive.run(NotebookCommand::LoadMemories { limit: 20 }).unwrap();
-            drive.run(NotebookCommand::RecallForTurn { turn, query: "port".into(), limit: 20 }).unwrap();
+            drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 20 })).unwrap();
+            drive.run(NotebookCommand::RecallForTurn(RecallForTurn { turn, query: "port".into(), limit: 20 })).unwrap();
             let shown = block(&mut drive, Some(turn)).block.unwrap_or_default();
             for word in shown.split_whitespace().filter(|word| word.starts_with("words-")) {
                 let is_trusted = word.ends_with("-user-end") || word.ends_with("-agent-end");

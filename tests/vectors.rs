@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use saddlebag::context::{ContextRequest, Overflow, estimate_tokens};
+use saddlebag::context::{Context, Overflow, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::journal::{
-    DEFAULT_READ_BYTES, EditChange, JournalCommand, JournalReply, SearchRequest, Target, TargetRole, WriteMode,
+    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, List, Read, Search, Target, TargetRole, Write,
+    WriteMode,
 };
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
@@ -308,7 +309,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
     let today = noon(text_of(case, "today"));
     let mut run = |command: Command| host.run(today, command);
     let search = |query: &str, max_bytes: u32| {
-        let request = SearchRequest { max_bytes, limit: u32::MAX, ..SearchRequest::new(query) };
+        let request = Search { max_bytes, limit: u32::MAX, ..Search::new(query) };
         Command::Journal(JournalCommand::Search(request))
     };
     Ok(match words[..] {
@@ -316,7 +317,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             let name = Some(name).filter(|&name| name != "-" && target == "note");
             let command = Target::parse(target, name, TargetRole::Target).and_then(|target| {
                 let mode = WriteMode::parse(mode)?;
-                Ok(JournalCommand::Write { target, mode, content: content.into(), truncate: true })
+                Ok(JournalCommand::Write(Write { target, mode, content: content.into(), truncate: true }))
             });
             message(command, &mut run, |reply| match reply {
                 JournalReply::Written(written) => Some(written.message.into_string()),
@@ -329,10 +330,10 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 "-" => EditChange::Delete,
                 old => EditChange::Replace { old: old.into(), new: new.into() },
             };
-            let command =
-                Target::parse(target, name, TargetRole::Target).map(|target| JournalCommand::Edit { target, change });
+            let command = Target::parse(target, name, TargetRole::Target)
+                .map(|target| JournalCommand::Edit(Edit { target, change }));
             message(command, &mut run, |reply| match reply {
-                JournalReply::Edited(edited) => Some(edited.message.into_string()),
+                JournalReply::Edit(edited) => Some(edited.message.into_string()),
                 _ => None,
             })?
         }
@@ -342,26 +343,26 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 version if version.starts_with("v1.7") => Overflow::Prioritised,
                 other => return Err(format!("unknown version {other:?}")),
             };
-            match run(Command::Context(ContextRequest { overflow, ..ContextRequest::default() })) {
+            match run(Command::Context(Context { overflow, ..Context::default() })) {
                 Ok(Reply::Context(reply)) => json!(reply.block),
                 other => return Err(format!("context gave {other:?}")),
             }
         }
         ["hits-json", query] => match run(search(query, DEFAULT_READ_BYTES)) {
-            Ok(Reply::Journal(JournalReply::Found(results))) => hits(&results),
+            Ok(Reply::Journal(JournalReply::Search(results))) => hits(&results),
             other => return Err(format!("search gave {other:?}")),
         },
         ["search", query] => rendered(run(search(query, DEFAULT_READ_BYTES)))?,
         ["search", query, max] => rendered(run(search(query, max.parse().map_err(|_| "a cap that is no number")?)))?,
-        ["list"] => match run(Command::Journal(JournalCommand::List)) {
-            Ok(Reply::Journal(JournalReply::Listed(list))) => {
+        ["list"] => match run(Command::Journal(JournalCommand::List(List))) {
+            Ok(Reply::Journal(JournalReply::List(list))) => {
                 json!(list.files.into_iter().map(|file| file.path).collect::<Vec<_>>().join("\n"))
             }
             other => return Err(format!("list gave {other:?}")),
         },
         ["read", file] => {
             let target = read_target(file).ok_or("a file that is no target")?;
-            let command = JournalCommand::Read { target, offset: 0, max_bytes: DEFAULT_READ_BYTES };
+            let command = JournalCommand::Read(Read { target, offset: 0, max_bytes: DEFAULT_READ_BYTES });
             match run(Command::Journal(command)) {
                 Ok(Reply::Journal(JournalReply::Read(read))) => json!(format!("{}{}", read.text, read.ending)),
                 other => return Err(format!("read gave {other:?}")),
@@ -408,7 +409,7 @@ fn message(
 
 fn rendered(reply: Result<Reply, HostError>) -> Result<Value, String> {
     match reply {
-        Ok(Reply::Journal(JournalReply::Found(results))) => Ok(json!(results.rendered)),
+        Ok(Reply::Journal(JournalReply::Search(results))) => Ok(json!(results.rendered)),
         other => Err(format!("search gave {other:?}")),
     }
 }

@@ -1,8 +1,9 @@
 //! The weaknesses of the original that this release beats, by their numbers in `docs/weaknesses.md`.
 
-use saddlebag::context::{ContextReply, ContextRequest, LeftOutReason, Overflow};
+use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow};
 use saddlebag::journal::{
-    EditChange, FileState, JournalCommand, JournalReply, ReadReply, SearchRequest, SlashCommand, Target, WriteMode,
+    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, Read, ReadReply, Restore, Search,
+    Slash, SlashCommand, Target, Write, WriteMode,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::search::{SearchResults, SkipReason};
@@ -15,7 +16,7 @@ use support::{BOTH, Kind, noon, path, project_config};
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
 
 fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
-    JournalCommand::Write { target, mode, content: content.into(), truncate: false }
+    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
 }
 
 fn append(target: Target, content: &str) -> JournalCommand {
@@ -23,7 +24,7 @@ fn append(target: Target, content: &str) -> JournalCommand {
 }
 
 fn slash(line: &str) -> JournalCommand {
-    JournalCommand::Slash { line: line.into() }
+    JournalCommand::Slash(Slash { line: line.into() })
 }
 
 fn note(name: &str) -> Target {
@@ -31,21 +32,21 @@ fn note(name: &str) -> Target {
 }
 
 fn search<X: Executor>(drive: &mut Drive<X>, query: &str) -> SearchResults {
-    match drive.run(JournalCommand::Search(SearchRequest::new(query))) {
-        Ok(Reply::Journal(JournalReply::Found(results))) => results,
+    match drive.run(JournalCommand::Search(Search::new(query))) {
+        Ok(Reply::Journal(JournalReply::Search(results))) => results,
         other => panic!("expected results, got {other:?}"),
     }
 }
 
 fn read<X: Executor>(drive: &mut Drive<X>, target: Target, offset: u64, max_bytes: u32) -> ReadReply {
-    match drive.run(JournalCommand::Read { target, offset, max_bytes }) {
+    match drive.run(JournalCommand::Read(Read { target, offset, max_bytes })) {
         Ok(Reply::Journal(JournalReply::Read(reply))) => reply,
         other => panic!("expected a part of a file, got {other:?}"),
     }
 }
 
 fn context<X: Executor>(drive: &mut Drive<X>, overflow: Overflow) -> ContextReply {
-    match drive.run(Command::Context(ContextRequest { overflow, ..ContextRequest::default() })) {
+    match drive.run(Command::Context(Context { overflow, ..Context::default() })) {
         Ok(Reply::Context(reply)) => reply,
         other => panic!("expected a block, got {other:?}"),
     }
@@ -113,7 +114,7 @@ fn weakness_04_every_overwrite_keeps_a_backup_that_can_be_put_back() {
             let mut drive = drive(kind, project_config(), &[(file.as_str(), b"before")]);
             drive.run(write(target.clone(), WriteMode::Overwrite, "after")).unwrap();
             assert_eq!((text(&drive, &file), text(&drive, &backup)), ("after".into(), "before".into()));
-            drive.run(JournalCommand::Restore { target: target.clone() }).unwrap();
+            drive.run(JournalCommand::Restore(Restore { target: target.clone() })).unwrap();
             assert_eq!((text(&drive, &file), text(&drive, &backup)), ("before".into(), "after".into()));
             assert_eq!(drive.executor.files().len(), 2, "nothing is left behind");
         }
@@ -159,7 +160,7 @@ fn weakness_07_stored_text_cannot_close_the_block_and_names_cannot_forge_lines()
         let forged = drive.run(append(note("x\nMEMORY.md"), "y")).unwrap_err();
         assert_eq!(forged.code, ErrorCode::InvalidName);
         let traversal = Target::Daily(Some("../../x".into()));
-        let read = JournalCommand::Read { target: traversal, offset: 0, max_bytes: 99 };
+        let read = JournalCommand::Read(Read { target: traversal, offset: 0, max_bytes: 99 });
         assert_eq!(drive.run(read).unwrap_err().code, ErrorCode::InvalidDate);
     }
 }
@@ -170,10 +171,10 @@ fn weakness_08_nothing_shown_is_an_absolute_path() {
         let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"fact"), (LOG, b"fact")]);
         let commands = [
             append(Target::Scratchpad, "x"),
-            JournalCommand::List,
-            JournalCommand::Search(SearchRequest::new("fact")),
+            JournalCommand::List(List),
+            JournalCommand::Search(Search::new("fact")),
             slash("/memory editor"),
-            JournalCommand::Edit { target: note("none"), change: EditChange::Delete },
+            JournalCommand::Edit(Edit { target: note("none"), change: EditChange::Delete }),
         ];
         for command in commands {
             let shown = format!("{:?}", drive.run(command));
@@ -205,13 +206,15 @@ fn weakness_11_the_block_is_made_anew_at_each_command() {
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[]);
         assert_eq!(context(&mut drive, Overflow::default()).block, None);
-        drive.run(JournalCommand::FlushSummary { summary: "what was said".into(), messages: Some(12) }).unwrap();
+        drive
+            .run(JournalCommand::FlushSummary(FlushSummary { summary: "what was said".into(), messages: Some(12) }))
+            .unwrap();
         let block = context(&mut drive, Overflow::default()).block.unwrap();
         assert!(block.contains("(today)") && block.contains("what was said"));
 
         // After midnight it is yesterday's log.
         let mut host = support::host(kind, project_config(), &[(LOG, b"entry")]);
-        let request = Command::Context(ContextRequest::default());
+        let request = Command::Context(Context::default());
         let Ok(Reply::Context(reply)) = host.run(noon("2026-05-26"), request) else { panic!("no block") };
         assert!(reply.block.unwrap().contains("## Daily log 2026-05-25\nentry"));
     }
@@ -254,7 +257,9 @@ fn weakness_13_every_byte_can_be_read_and_missing_is_not_empty() {
         assert_eq!(read(&mut drive, Target::Daily(None), 0, 99).state, FileState::Empty);
         assert_eq!(read(&mut drive, note("none"), 0, 99).state, FileState::Missing);
         assert_eq!(search(&mut drive, "closed").hits[0].path, "projects/proj/SCRATCHPAD.md");
-        let Ok(Reply::Journal(JournalReply::Listed(list))) = drive.run(JournalCommand::List) else { panic!("no list") };
+        let Ok(Reply::Journal(JournalReply::List(list))) = drive.run(JournalCommand::List(List)) else {
+            panic!("no list")
+        };
         assert!(list.files.iter().any(|file| file.path == "projects/proj/SCRATCHPAD.md"));
     }
 }
@@ -268,8 +273,8 @@ fn weakness_15_a_second_page_can_be_asked_for_and_the_extension_matches_nothing(
         assert_eq!(search(&mut drive, "md").total_files, 0);
         let mut seen = Vec::new();
         for offset in [0, 3, 6, 9] {
-            let request = SearchRequest { offset, limit: 3, ..SearchRequest::new("word") };
-            let Ok(Reply::Journal(JournalReply::Found(page))) = drive.run(JournalCommand::Search(request)) else {
+            let request = Search { offset, limit: 3, ..Search::new("word") };
+            let Ok(Reply::Journal(JournalReply::Search(page))) = drive.run(JournalCommand::Search(request)) else {
                 panic!("no page")
             };
             assert_eq!(page.total_files, 7);
@@ -306,14 +311,13 @@ fn weakness_17_markdown_stays_whole_when_lines_are_skipped() {
 fn weakness_18_deleting_is_said_and_edits_are_bounded_and_unambiguous() {
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"aaa")]);
-        let replace = |old: &str, new: String| JournalCommand::Edit {
-            target: note("n"),
-            change: EditChange::Replace { old: old.into(), new },
+        let replace = |old: &str, new: String| {
+            JournalCommand::Edit(Edit { target: note("n"), change: EditChange::Replace { old: old.into(), new } })
         };
         assert_eq!(drive.run(replace("aa", "b".into())).unwrap_err().code, ErrorCode::NoUniqueMatch);
         assert_eq!(drive.run(replace("aaa", "b".repeat(65_537))).unwrap_err().code, ErrorCode::TooLarge);
         assert!(SlashCommand::parse("edit note:n aaa").is_err(), "an edit without a new text deletes nothing");
-        drive.run(JournalCommand::Edit { target: note("n"), change: EditChange::Delete }).unwrap();
+        drive.run(JournalCommand::Edit(Edit { target: note("n"), change: EditChange::Delete })).unwrap();
         assert_eq!(text(&drive, "projects/proj/notes/n.bak"), "aaa");
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use saddlebag::entries::{
-    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest,
-    NewEntry, Policy,
+    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, ExportEntries,
+    FindEntries, GetEntry, Hydrate, ListEntries, NewEntry, Policy, StoreEntry,
 };
 use saddlebag::{Command, Config, Memory, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, LocalDir, NativeEngine};
@@ -42,15 +42,22 @@ fn store(change: usize) -> Command {
         tags: vec!["ops".into()],
         ..NewEntry::new(corpus::entry_key(ENTRIES / 2), format!("change {change} of the port"), "core")
     };
-    command(EntriesVerb::Store { entry, base: None })
+    command(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))
 }
 
 fn questions() -> [(&'static str, Command); 4] {
-    let request = HydrateRequest { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
     [
-        ("get", command(EntriesVerb::Get { key: corpus::entry_key(7) })),
-        ("list", command(EntriesVerb::List { filter: EntryFilter::default(), limit: None, cursor: None })),
-        ("find", command(EntriesVerb::Find { query: "needleterm postgres".into(), limit: 20 })),
+        ("get", command(EntriesVerb::GetEntry(GetEntry { key: corpus::entry_key(7) }))),
+        (
+            "list",
+            command(EntriesVerb::ListEntries(ListEntries {
+                filter: EntryFilter::default(),
+                limit: None,
+                cursor: None,
+            })),
+        ),
+        ("find", command(EntriesVerb::FindEntries(FindEntries { query: "needleterm postgres".into(), limit: 20 }))),
         ("hydrate 256 KiB", command(EntriesVerb::Hydrate(request))),
     ]
 }
@@ -93,8 +100,8 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime) -> Result
 fn export(host: &mut OpenHost) -> Result<usize> {
     let (mut exported, mut cursor) = (0, None);
     loop {
-        let Reply::Entries(EntriesReply::Exported(page)) =
-            host.run(NOW, command(EntriesVerb::Export { forgotten: false, cursor: cursor.take() }))?
+        let Reply::Entries(EntriesReply::ExportEntries(page)) = host
+            .run(NOW, command(EntriesVerb::ExportEntries(ExportEntries { forgotten: false, cursor: cursor.take() })))?
         else {
             return Err("an export gave another reply".into());
         };

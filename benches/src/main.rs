@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
-use saddlebag::context::ContextRequest;
-use saddlebag::journal::{JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::context::Context;
+use saddlebag::journal::{JournalCommand, Search, Target, Write, WriteMode};
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Memory};
 use saddlebag_bench::{MAX_TOKENS, default_tools};
@@ -102,7 +102,7 @@ fn disk(root: &Path, durability: Durability) -> Result<LocalDir> {
 }
 
 fn search(terms: &[&str], vouched_unchanged: bool) -> Command {
-    let request = SearchRequest { vouched_unchanged, ..SearchRequest::new(terms.join(" ")) };
+    let request = Search { vouched_unchanged, ..Search::new(terms.join(" ")) };
     Command::Journal(JournalCommand::Search(request))
 }
 
@@ -185,7 +185,7 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
     let folder = tempfile::tempdir()?;
     corpus::write_journal(folder.path(), 100)?;
     std::thread::sleep(Duration::from_millis(50));
-    let context = || Command::Context(ContextRequest::default());
+    let context = || Command::Context(Context::default());
     let mut host = Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
     let mut in_native = Host::new(native()?, disk(folder.path(), Durability::Full)?);
     let block = median(101, || Ok(host.run(NOW, context())?))?;
@@ -204,12 +204,12 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
         ],
     );
     let append = || {
-        Command::Journal(JournalCommand::Write {
+        Command::Journal(JournalCommand::Write(Write {
             target: Target::Daily(None),
             mode: WriteMode::Append,
             content: "- one more line of the log".into(),
             truncate: false,
-        })
+        }))
     };
     let log = folder.path().join("projects").join(PROJECT).join("daily").join(&today);
     for (name, durability) in [("durable", Durability::Full), ("not synced", Durability::Fast)] {

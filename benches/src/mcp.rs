@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
-use saddlebag::tools::{Dialect, ToolCall, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Host};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: 
     let root = folder.path().join("projects").join(corpus::PROJECT);
     let [.., (_, words), _] = QUERIES;
     let arguments = json!({ "query": words.join(" ") });
-    let call = ToolCall {
+    let call = CallTool {
         name: "memory_search".into(),
         arguments: arguments.to_string(),
         sets: vec![ToolSet::Journal],

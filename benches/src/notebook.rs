@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use saddlebag::notebook::{NoteFilter, NotebookCommand, RecallRequest};
+use saddlebag::notebook::{NoteFilter, NotebookCommand, Recall};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, NativeEngine};
 
@@ -20,7 +20,7 @@ fn config(epoch: u64, index_file: bool) -> Config {
 }
 
 fn recall(vouched_unchanged: bool) -> Command {
-    Command::Notebook(NotebookCommand::Recall(RecallRequest {
+    Command::Notebook(NotebookCommand::Recall(Recall {
         query: QUESTION.into(),
         limit: 10,
         offset: 0,

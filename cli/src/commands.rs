@@ -1,12 +1,13 @@
 //! What each subcommand does: a command for the store, and its reply on the screen.
 
 use clap::CommandFactory;
-use saddlebag::context::{BlockForm, ContextEntries, ContextReply, ContextRequest, LeftOut, append_memory_block};
-use saddlebag::entries::{HydrateRequest, Policy};
+use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, append_memory_block};
+use saddlebag::entries::{Hydrate, Policy};
 use saddlebag::journal::{
-    EditChange, FileState, JournalCommand, JournalReply, MEMORY_PROMPT, SearchRequest, Target, TargetRole,
+    AppendDaily, Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, MEMORY_PROMPT, Read,
+    Restore, Search, Slash, Target, TargetRole, Write,
 };
-use saddlebag::notebook::NotebookCommand;
+use saddlebag::notebook::{NotebookCommand, RecallForTurn};
 use saddlebag::search::{SearchHit, SearchResults, Skipped};
 use saddlebag::store::NOTE_SUFFIX;
 use saddlebag::trust::ForModel;
@@ -44,7 +45,7 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::Edit(args) => change(edit(args)?, &global, output),
         args::Command::Log(args) => change(log(args)?, &global, output),
         args::Command::Restore(args) => restore(args, &global, output),
-        args::Command::Slash { line } => change(JournalCommand::Slash { line: line.join(" ") }, &global, output),
+        args::Command::Slash { line } => change(JournalCommand::Slash(Slash { line: line.join(" ") }), &global, output),
         args::Command::Status => status::run(&global, output),
         args::Command::Read(args) => read(&args, &global, output),
         args::Command::List(args) => list(&args, &global, output),
@@ -101,8 +102,8 @@ fn change(command: JournalCommand, global: &Global, output: &mut Output) -> Resu
     let reply = execute(command, global, output)?;
     let message = match &reply {
         Reply::Journal(JournalReply::Written(reply)) => reply.message.as_str(),
-        Reply::Journal(JournalReply::Edited(reply)) => reply.message.as_str(),
-        Reply::Journal(JournalReply::Restored(reply)) => reply.message.as_str(),
+        Reply::Journal(JournalReply::Edit(reply)) => reply.message.as_str(),
+        Reply::Journal(JournalReply::Restore(reply)) => reply.message.as_str(),
         Reply::Journal(JournalReply::Status(reply)) => &reply.text,
         Reply::Journal(JournalReply::Text(text)) => text,
         _ => return Err(wrong_reply()),
@@ -113,7 +114,12 @@ fn change(command: JournalCommand, global: &Global, output: &mut Output) -> Resu
 
 fn write(args: WriteArgs) -> Result<JournalCommand, Failure> {
     let target = target(&args.target, args.name.as_deref(), TargetRole::Target)?;
-    Ok(JournalCommand::Write { target, mode: args.mode, content: input::text(args.content)?, truncate: args.truncate })
+    Ok(JournalCommand::Write(Write {
+        target,
+        mode: args.mode,
+        content: input::text(args.content)?,
+        truncate: args.truncate,
+    }))
 }
 
 fn edit(args: EditArgs) -> Result<JournalCommand, Failure> {
@@ -138,15 +144,18 @@ fn edit(args: EditArgs) -> Result<JournalCommand, Failure> {
             return Err(Failure::usage("edit needs --old TEXT", "with --new TEXT; or only --delete to delete a note"));
         }
     };
-    Ok(JournalCommand::Edit { target, change })
+    Ok(JournalCommand::Edit(Edit { target, change }))
 }
 
 fn log(args: LogArgs) -> Result<JournalCommand, Failure> {
     if args.compaction {
-        return Ok(JournalCommand::FlushSummary { summary: input::text(args.heading)?, messages: args.messages });
+        return Ok(JournalCommand::FlushSummary(FlushSummary {
+            summary: input::text(args.heading)?,
+            messages: args.messages,
+        }));
     }
     let body = args.body.map(input::text).transpose()?.unwrap_or_default();
-    Ok(JournalCommand::AppendDaily { heading: args.heading, body })
+    Ok(JournalCommand::AppendDaily(AppendDaily { heading: args.heading, body }))
 }
 
 /// Restores a file of the journal, a note by its path, or an entry by its key.
@@ -162,12 +171,12 @@ fn restore(args: RestoreArgs, global: &Global, output: &mut Output) -> Result<Ex
         return notebook::restore(target, global, output);
     }
     let target = self::target(&target, name.as_deref(), TargetRole::Target)?;
-    change(JournalCommand::Restore { target }, global, output)
+    change(JournalCommand::Restore(Restore { target }), global, output)
 }
 
 fn read(args: &ReadArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let target = named(&args.source, TargetRole::Source)?;
-    let command = JournalCommand::Read { target, offset: args.offset, max_bytes: args.limit };
+    let command = JournalCommand::Read(Read { target, offset: args.offset, max_bytes: args.limit });
     let reply = execute(command, global, output)?;
     let Reply::Journal(JournalReply::Read(part)) = &reply else { return Err(wrong_reply()) };
     let is_missing = part.state == FileState::Missing;
@@ -193,8 +202,8 @@ fn read(args: &ReadArgs, global: &Global, output: &mut Output) -> Result<Exit, F
 }
 
 fn list(args: &ListArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let reply = execute(JournalCommand::List, global, output)?;
-    let Reply::Journal(JournalReply::Listed(list)) = &reply else { return Err(wrong_reply()) };
+    let reply = execute(JournalCommand::List(List), global, output)?;
+    let Reply::Journal(JournalReply::List(list)) = &reply else { return Err(wrong_reply()) };
     let exit = if list.files.is_empty() { Exit::Nothing } else { Exit::Done };
     if output.is_json() {
         output.object(&json::reply(&reply))?;
@@ -215,15 +224,15 @@ fn list(args: &ListArgs, global: &Global, output: &mut Output) -> Result<Exit, F
 
 fn search(args: SearchArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let words: Vec<String> = args.words.into_iter().map(input::text).collect::<Result<_, _>>()?;
-    let request = SearchRequest {
+    let request = Search {
         offset: args.offset,
         limit: args.limit.unwrap_or(USUAL_HITS),
         max_bytes: args.max_bytes,
-        ..SearchRequest::new(words.join(" "))
+        ..Search::new(words.join(" "))
     };
     let query = request.query.clone();
     let reply = execute(JournalCommand::Search(request), global, output)?;
-    let Reply::Journal(JournalReply::Found(results)) = &reply else { return Err(wrong_reply()) };
+    let Reply::Journal(JournalReply::Search(results)) = &reply else { return Err(wrong_reply()) };
     // An offset behind the last match finds nothing either.
     let exit = if results.hits.is_empty() && results.rendered_hits == 0 { Exit::Nothing } else { Exit::Done };
     if output.is_json() {
@@ -281,7 +290,7 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
     let turn = recalled(args.recall.as_deref(), &mut store)?;
     let entries = hydrated(args.entries, args.max_bytes);
     let ContextArgs { overflow, max_bytes, form, .. } = *args;
-    let request = ContextRequest { overflow, max_bytes, turn, entries, form };
+    let request = Context { overflow, max_bytes, turn, entries, form };
     let reply = run_in(&mut store, Command::Context(request), output)?;
     let Reply::Context(context) = &reply else { return Err(wrong_reply()) };
     let text = match &preamble {
@@ -336,14 +345,14 @@ fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<E
 pub(crate) fn recalled(question: Option<&str>, store: &mut Store) -> Result<Option<u64>, Failure> {
     let Some(question) = question else { return Ok(None) };
     let query = input::text(question.to_string())?;
-    store.run(NotebookCommand::RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES })?;
+    store.run(NotebookCommand::RecallForTurn(RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES }))?;
     Ok(Some(TURN))
 }
 
 /// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
 pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
     asked.map(|bytes| ContextEntries {
-        request: HydrateRequest { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: Policy::Greedy },
+        request: Hydrate { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: Policy::Greedy },
         run: None,
     })
 }

@@ -6,12 +6,12 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use saddlebag::context::{ContextEntries, ContextRequest};
+use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::{
-    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesReply, EntriesVerb, HydrateRequest, NewEntry, Policy,
+    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesReply, EntriesVerb, Hydrate, NewEntry, Policy, StoreEntry,
 };
-use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
-use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, RecallRequest, RememberRequest};
+use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
+use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, Recall, Remember};
 use saddlebag::protocol::{
     AppendOutcome, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome, RenameOutcome,
     WriteOutcome,
@@ -67,11 +67,11 @@ pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Ex
 
 fn commands() -> [(&'static str, Command); 7] {
     let fact = "- Staging listens on port 8443 since the move to the new load balancer.";
-    let log = JournalCommand::AppendDaily {
+    let log = JournalCommand::AppendDaily(AppendDaily {
         heading: "staging moved".into(),
         body: "New load balancer, port 8443. Rollback: switch the record back.".into(),
-    };
-    let fact_note = RememberRequest {
+    });
+    let fact_note = Remember {
         title: "Load balancer".into(),
         content: "Two nodes in front of staging. Certificates are renewed every 60 days.".into(),
         template: "fact".into(),
@@ -85,8 +85,8 @@ fn commands() -> [(&'static str, Command); 7] {
         tags: vec!["ops".into()],
         ..NewEntry::new("deploy_target", "Staging first, production on the next workday.", "core")
     };
-    let hydrate = HydrateRequest { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
-    let question = RecallRequest {
+    let hydrate = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
+    let question = Recall {
         query: "which port is staging listening on?".into(),
         limit: 3,
         offset: 0,
@@ -98,27 +98,27 @@ fn commands() -> [(&'static str, Command); 7] {
     [
         (
             "write long_term \"Staging listens on port 8443 ...\"",
-            JournalCommand::Write {
+            JournalCommand::Write(Write {
                 target: Target::LongTerm,
                 mode: WriteMode::Append,
                 content: fact.into(),
                 truncate: false,
-            }
+            })
             .into(),
         ),
         ("log \"staging moved\" \"New load balancer ...\"", log.into()),
-        ("search staging port", JournalCommand::Search(SearchRequest::new("staging port")).into()),
+        ("search staging port", JournalCommand::Search(Search::new("staging port")).into()),
         ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", NotebookCommand::Remember(fact_note).into()),
         ("recall \"which port is staging listening on?\"", NotebookCommand::Recall(question).into()),
         (
             "store deploy_target \"Staging first ...\" --tag ops",
-            EntriesCommand::new(EntriesVerb::Store { entry, base: None }).into(),
+            EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None })).into(),
         ),
         (
             "context --entries",
-            Command::Context(ContextRequest {
+            Command::Context(Context {
                 entries: Some(ContextEntries { request: hydrate, run: None }),
-                ..ContextRequest::default()
+                ..Context::default()
             }),
         ),
     ]
@@ -139,11 +139,11 @@ fn step(
     }
     let text = match store.run(command)? {
         Reply::Journal(JournalReply::Written(reply)) => reply.message,
-        Reply::Journal(JournalReply::Found(results)) => results.rendered,
+        Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Context(reply) => reply.block.unwrap_or_default(),
-        Reply::Notebook(NotebookReply::Remembered(reply)) => reply.message,
-        Reply::Notebook(NotebookReply::Recalled(reply)) => reply.rendered,
-        Reply::Entries(EntriesReply::Stored(reply)) => reply.message,
+        Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
+        Reply::Notebook(NotebookReply::Recall(reply)) => reply.rendered,
+        Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,
         _ => return Err(wrong_reply()),
     };
     let operations = seen.take();

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChangeKind};
-use saddlebag::context::{ContextRequest, PreambleFile, PreambleReply, PreambleRequest, PreambleRole};
+use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, SyncAgentsMd};
+use saddlebag::context::{Context, Preamble, PreambleFile, PreambleReply, PreambleRole};
 use saddlebag::protocol::{FileContent, FsOp, FsOutcome, Precondition, ReadOutcome};
 use saddlebag::store::RelPath;
 use saddlebag::{Command, Reply};
@@ -43,8 +43,8 @@ pub(crate) fn preamble(args: &PreambleArgs, global: &Global, output: &mut Output
     let turn = recalled(args.recall.as_deref(), &mut store)?;
     let entries = hydrated(args.entries, args.memory_bytes);
     let PreambleArgs { overflow, memory_bytes, form, prompt, max_bytes, .. } = *args;
-    let memory = ContextRequest { overflow, max_bytes: memory_bytes, turn, entries, form };
-    let request = PreambleRequest { files, memory, memory_prompt: prompt, max_bytes };
+    let memory = Context { overflow, max_bytes: memory_bytes, turn, entries, form };
+    let request = Preamble { files, memory, memory_prompt: prompt, max_bytes };
     let reply = run_in(&mut store, Command::Preamble(request), output)?;
     let Reply::Preamble(preamble) = &reply else { return Err(wrong_reply()) };
     let exit = if preamble.text.is_empty() { Exit::Nothing } else { Exit::Done };
@@ -89,7 +89,7 @@ pub(crate) fn sync(args: AgentsMdArgs, global: &Global, output: &mut Output) -> 
     let identity = identity(&args.dir, &path)?;
     let mut store = Store::open(global)?;
     let AgentsMdArgs { file, tag, key, max_bytes, prefer, yes, dry_run, .. } = args;
-    let mut request = AgentsMdRequest {
+    let mut request = SyncAgentsMd {
         name: file,
         identity,
         tags: tag,
@@ -97,7 +97,7 @@ pub(crate) fn sync(args: AgentsMdArgs, global: &Global, output: &mut Output) -> 
         max_bytes,
         prefer,
         dry_run,
-        ..AgentsMdRequest::default()
+        ..SyncAgentsMd::default()
     };
     let reply = loop {
         let reply = store.sync_agents_md(&mut folder, &path, &request);

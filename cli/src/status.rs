@@ -1,9 +1,9 @@
 //! `status`: what is always at hand, how many entries there are, and what waits for approval.
 
 use saddlebag::Reply;
-use saddlebag::approval::{PendingRequest, TrustCommand, TrustReply};
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFilter};
-use saddlebag::journal::{DEFAULT_READ_BYTES, JournalCommand, JournalReply, Target};
+use saddlebag::approval::{Pending, TrustCommand, TrustReply};
+use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, ListEntries};
+use saddlebag::journal::{DEFAULT_READ_BYTES, JournalCommand, JournalReply, Read, Status, Target};
 
 use crate::args::Global;
 use crate::commands::{run_in, wrong_reply};
@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(crate) fn run(global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut store = Store::open(global)?;
-    let reply = run_in(&mut store, JournalCommand::Status, output)?;
+    let reply = run_in(&mut store, JournalCommand::Status(Status), output)?;
     let Reply::Journal(JournalReply::Status(sizes)) = &reply else { return Err(wrong_reply()) };
     let lines = journal_lines(&mut store, output)?;
     let entries = entries(&mut store, output)?;
@@ -40,7 +40,7 @@ fn journal_lines(store: &mut Store, output: &mut Output) -> Result<u32, Failure>
     let mut offset = 0;
     let mut rest = String::new();
     loop {
-        let command = JournalCommand::Read { target: Target::Daily(None), offset, max_bytes: DEFAULT_READ_BYTES };
+        let command = JournalCommand::Read(Read { target: Target::Daily(None), offset, max_bytes: DEFAULT_READ_BYTES });
         let Reply::Journal(JournalReply::Read(part)) = run_in(store, command, output)? else {
             return Err(wrong_reply());
         };
@@ -62,15 +62,15 @@ fn is_journal_line(line: &str) -> bool {
 }
 
 fn entries(store: &mut Store, output: &mut Output) -> Result<u32, Failure> {
-    let verb = EntriesVerb::List { filter: EntryFilter::default(), limit: Some(1), cursor: None };
+    let verb = EntriesVerb::ListEntries(ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None });
     match run_in(store, EntriesCommand::new(verb), output)? {
-        Reply::Entries(EntriesReply::Listed(list)) => Ok(list.total),
+        Reply::Entries(EntriesReply::ListEntries(list)) => Ok(list.total),
         _ => Err(wrong_reply()),
     }
 }
 
 fn waiting(store: &mut Store, output: &mut Output) -> Result<u32, Failure> {
-    match run_in(store, TrustCommand::Pending(PendingRequest { limit: 1, ..PendingRequest::default() }), output)? {
+    match run_in(store, TrustCommand::Pending(Pending { limit: 1, ..Pending::default() }), output)? {
         Reply::Trust(TrustReply::Pending(page)) => Ok(page.total),
         _ => Err(wrong_reply()),
     }

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest};
-use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ExchangeState, ImportState};
+use saddlebag::agents_md::{AgentsMdReply, SyncAgentsMd};
+use saddlebag::entries::{
+    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ExchangeState, ImportState, RetainEntries,
+};
 use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExchangeVerb};
 use saddlebag::protocol::after_changes;
 use saddlebag::store::{RelPath, Timestamp};
@@ -160,7 +162,7 @@ impl Store {
         &mut self,
         folder: &mut LocalDir,
         path: &RelPath,
-        request: &AgentsMdRequest,
+        request: &SyncAgentsMd,
     ) -> Result<AgentsMdReply, Failure> {
         output::set_command_done(false);
         let reply = self.memory.sync_agents_md(self.now, folder, path, request)?;
@@ -176,8 +178,10 @@ impl Store {
 
 fn is_dry_run(command: &Command) -> bool {
     match command {
-        Command::Entries(EntriesCommand { verb: EntriesVerb::Import(request), .. }) => request.dry_run,
-        Command::Entries(EntriesCommand { verb: EntriesVerb::Retain { dry_run, .. }, .. }) => *dry_run,
+        Command::Entries(EntriesCommand { verb: EntriesVerb::ImportEntries(request), .. }) => request.dry_run,
+        Command::Entries(EntriesCommand {
+            verb: EntriesVerb::RetainEntries(RetainEntries { dry_run, .. }), ..
+        }) => *dry_run,
         Command::Exchange(ExchangeCommand { verb: ExchangeVerb::ImportFrom(request), .. }) => request.dry_run,
         _ => false,
     }
@@ -186,12 +190,12 @@ fn is_dry_run(command: &Command) -> bool {
 /// Returns true if the reply reports a change of the store. Only commands that one run repeats are looked at.
 fn changes(reply: &Reply) -> bool {
     match reply {
-        Reply::Entries(EntriesReply::Imported(reply)) => {
+        Reply::Entries(EntriesReply::ImportEntries(reply)) => {
             reply.files.iter().any(|file| matches!(file.state, ImportState::Upserted | ImportState::Deleted))
         }
-        Reply::Entries(EntriesReply::Retained(reply)) => !reply.deleted.is_empty(),
-        Reply::Entries(EntriesReply::Opened(_) | EntriesReply::Saved(_) | EntriesReply::Forgotten(_)) => true,
-        Reply::Exchange(ExchangeReply::Imported(reply)) => {
+        Reply::Entries(EntriesReply::RetainEntries(reply)) => !reply.deleted.is_empty(),
+        Reply::Entries(EntriesReply::OpenRun(_) | EntriesReply::Saved(_) | EntriesReply::ForgetEntry(_)) => true,
+        Reply::Exchange(ExchangeReply::ImportFrom(reply)) => {
             let is_change = |state: &ExchangeState| {
                 matches!(state, ExchangeState::Stored | ExchangeState::Updated | ExchangeState::Renamed(_))
             };

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use saddlebag::Reply;
-use saddlebag::tools::{DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolCall, ToolSet, tools};
+use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, tools};
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -96,7 +96,7 @@ pub(crate) fn call(args: CallArgs, global: &Global, output: &mut Output) -> Resu
         Words::Docs => Dialect::Docs,
         Words::Sdk => Dialect::Sdk,
     };
-    let call = ToolCall { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect };
+    let call = CallTool { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect };
     let mut store = Store::open(&global.of_agent())?;
     let Reply::Tool(answer) = store.run(call)? else { return Err(wrong_reply()) };
     if output.is_json() {

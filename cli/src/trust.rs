@@ -6,8 +6,8 @@
 use clap::{Args, Subcommand};
 use saddlebag::Reply;
 use saddlebag::approval::{
-    ApproveItem, ApproveReply, ApproveRequest, MAX_NAMES, PendingItem, PendingReply, PendingRequest, SkippedItem,
-    TrustCommand, TrustReply,
+    Approve, ApproveItem, ApproveReply, MAX_NAMES, Pending, PendingItem, PendingReply, SkippedItem, TrustCommand,
+    TrustReply,
 };
 use saddlebag::trust::Flag;
 use serde_json::{Value, json};
@@ -70,14 +70,14 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
     let mut store = Store::open(global)?;
     let reply = match command {
         Command::Pending(PendingArgs { name, from, limit, after: cursor }) => {
-            TrustReply::Pending(pending(&mut store, PendingRequest { limit, cursor, name, from }, output)?)
+            TrustReply::Pending(pending(&mut store, Pending { limit, cursor, name, from }, output)?)
         }
-        Command::Approve(args) => TrustReply::Approved(approve(&mut store, args, output)?),
+        Command::Approve(args) => TrustReply::Approve(approve(&mut store, args, output)?),
     };
     let exit = match &reply {
         TrustReply::Pending(reply) if reply.items.is_empty() => Exit::Nothing,
-        TrustReply::Approved(reply) if !reply.skipped.is_empty() => Exit::Failed,
-        TrustReply::Approved(reply) if reply.approved.is_empty() => Exit::Nothing,
+        TrustReply::Approve(reply) if !reply.skipped.is_empty() => Exit::Failed,
+        TrustReply::Approve(reply) if reply.approved.is_empty() => Exit::Nothing,
         _ => Exit::Done,
     };
     if output.is_json() {
@@ -88,7 +88,7 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
     Ok(exit)
 }
 
-fn pending(store: &mut Store, request: PendingRequest, output: &mut Output) -> Result<PendingReply, Failure> {
+fn pending(store: &mut Store, request: Pending, output: &mut Output) -> Result<PendingReply, Failure> {
     match run_in(store, TrustCommand::Pending(request), output)? {
         Reply::Trust(TrustReply::Pending(reply)) => Ok(reply),
         _ => Err(wrong_reply()),
@@ -110,8 +110,8 @@ fn approve(store: &mut Store, args: ApproveArgs, output: &mut Output) -> Result<
     // Without any name the component says what is missing.
     let parts: Vec<&[ApproveItem]> = if items.is_empty() { vec![&[]] } else { items.chunks(MAX_NAMES).collect() };
     for part in parts {
-        let request = ApproveRequest { items: part.to_vec(), dry_run: args.dry_run };
-        let Reply::Trust(TrustReply::Approved(reply)) = run_in(store, TrustCommand::Approve(request), output)? else {
+        let request = Approve { items: part.to_vec(), dry_run: args.dry_run };
+        let Reply::Trust(TrustReply::Approve(reply)) = run_in(store, TrustCommand::Approve(request), output)? else {
             return Err(wrong_reply());
         };
         done.approved.extend(reply.approved);
@@ -150,7 +150,7 @@ fn seen(
     }
     let mut items = Vec::new();
     for name in &args.names {
-        let request = PendingRequest { limit: 1, name: Some(name.clone()), ..PendingRequest::default() };
+        let request = Pending { limit: 1, name: Some(name.clone()), ..Pending::default() };
         let found = match pending(store, request, output) {
             Ok(reply) => reply.items.into_iter().next(),
             Err(failure) if failure.code == "not-found" => None,
@@ -182,7 +182,7 @@ fn all_from(
     args: &ApproveArgs,
     output: &mut Output,
 ) -> Result<Vec<ApproveItem>, Failure> {
-    let request = PendingRequest { limit: u32::MAX, from: Some(from.into()), ..PendingRequest::default() };
+    let request = Pending { limit: u32::MAX, from: Some(from.into()), ..Pending::default() };
     let listing = pending(store, request, output)?;
     let count = listing.items.len();
     let changed = |message: &str| {
@@ -232,7 +232,7 @@ fn print(reply: &TrustReply, output: &mut Output) -> Result<(), Failure> {
                 None => output.styled(FAINT, &format!("Listed {}, digest: {}", reply.items.len(), reply.digest))?,
             }
         }
-        TrustReply::Approved(reply) => {
+        TrustReply::Approve(reply) => {
             for item in &reply.approved {
                 print_item(item, output)?;
             }
@@ -294,7 +294,7 @@ pub(crate) fn json(reply: &TrustReply) -> Value {
             "total": reply.total,
             "digest": reply.digest,
         }),
-        TrustReply::Approved(reply) => json!({
+        TrustReply::Approve(reply) => json!({
             "approved": reply.approved.iter().map(item).collect::<Vec<_>>(),
             "skipped": reply.skipped.iter().map(|item| json!({ "name": item.name, "reason": item.reason }))
                 .collect::<Vec<_>>(),

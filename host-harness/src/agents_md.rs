@@ -1,6 +1,6 @@
 //! AGENTS.md: a file outside of the store, of which the component keeps a section.
 
-use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES};
+use saddlebag::agents_md::{AgentsMdReply, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, SyncAgentsMd};
 use saddlebag::protocol::{
     Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, WriteOutcome,
 };
@@ -29,12 +29,12 @@ impl<E: Engine, X: Executor> Host<E, X> {
         now: Timestamp,
         folder: &mut impl Executor,
         path: &RelPath,
-        request: &AgentsMdRequest,
+        request: &SyncAgentsMd,
     ) -> Result<AgentsMdReply, HostError> {
         let mut earlier: Vec<FactChange> = Vec::new();
         for _ in 0..ATTEMPTS {
             let (content, precondition) = read(folder, path, &request.name)?;
-            let request = AgentsMdRequest { content, ..request.clone() };
+            let request = SyncAgentsMd { content, ..request.clone() };
             let is_dry_run = request.dry_run;
             let Reply::AgentsMd(mut reply) = self.run(now, Command::AgentsMd(request.clone()))? else {
                 return Err(EngineError::Component("the reply is not of the kind of its command".into()).into());

@@ -49,7 +49,7 @@ pub trait Observer {
 /// reply.
 ///
 /// ```
-/// use saddlebag::journal::{JournalCommand, Target, WriteMode};
+/// use saddlebag::journal::{JournalCommand, Target, Write, WriteMode};
 /// use saddlebag::store::Timestamp;
 /// use saddlebag::Config;
 /// use saddlebag_host::{Host, NativeEngine, Simulator};
@@ -58,7 +58,7 @@ pub trait Observer {
 /// let mut host = Host::new(engine, Simulator::new(1));
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
 /// let content = "- [ ] water the plants".to_string();
-/// host.run(now, JournalCommand::Write { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false })?;
+/// host.run(now, JournalCommand::Write(Write { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false }))?;
 /// assert_eq!(host.executor().files()["SCRATCHPAD.md"], b"- [ ] water the plants\n");
 /// # Ok::<(), saddlebag_host::HostError>(())
 /// ```
@@ -92,7 +92,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         &mut self.executor
     }
 
-    /// The tools of these sets, as a model is shown them; a [`ToolCall`](saddlebag::tools::ToolCall) runs one.
+    /// The tools of these sets, as a model is shown them; a [`CallTool`](saddlebag::tools::CallTool) runs one.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ fn nothing_pending(index: usize, pending: usize) -> EngineError {
 #[allow(clippy::expect_used)]
 mod tests {
     use saddlebag::Config;
-    use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
+    use saddlebag::journal::{JournalCommand, JournalReply, Search, Target, WriteMode};
     use saddlebag::store::RelPath;
 
     use super::*;
@@ -288,12 +288,12 @@ mod tests {
     }
 
     fn append(text: &str) -> JournalCommand {
-        JournalCommand::Write {
+        JournalCommand::Write(Write {
             target: Target::Scratchpad,
             mode: WriteMode::Append,
             content: text.into(),
             truncate: false,
-        }
+        })
     }
 
     #[test]
@@ -387,8 +387,8 @@ mod tests {
             host.executor_mut().insert(&path, "a word");
         }
         host.observe(counts);
-        let reply = host.run(NOW, JournalCommand::Search(SearchRequest::new("word"))).expect("found");
-        assert!(matches!(reply, Reply::Journal(JournalReply::Found(found)) if found.hits.len() == 3));
+        let reply = host.run(NOW, JournalCommand::Search(Search::new("word"))).expect("found");
+        assert!(matches!(reply, Reply::Journal(JournalReply::Search(found)) if found.hits.len() == 3));
         let [commands, requests, results, finished] = seen.get();
         assert_eq!((commands, finished), (1, 1));
         assert!(requests >= 4 && requests == results, "{requests} requests, {results} results");

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use saddlebag::context::{ContextReply, ContextRequest};
+use saddlebag::context::{Context, ContextReply};
 use saddlebag::entries::EntriesConfig;
-use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode, WriteReply};
+use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode, WriteReply};
 use saddlebag::search::SearchResults;
 use saddlebag::store::LongTermScope;
 use saddlebag::trust::TrustConfig;
@@ -106,7 +106,7 @@ impl Project {
 /// let options = Options { project, ..Options::new(EngineKind::Native) };
 /// let mut memory = Saddlebag::open(root, options)?;
 /// memory.write(Target::LongTerm, WriteMode::Append, "Staging runs on port 8080")?;
-/// memory.execute(JournalCommand::AppendDaily { heading: "deploy".into(), body: "went well".into() })?;
+/// memory.execute(JournalCommand::AppendDaily(AppendDaily { heading: "deploy".into(), body: "went well".into() }))?;
 /// for hit in memory.search("staging port")?.hits {
 ///     println!("{} {:?}", hit.path, hit.lines);
 /// }
@@ -155,7 +155,7 @@ impl Saddlebag {
     ///
     /// As [`Host::run`].
     pub fn write(&mut self, target: Target, mode: WriteMode, text: &str) -> Result<WriteReply, HostError> {
-        match self.execute(JournalCommand::Write { target, mode, content: text.into(), truncate: false })? {
+        match self.execute(JournalCommand::Write(Write { target, mode, content: text.into(), truncate: false }))? {
             Reply::Journal(JournalReply::Written(reply)) => Ok(reply),
             _ => Err(wrong_reply()),
         }
@@ -167,8 +167,8 @@ impl Saddlebag {
     ///
     /// As [`Host::run`].
     pub fn search(&mut self, words: &str) -> Result<SearchResults, HostError> {
-        match self.execute(JournalCommand::Search(SearchRequest::new(words)))? {
-            Reply::Journal(JournalReply::Found(results)) => Ok(results),
+        match self.execute(JournalCommand::Search(Search::new(words)))? {
+            Reply::Journal(JournalReply::Search(results)) => Ok(results),
             _ => Err(wrong_reply()),
         }
     }
@@ -179,7 +179,7 @@ impl Saddlebag {
     ///
     /// As [`Host::run`].
     pub fn context(&mut self) -> Result<ContextReply, HostError> {
-        match self.execute(Command::Context(ContextRequest::default()))? {
+        match self.execute(Command::Context(Context::default()))? {
             Reply::Context(reply) => Ok(reply),
             _ => Err(wrong_reply()),
         }

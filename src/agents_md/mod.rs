@@ -1,6 +1,6 @@
 //! A managed section of AGENTS.md: chosen facts of an agent, between two markers.
 //!
-//! The file is outside of the store: the host gives its bytes with [`AgentsMdRequest`] and writes those that
+//! The file is outside of the store: the host gives its bytes with [`SyncAgentsMd`] and writes those that
 //! [`AgentsMdReply`] has, if there are any, provided that the file is still the one that was read. Entries become items of
 //! the section, and what people change in the section becomes changes of entries.
 //!
@@ -26,6 +26,7 @@ use alloc::vec::Vec;
 use crate::context::LeftOut;
 use crate::entries::EntryProblem;
 use crate::protocol::Error;
+use crate::request::{Effect, Request};
 use crate::trust::ForModel;
 
 pub(crate) use sync::sync;
@@ -39,9 +40,9 @@ pub const MAX_AGENTS_MD_BYTES: u32 = 1 << 20;
 /// How long the identity of a file may be, in bytes.
 pub const MAX_IDENTITY_BYTES: usize = 4_096;
 
-/// A file, and which facts its section is to have.
+/// Brings the managed section of a file such as AGENTS.md and the entries together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentsMdRequest {
+pub struct SyncAgentsMd {
     /// What the file is called in messages, and as the source of what is read from it.
     pub name: String,
     /// Which file it is: its whole path without links, or whatever else tells it from every other file. A copy of the
@@ -63,6 +64,24 @@ pub struct AgentsMdRequest {
     pub confirmed: Option<String>,
     /// Change nothing in the store, and only say what would come of it.
     pub dry_run: bool,
+}
+
+impl Request for SyncAgentsMd {
+    type Reply = AgentsMdReply;
+    const NAME: &'static str = "sync-agents-md";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        // What a section names is a key, never a path.
+        let quoted = serde_json::Value::from(name);
+        let content =
+            alloc::format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: another text\n<!-- saddlebag:end -->\n");
+        let content = Some(content.into_bytes());
+        alloc::vec![
+            Self { name: name.into(), content, ..Self::default() },
+            Self { keys: alloc::vec![name.into()], ..Self::default() }
+        ]
+    }
 }
 
 /// One of the two places of a fact.
@@ -89,7 +108,7 @@ impl Side {
     }
 }
 
-impl Default for AgentsMdRequest {
+impl Default for SyncAgentsMd {
     fn default() -> Self {
         Self {
             name: "AGENTS.md".into(),
@@ -142,7 +161,7 @@ pub struct FactChange {
 /// Changes that wait for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unconfirmed {
-    /// Of the changes as they are shown: [`AgentsMdRequest::confirmed`] takes it, and confirms these and no others.
+    /// Of the changes as they are shown: [`SyncAgentsMd::confirmed`] takes it, and confirms these and no others.
     pub digest: String,
     /// Why a person must look.
     pub reason: String,

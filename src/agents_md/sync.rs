@@ -9,13 +9,13 @@ use super::item::{self, Item};
 use super::section::{self, Contents, Section};
 use super::written::{Facts, Ledger, Written, WrittenFact};
 use super::{
-    AgentsMdReply, AgentsMdRequest, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, Side,
-    Unconfirmed,
+    AgentsMdReply, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, Side, SyncAgentsMd, Unconfirmed,
 };
 use crate::context::{LeftOut, LeftOutReason};
 use crate::engine::Call;
 use crate::entries::{
-    self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, NewEntry, StoreState,
+    self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, ForgetEntry, NewEntry,
+    StoreEntry, StoreState,
 };
 use crate::notebook::slug;
 use crate::order;
@@ -34,7 +34,7 @@ const MAX_RACES: u32 = 64;
 
 /// Both sides, and what is known of them.
 struct Sides<'a> {
-    request: &'a AgentsMdRequest,
+    request: &'a SyncAgentsMd,
     /// The whole file.
     text: &'a str,
     agent: &'a str,
@@ -106,7 +106,7 @@ struct Fitted {
 }
 
 /// Reads edits of the section back into entries, and gives the file with the section as the entries are now.
-pub(crate) async fn sync(call: &Call, entries: &Entries, request: AgentsMdRequest) -> Result<AgentsMdReply, Error> {
+pub(crate) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) -> Result<AgentsMdReply, Error> {
     let text = readable(&request)?;
     check_identity(&request)?;
     let agent = entries.agent()?;
@@ -347,7 +347,7 @@ fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Optio
     let said = section.and_then(|section| text.get(section.range.clone())).unwrap_or_default();
     let versions: Vec<Option<&str>> =
         merged.changes.iter().map(|change| find(known, &change.key).map(|entry| entry.version.as_str())).collect();
-    let AgentsMdRequest { identity, tags, keys, prefer, .. } = request;
+    let SyncAgentsMd { identity, tags, keys, prefer, .. } = request;
     let shown = format!("{:?}", (agent, identity, tags, keys, prefer, said, &merged.changes, versions));
     Some(Unconfirmed { digest: sha256(&shown), reason })
 }
@@ -406,7 +406,7 @@ async fn remember(
     Err(Error::new(ErrorCode::Contention, message, "try again when fewer programs write it; nothing was changed"))
 }
 
-fn readable(request: &AgentsMdRequest) -> Result<&str, Error> {
+fn readable(request: &SyncAgentsMd) -> Result<&str, Error> {
     let bytes = request.content.as_deref().unwrap_or_default();
     if bytes.len() > MAX_AGENTS_MD_BYTES as usize {
         let message = format!("{}: {} bytes, the limit is {MAX_AGENTS_MD_BYTES}", request.name, bytes.len());
@@ -418,7 +418,7 @@ fn readable(request: &AgentsMdRequest) -> Result<&str, Error> {
     })
 }
 
-fn check_identity(request: &AgentsMdRequest) -> Result<(), Error> {
+fn check_identity(request: &SyncAgentsMd) -> Result<(), Error> {
     match request.identity.len() {
         1..=MAX_IDENTITY_BYTES => Ok(()),
         bytes => {
@@ -526,7 +526,7 @@ fn decide(fact: &Fact<'_>, prefer: Option<Side>, is_emptied: bool) -> Decision {
 
 /// Whether a fact of the store is to be in the section. What the file alone has asked for is not.
 fn is_chosen(sides: &Sides<'_>, fact: &Fact<'_>, entry: &EntryInfo) -> bool {
-    let AgentsMdRequest { tags, keys, .. } = sides.request;
+    let SyncAgentsMd { tags, keys, .. } = sides.request;
     if !sides.names_nothing() {
         return keys.contains(&entry.key) || tags.iter().any(|tag| entry.tags.contains(tag));
     }
@@ -538,7 +538,7 @@ fn is_chosen(sides: &Sides<'_>, fact: &Fact<'_>, entry: &EntryInfo) -> bool {
 }
 
 /// A fact that is not in the section, of so many bytes.
-fn left_out_of(request: &AgentsMdRequest, path: &str, key: &str, reason: LeftOutReason, bytes: usize) -> LeftOut {
+fn left_out_of(request: &SyncAgentsMd, path: &str, key: &str, reason: LeftOutReason, bytes: usize) -> LeftOut {
     LeftOut {
         path: path.into(),
         key: Some(key.into()),
@@ -571,7 +571,7 @@ fn stored(fact: &Fact<'_>) -> FactChangeKind {
 async fn store(
     call: &Call,
     entries: &Entries,
-    request: &AgentsMdRequest,
+    request: &SyncAgentsMd,
     key: &str,
     fact: &Fact<'_>,
 ) -> Result<Result<FactChangeKind, FactChangeKind>, Error> {
@@ -588,9 +588,10 @@ async fn store(
     // A change of what prompts see was confirmed, so it is the person's. Whoever wrote the file says the rest.
     let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
     let provenance = (!is_trusted).then_some(Provenance::Import);
-    let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::Store { entry, base }) };
+    let command =
+        EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base })) };
     Ok(match entries::run(call, entries, command).await {
-        Ok(EntriesReply::Stored(reply)) => match reply.state {
+        Ok(EntriesReply::StoreEntry(reply)) => match reply.state {
             StoreState::Forgotten => Err(FactChangeKind::Refused("it says what was forgotten".into())),
             StoreState::Conflict => Err(FactChangeKind::Conflict("the entry has changed meanwhile".into())),
             _ => Ok(stored(fact)),
@@ -608,7 +609,7 @@ async fn forget(
     fact: &Fact<'_>,
 ) -> Result<Result<(), FactChangeKind>, Error> {
     let base = fact.entry.map(|entry| entry.version.clone());
-    let command = EntriesCommand::new(EntriesVerb::Forget { key: key.into(), base });
+    let command = EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: key.into(), base }));
     Ok(match entries::run(call, entries, command).await {
         Ok(_) => Ok(()),
         Err(error) if error.code == ErrorCode::EntryNotFound => Ok(()),
@@ -657,7 +658,7 @@ fn fit(sides: &Sides<'_>, listed: Vec<Listed>) -> Fitted {
 }
 
 /// Checks that the budget is more than a section without items.
-fn check_budget(request: &AgentsMdRequest, agent: &str, section: Option<&Section>) -> Result<(), Error> {
+fn check_budget(request: &SyncAgentsMd, agent: &str, section: Option<&Section>) -> Result<(), Error> {
     let preface = section.map_or("", |section| &section.preface);
     let contents = Contents { agent, preface, items: &[], not_listed: usize::MAX, generation: u64::MAX };
     let (text, _) = contents.render();

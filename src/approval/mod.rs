@@ -9,12 +9,14 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::catalogue::SAMPLE_WAITING;
 use crate::document::{Outside, head};
 use crate::engine::{Backups, Call, Change, update};
 use crate::entries::{self, Entries};
 use crate::notebook::{self, Notebook};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run, family};
 use crate::store::RelPath;
 use crate::trust::{
     Flag, FlagKind, ForModel, Provenance, Waiting, add_flags, approve as approved_text, for_model, sha256, version_of,
@@ -25,40 +27,9 @@ pub const MAX_NAMES: usize = 1_024;
 /// How much of a text is shown, in bytes.
 const PREVIEW_BYTES: usize = 160;
 
-/// What a person decides about text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TrustCommand {
-    /// What waits to be approved.
-    Pending(PendingRequest),
-    /// Lets text into prompts.
-    Approve(ApproveRequest),
-}
-
-/// What came of a [`TrustCommand`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TrustReply {
-    /// Of `Pending`.
-    Pending(PendingReply),
-    /// Of `Approve`.
-    Approved(ApproveReply),
-}
-
-impl TrustCommand {
-    /// The name of the command, as its context keys begin.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Pending(_) => "pending",
-            Self::Approve(_) => "approve",
-        }
-    }
-}
-
-/// What to list of what waits.
+/// Lists the text that waits to be approved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PendingRequest {
+pub struct Pending {
     /// How many at most.
     pub limit: u32,
     /// The `next` of the page before.
@@ -70,9 +41,9 @@ pub struct PendingRequest {
     pub from: Option<String>,
 }
 
-/// What to approve.
+/// Lets text into prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ApproveRequest {
+pub struct Approve {
     /// At most [`MAX_NAMES`].
     pub items: Vec<ApproveItem>,
     /// Only says what would be approved.
@@ -86,6 +57,52 @@ pub struct ApproveItem {
     pub name: String,
     /// The version that was looked at. Any other text is not approved.
     pub base: String,
+}
+
+impl Request for Pending {
+    type Reply = PendingReply;
+    const NAME: &'static str = "pending";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let all = Self { limit: 9, ..Self::default() };
+        alloc::vec![Self { from: Some(name.into()), ..all.clone() }, all]
+    }
+}
+
+impl Request for Approve {
+    type Reply = ApproveReply;
+    const NAME: &'static str = "approve";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let item = |name: String, base: String| ApproveItem { name, base };
+        let waits = core::str::from_utf8(SAMPLE_WAITING).unwrap_or_default();
+        let items = alloc::vec![
+            item(name.into(), "0".repeat(64)),
+            item(format!("{name}.md"), "0".repeat(64)),
+            item("waits".into(), version_of(waits)),
+        ];
+        alloc::vec![Self { items, dry_run: false }]
+    }
+}
+
+/// The parts of a memory that the commands of approval share.
+pub(crate) struct TrustCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
+    pub(crate) entries: &'a Entries,
+}
+
+family! {
+    "trust" in Trust, run with TrustCall<'_>;
+    /// A decision of a person about text.
+    TrustCommand =>
+    /// The reply of a [`TrustCommand`].
+    TrustReply {
+        Pending,
+        Approve,
+    }
 }
 
 /// Something that waits to be approved.
@@ -147,32 +164,32 @@ pub struct SkippedItem {
 }
 
 /// Runs a command.
-pub(crate) async fn run(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    entries: &Entries,
-    command: TrustCommand,
-) -> Result<TrustReply, Error> {
-    Ok(match command {
-        TrustCommand::Pending(request) => {
-            let after = request.cursor.as_deref().map(after).transpose()?;
-            let mut waiting = waiting(call, notebook, entries).await?;
-            if let Some(from) = &request.from {
-                waiting.retain(|item| is_from(item, from));
-            }
-            if let Some(name) = &request.name {
-                let one = named(call, &waiting, name).map_err(|reason| not_waiting(name, &reason))?;
-                let path = one.path.clone();
-                waiting.retain(|item| item.path == path);
-            }
-            TrustReply::Pending(page(call, &waiting, &request, after))
+pub(crate) async fn run(with: &TrustCall<'_>, command: TrustCommand) -> Result<TrustReply, Error> {
+    command.run(with).await
+}
+
+impl Run<TrustCall<'_>> for Pending {
+    async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {
+        let after = self.cursor.as_deref().map(after).transpose()?;
+        let mut waiting = waiting(with.call, with.notebook, with.entries).await?;
+        if let Some(from) = &self.from {
+            waiting.retain(|item| is_from(item, from));
         }
-        TrustCommand::Approve(request) => {
-            check(call, &request)?;
-            let waiting = waiting(call, notebook, entries).await?;
-            TrustReply::Approved(approve(call, &waiting, &request).await?)
+        if let Some(name) = &self.name {
+            let one = named(with.call, &waiting, name).map_err(|reason| not_waiting(name, &reason))?;
+            let path = one.path.clone();
+            waiting.retain(|item| item.path == path);
         }
-    })
+        Ok(page(with.call, &waiting, &self, after))
+    }
+}
+
+impl Run<TrustCall<'_>> for Approve {
+    async fn run(self, with: &TrustCall<'_>) -> Result<ApproveReply, Error> {
+        check(with.call, &self)?;
+        let waiting = waiting(with.call, with.notebook, with.entries).await?;
+        approve(with.call, &waiting, &self).await
+    }
 }
 
 /// All that waits, by path.
@@ -195,7 +212,7 @@ fn after(cursor: &str) -> Result<&str, Error> {
     })
 }
 
-fn page(call: &Call, waiting: &[Waiting], request: &PendingRequest, after: Option<&str>) -> PendingReply {
+fn page(call: &Call, waiting: &[Waiting], request: &Pending, after: Option<&str>) -> PendingReply {
     let rest = waiting.iter().filter(|item| after.is_none_or(|after| item.path.as_str() > after));
     let rest: Vec<&Waiting> = rest.collect();
     let page = rest.get(..(request.limit as usize).min(rest.len())).unwrap_or_default();
@@ -293,7 +310,7 @@ fn is_from(item: &Waiting, from: &str) -> bool {
     source == Some(from) || source.and_then(format_of) == Some(from) || item.provenance.as_str() == from
 }
 
-fn check(call: &Call, request: &ApproveRequest) -> Result<(), Error> {
+fn check(call: &Call, request: &Approve) -> Result<(), Error> {
     call.scope.trust.check_person("to approve")?;
     if request.items.len() > MAX_NAMES {
         let message = format!("{} names, the limit is {MAX_NAMES}", request.items.len());
@@ -306,7 +323,7 @@ fn check(call: &Call, request: &ApproveRequest) -> Result<(), Error> {
     Ok(())
 }
 
-async fn approve(call: &Call, waiting: &[Waiting], request: &ApproveRequest) -> Result<ApproveReply, Error> {
+async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<ApproveReply, Error> {
     let mut reply = ApproveReply::default();
     let mut meant: Vec<&Waiting> = Vec::new();
     for ApproveItem { name, base } in &request.items {

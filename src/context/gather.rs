@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use super::overflow::{SectionContent, SectionItem, SectionKind};
 use super::{
-    BlockForm, ContextEntries, ContextReply, ContextRequest, Flagged, LeftOut, LeftOutReason, Overflow, Section,
-    block_in,
+    BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, Section, block_in,
 };
 use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, HydrateReply};
@@ -63,10 +62,10 @@ const RECALLED: &str = "recalled notes";
 pub(crate) async fn context(
     call: &Call,
     entries: &Entries,
-    request: ContextRequest,
+    request: Context,
     memories: Option<TurnMemories>,
 ) -> Result<ContextReply, Error> {
-    let ContextRequest { overflow, max_bytes, form, .. } = request;
+    let Context { overflow, max_bytes, form, .. } = request;
     Ok(gather(call, entries, request, memories).await?.block(form, overflow, max_bytes as usize))
 }
 
@@ -74,10 +73,10 @@ pub(crate) async fn context(
 pub(super) async fn gather(
     call: &Call,
     entries: &Entries,
-    request: ContextRequest,
+    request: Context,
     memories: Option<TurnMemories>,
 ) -> Result<Gathered, Error> {
-    let ContextRequest { overflow, max_bytes, .. } = request;
+    let Context { overflow, max_bytes, .. } = request;
     let layout = &call.scope.layout;
     let today = call.now.date();
     let mut files = alloc::vec![

@@ -14,11 +14,12 @@ mod tokens;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::entries::HydrateRequest;
+use crate::entries::{Hydrate, Policy};
+use crate::request::{Effect, Request};
 use crate::trust::{Flag, ForModel};
 pub use form::BlockForm;
 pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block, block_in};
-pub use preamble::{DEFAULT_PREAMBLE_BYTES, PreambleFile, PreamblePart, PreambleReply, PreambleRequest, PreambleRole};
+pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
 pub use tokens::{effective_reserve, estimate_tokens};
 
 pub(crate) use gather::{TurnMemories, context};
@@ -66,9 +67,9 @@ impl Overflow {
     }
 }
 
-/// Which block to make.
+/// Makes the block that is injected into a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContextRequest {
+pub struct Context {
     /// What happens when memory is larger than the budget.
     pub overflow: Overflow,
     /// In bytes: of the whole block for [`Overflow::Balanced`]; without wrapper and markers, as in
@@ -88,12 +89,25 @@ pub struct ContextRequest {
 pub struct ContextEntries {
     /// Which are hydrated. What of them does not fit into the block is left out as well, each entry whole for
     /// [`Overflow::Balanced`].
-    pub request: HydrateRequest,
+    pub request: Hydrate,
     /// The run whose entries are seen, too; it must be open.
     pub run: Option<String>,
 }
 
-impl Default for ContextRequest {
+impl Request for Context {
+    type Reply = ContextReply;
+    const NAME: &'static str = "context";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        let request = Hydrate { max_bytes: 4000, policy: Policy::Greedy };
+        let entries = Some(ContextEntries { request, run: None });
+        let block = |overflow| Self { overflow, turn: Some(1), entries: entries.clone(), ..Self::default() };
+        [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced].map(block).to_vec()
+    }
+}
+
+impl Default for Context {
     fn default() -> Self {
         Self {
             overflow: Overflow::default(),

@@ -169,7 +169,7 @@ impl Body<'_> {
 
 /// Makes the block of `sections`, in any order, in the form for Claude.
 ///
-/// `max_bytes` is what [`ContextRequest::max_bytes`](super::ContextRequest) says it is.
+/// `max_bytes` is what [`Context::max_bytes`](super::Context) says it is.
 #[must_use]
 pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
     block_in(BlockForm::Claude, sections, overflow, max_bytes)
@@ -177,7 +177,7 @@ pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> Cont
 
 /// Makes the block of `sections`, in any order, in a form.
 ///
-/// `max_bytes` is what [`ContextRequest::max_bytes`](super::ContextRequest) says it is.
+/// `max_bytes` is what [`Context::max_bytes`](super::Context) says it is.
 #[must_use]
 pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
     let mut ordered: Vec<&Section> = sections.iter().collect();

@@ -9,15 +9,14 @@ use alloc::vec::Vec;
 
 use super::gather::{Gathered, gather};
 use super::overflow::first_lines;
-use super::{
-    BlockForm, ContextReply, ContextRequest, LeftOut, LeftOutReason, Overflow, RULE, TurnMemories, estimate_tokens,
-};
+use super::{BlockForm, Context, ContextReply, LeftOut, LeftOutReason, Overflow, RULE, TurnMemories, estimate_tokens};
 use crate::document::FenceTracker;
 use crate::engine::Call;
 use crate::entries::Entries;
 use crate::journal::{MEMORY_PROMPT, whole_characters};
 use crate::order;
 use crate::protocol::{Error, ErrorCode, FsError};
+use crate::request::{Effect, Request};
 use crate::search::TRUNCATED;
 use crate::trust::ForModel;
 
@@ -27,17 +26,27 @@ pub const DEFAULT_PREAMBLE_BYTES: u32 = 131_072;
 /// The least of a file that is worth a part of its own, in bytes.
 const MIN_PART_BYTES: usize = 48;
 
-/// What a preamble is made of.
+/// Makes the text that a conversation begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PreambleRequest {
+pub struct Preamble {
     /// The files, in any order. Of one role, in the order given.
     pub files: Vec<PreambleFile>,
     /// The block of memory. Its budget is what it has at most; when not everything fits, it has a share.
-    pub memory: ContextRequest,
+    pub memory: Context,
     /// End with what a model is told about the tools of its memory.
     pub memory_prompt: bool,
     /// Of the whole text, in bytes.
     pub max_bytes: u32,
+}
+
+impl Request for Preamble {
+    type Reply = PreambleReply;
+    const NAME: &'static str = "preamble";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        Context::samples(name).into_iter().map(|memory| Self { memory, max_bytes: 9000, ..Self::default() }).collect()
+    }
 }
 
 /// A file from outside of the store.
@@ -96,7 +105,7 @@ enum Flexible<'a> {
 pub(crate) async fn preamble(
     call: &Call,
     entries: &Entries,
-    request: PreambleRequest,
+    request: Preamble,
     memories: Option<TurnMemories>,
 ) -> Result<PreambleReply, Error> {
     let (bases, files) = sorted(&request.files);
@@ -132,7 +141,7 @@ pub(crate) async fn preamble(
             Err(reason) => left_out.push(part_left_out(file, reason, 0, file.size)),
         }
     }
-    let ContextRequest { form, overflow, max_bytes, .. } = request.memory;
+    let Context { form, overflow, max_bytes, .. } = request.memory;
     let gathered = gather(call, entries, request.memory, memories).await?;
     let block = |room: usize| memory(&gathered, form, overflow, room.min(max_bytes as usize));
     let whole = block(room.saturating_sub(RULE.len()));

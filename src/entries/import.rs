@@ -39,7 +39,7 @@ pub const MAX_IMPORTED: usize = 65_536;
 
 /// Files to take in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportRequest {
+pub struct ImportEntries {
     /// At most [`MAX_IMPORT_FILES`], with [`MAX_IMPORT_BYTES`] together.
     pub files: Vec<ImportFile>,
     /// What they stand for.
@@ -130,7 +130,7 @@ pub(super) async fn import(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
-    request: &ImportRequest,
+    request: &ImportEntries,
     provenance: Option<Provenance>,
 ) -> Result<ImportReply, Error> {
     check_sizes(request)?;
@@ -226,7 +226,7 @@ impl<'a> Import<'a> {
         call: &'a Call,
         scope: &'a EntriesScope,
         view: &'a View,
-        request: &ImportRequest,
+        request: &ImportEntries,
         provenance: Option<Provenance>,
     ) -> Self {
         let mut import = Self {
@@ -578,7 +578,7 @@ impl Given<'_> {
     }
 }
 
-fn check_sizes(request: &ImportRequest) -> Result<(), Error> {
+fn check_sizes(request: &ImportEntries) -> Result<(), Error> {
     at_most("files of one command", request.files.len(), MAX_IMPORT_FILES)?;
     at_most("files of the import", request.files.len().saturating_add(request.earlier.len()), MAX_IMPORTED)?;
     let sizes = request.files.iter().filter_map(|file| Some(file.content.as_ref().ok()?.len()));

@@ -113,7 +113,7 @@ pub struct EntryHit {
 
 /// What to hydrate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HydrateRequest {
+pub struct Hydrate {
     /// How many bytes of entries.
     pub max_bytes: u64,
     /// Which are taken when not all fit.
@@ -355,7 +355,7 @@ async fn decide(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
-    request: HydrateRequest,
+    request: Hydrate,
     run: Option<&str>,
 ) -> Result<(Vec<Readable>, Vec<Placement>, View), Error> {
     let held = entries.held(run)?;
@@ -379,7 +379,7 @@ pub(super) async fn hydrate(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
-    request: HydrateRequest,
+    request: Hydrate,
     run: Option<&str>,
 ) -> Result<HydrateReply, Error> {
     let (all, placements, view) = decide(call, entries, scope, request, run).await?;
@@ -398,7 +398,7 @@ pub(super) async fn explain(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
-    request: HydrateRequest,
+    request: Hydrate,
     key: Option<&str>,
     run: Option<&str>,
 ) -> Result<ExplainReply, Error> {

@@ -57,7 +57,7 @@ impl World {
     }
 
     fn store_entry(&mut self, entry: NewEntry) -> StoreReply {
-        stored(self.run(EntriesVerb::Store { entry, base: None }))
+        stored(self.run(EntriesVerb::StoreEntry(StoreEntry { entry, base: None })))
     }
 
     fn keep(&mut self, key: &str, content: &str, category: &str) -> StoreReply {
@@ -65,19 +65,19 @@ impl World {
     }
 
     fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<EntriesReply, Error> {
-        self.in_run(run, EntriesVerb::Store { entry: entry(key, content, category), base: None })
+        self.in_run(run, EntriesVerb::StoreEntry(StoreEntry { entry: entry(key, content, category), base: None }))
     }
 
     fn get(&mut self, key: &str) -> Result<EntryInfo, Error> {
-        match self.run(EntriesVerb::Get { key: key.into() })? {
-            EntriesReply::Entry(entry) => Ok(entry),
+        match self.run(EntriesVerb::GetEntry(GetEntry { key: key.into() }))? {
+            EntriesReply::GetEntry(entry) => Ok(entry),
             other => panic!("{other:?}"),
         }
     }
 
     fn list(&mut self, filter: EntryFilter) -> ListEntriesReply {
-        match self.run(EntriesVerb::List { filter, limit: None, cursor: None }).unwrap() {
-            EntriesReply::Listed(reply) => reply,
+        match self.run(EntriesVerb::ListEntries(ListEntries { filter, limit: None, cursor: None })).unwrap() {
+            EntriesReply::ListEntries(reply) => reply,
             other => panic!("{other:?}"),
         }
     }
@@ -90,17 +90,17 @@ impl World {
     }
 
     fn find(&mut self, query: &str, run: Option<&str>) -> Vec<String> {
-        let verb = EntriesVerb::Find { query: query.into(), limit: 10 };
+        let verb = EntriesVerb::FindEntries(FindEntries { query: query.into(), limit: 10 });
         match self.run_command(EntriesCommand { run: run.map(String::from), ..EntriesCommand::new(verb) }).unwrap() {
-            EntriesReply::Found(reply) => reply.hits.into_iter().map(|hit| hit.entry.key).collect(),
+            EntriesReply::FindEntries(reply) => reply.hits.into_iter().map(|hit| hit.entry.key).collect(),
             other => panic!("{other:?}"),
         }
     }
 
     fn hydrate(&mut self, max_bytes: u64, run: Option<&str>) -> HydrateReply {
-        let verb = EntriesVerb::Hydrate(HydrateRequest { max_bytes, policy: Policy::Greedy });
+        let verb = EntriesVerb::Hydrate(Hydrate { max_bytes, policy: Policy::Greedy });
         match self.run_command(EntriesCommand { run: run.map(String::from), ..EntriesCommand::new(verb) }).unwrap() {
-            EntriesReply::Hydrated(reply) => reply,
+            EntriesReply::Hydrate(reply) => reply,
             other => panic!("{other:?}"),
         }
     }
@@ -110,26 +110,26 @@ impl World {
     }
 
     fn forget(&mut self, key: &str) -> ForgetEntryReply {
-        match self.run(EntriesVerb::Forget { key: key.into(), base: None }).unwrap() {
-            EntriesReply::Forgotten(reply) => reply,
+        match self.run(EntriesVerb::ForgetEntry(ForgetEntry { key: key.into(), base: None })).unwrap() {
+            EntriesReply::ForgetEntry(reply) => reply,
             other => panic!("{other:?}"),
         }
     }
 
     fn purge(&mut self, key: Option<&str>) -> Result<Vec<String>, Error> {
-        match self.run(EntriesVerb::Purge { key: key.map(String::from) })? {
-            EntriesReply::Purged(reply) => Ok(reply.purged),
+        match self.run(EntriesVerb::PurgeEntries(PurgeEntries { key: key.map(String::from) }))? {
+            EntriesReply::PurgeEntries(reply) => Ok(reply.purged),
             other => panic!("{other:?}"),
         }
     }
 
     fn open(&mut self, run: &str, fence: u64) -> Result<EntriesReply, Error> {
-        self.in_run(run, EntriesVerb::OpenRun { fence })
+        self.in_run(run, EntriesVerb::OpenRun(OpenRun { fence }))
     }
 
     fn save(&mut self, run: &str, verb: EntriesVerb) -> Result<CheckpointReply, Error> {
         match self.in_run(run, verb)? {
-            EntriesReply::Saved(reply) => Ok(reply),
+            EntriesReply::Checkpoint(reply) | EntriesReply::CloseRun(reply) => Ok(reply),
             other => panic!("{other:?}"),
         }
     }
@@ -140,8 +140,8 @@ impl World {
     fn export(&mut self, forgotten: bool) -> Vec<(String, Vec<u8>)> {
         let (mut files, mut cursor) = (Vec::new(), None);
         loop {
-            match self.run(EntriesVerb::Export { forgotten, cursor }).unwrap() {
-                EntriesReply::Exported(page) => {
+            match self.run(EntriesVerb::ExportEntries(ExportEntries { forgotten, cursor })).unwrap() {
+                EntriesReply::ExportEntries(page) => {
                     files.extend(page.files.into_iter().map(|file| (file.path, file.content)));
                     cursor = page.next;
                 }
@@ -164,10 +164,10 @@ impl World {
         let mut earlier = Vec::new();
         for files in files.chunks(part) {
             let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
-            let request = ImportRequest { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
-            let command = EntriesCommand::new(EntriesVerb::Import(request));
+            let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
+            let command = EntriesCommand::new(EntriesVerb::ImportEntries(request));
             match self.run_command(EntriesCommand { provenance: Some(Provenance::User), ..command })? {
-                EntriesReply::Imported(reply) => earlier.extend(reply.files),
+                EntriesReply::ImportEntries(reply) => earlier.extend(reply.files),
                 other => panic!("{other:?}"),
             }
         }
@@ -189,8 +189,8 @@ impl World {
     }
 
     fn try_retain(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Result<Vec<String>, Error> {
-        match self.run(EntriesVerb::Retain { imported, dry_run })? {
-            EntriesReply::Retained(reply) => Ok(reply.deleted.into_iter().map(|entry| entry.key).collect()),
+        match self.run(EntriesVerb::RetainEntries(RetainEntries { imported, dry_run }))? {
+            EntriesReply::RetainEntries(reply) => Ok(reply.deleted.into_iter().map(|entry| entry.key).collect()),
             other => panic!("{other:?}"),
         }
     }
@@ -232,7 +232,7 @@ fn entry(key: &str, content: &str, category: &str) -> NewEntry {
 
 fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {
     match reply.unwrap() {
-        EntriesReply::Stored(reply) => reply,
+        EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply) => reply,
         other => panic!("{other:?}"),
     }
 }
@@ -315,8 +315,8 @@ fn c_a_forget_in_a_run_is_durable() {
     world.keep("k", "v", "core");
     world.open("r", 1).unwrap();
     world.hold("r", "k", "newer", "core").unwrap();
-    world.in_run("r", EntriesVerb::Forget { key: "k".into(), base: None }).unwrap();
-    let saved = world.save("r", EntriesVerb::CloseRun).unwrap();
+    world.in_run("r", EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None })).unwrap();
+    let saved = world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     world.reopen();
     assert_eq!(world.get("k").unwrap_err().code, ErrorCode::EntryNotFound);
@@ -329,7 +329,7 @@ fn d_what_an_operator_forgets_during_a_run_stays_forgotten() {
     world.open("r", 1).unwrap();
     world.hold("r", "k", "seen in the run", "core").unwrap();
     world.forget("k");
-    let saved = world.save("r", EntriesVerb::Checkpoint).unwrap();
+    let saved = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     assert_eq!(saved.skipped[0].reason, "it was forgotten during the run");
     assert_eq!(world.keys(), Vec::<String>::new());
@@ -342,11 +342,11 @@ fn what_was_forgotten_comes_back_only_with_something_else_to_say() {
     let tombstone = world.forget("k");
     assert!(!tombstone.already_forgotten && world.forget("k").already_forgotten);
     assert_eq!(world.keep("k", "v", "core").state, StoreState::Forgotten);
-    let stale = EntriesVerb::Store { entry: entry("k", "w", "core"), base: Some(first.version) };
+    let stale = EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "w", "core"), base: Some(first.version) });
     assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
     let help = world.get("k").unwrap_err().help;
     assert!(help.contains(&tombstone.version), "{help}");
-    let knowing = EntriesVerb::Store { entry: entry("k", "v", "core"), base: Some(tombstone.version) };
+    let knowing = EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: Some(tombstone.version) });
     assert_eq!(stored(world.run(knowing)).state, StoreState::Stored);
     world.forget("k");
     world.seconds += 1;
@@ -376,7 +376,8 @@ fn e_what_would_be_evicted_at_once_is_refused_with_numbers() {
     let mut world = World::capped(2);
     world.keep("c1", "v", "core");
     world.keep("c2", "v", "core");
-    let refused = world.run(EntriesVerb::Store { entry: entry("n", "v", "notes"), base: None }).unwrap_err();
+    let refused =
+        world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), base: None })).unwrap_err();
     assert_eq!(refused.code, ErrorCode::TooLarge);
     assert_eq!(refused.message, "`n` would be evicted at once: 2 core entries hold all 2 places, notes needs 1");
     assert_eq!(world.keys(), ["c1", "c2"]);
@@ -408,10 +409,10 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     let now = world.now();
     let mut engine: Engine<EntriesReply> = Engine::new(1, Limits::default());
     let verbs = [
-        EntriesVerb::Store { entry: entry("mood", "tired", "conversation"), base: None },
-        EntriesVerb::Get { key: "mood".into() },
-        EntriesVerb::Forget { key: "mood".into(), base: None },
-        EntriesVerb::Store { entry: entry("mood", "fresh", "conversation"), base: None },
+        EntriesVerb::StoreEntry(StoreEntry { entry: entry("mood", "tired", "conversation"), base: None }),
+        EntriesVerb::GetEntry(GetEntry { key: "mood".into() }),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: "mood".into(), base: None }),
+        EntriesVerb::StoreEntry(StoreEntry { entry: entry("mood", "fresh", "conversation"), base: None }),
     ];
     for (id, verb) in (1..).zip(verbs) {
         let entries = world.entries.clone();
@@ -424,11 +425,11 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "fresh");
     assert_eq!(world.find("fresh", Some("r")), ["mood"]);
     assert_eq!(world.hydrate(100, None).entries, []);
-    world.save("r", EntriesVerb::CloseRun).unwrap();
+    world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
     assert_eq!(world.store.names(), ["agents/a/fence"]);
-    let gone = world.in_run("r", EntriesVerb::Get { key: "mood".into() }).unwrap_err();
+    let gone = world.in_run("r", EntriesVerb::GetEntry(GetEntry { key: "mood".into() })).unwrap_err();
     assert_eq!(gone.message, "no run `r` is open");
-    let outside = world.run(EntriesVerb::Store { entry: entry("k", "v", "conversation"), base: None });
+    let outside = world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), base: None }));
     assert_eq!(outside.unwrap_err().message, "entries of a conversation live in a run alone");
 }
 
@@ -707,13 +708,16 @@ fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
         .collect();
     let states = world.import(&files, ImportMode::Upsert);
     assert!(states.iter().all(|state| *state == ImportState::Upserted));
-    let EntriesReply::Exported(page) = world.run(EntriesVerb::Export { forgotten: false, cursor: None }).unwrap()
+    let EntriesReply::ExportEntries(page) =
+        world.run(EntriesVerb::ExportEntries(ExportEntries { forgotten: false, cursor: None })).unwrap()
     else {
         panic!()
     };
     assert_eq!((page.files.len(), page.total, page.next.as_deref()), (1_024, 1_030, Some("core/k1023.md")));
     assert_eq!(world.export(false), files);
-    let refused = world.run(EntriesVerb::Export { forgotten: false, cursor: Some("../x".into()) }).unwrap_err();
+    let refused = world
+        .run(EntriesVerb::ExportEntries(ExportEntries { forgotten: false, cursor: Some("../x".into()) }))
+        .unwrap_err();
     assert_eq!(refused.message, "`../x` is no cursor");
 }
 
@@ -721,7 +725,7 @@ fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
 fn an_import_of_too_much_is_refused_as_a_whole() {
     let mut world = World::new();
     let file = |bytes: usize| ImportFile { path: "core/k.md".into(), content: Ok(alloc::vec![b'x'; bytes]) };
-    let request = |files| ImportRequest { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
+    let request = |files| ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
     let earlier = ImportedFile { path: "x".into(), key: None, shared: false, state: ImportState::Unchanged };
     for (request, message) in [
         (request(alloc::vec![file(1); 1_025]), "1025 files of one command, the limit is 1024: 1 too many"),
@@ -730,11 +734,11 @@ fn an_import_of_too_much_is_refused_as_a_whole() {
             "4456448 bytes of one command, the limit is 4194304: 262144 too many",
         ),
         (
-            ImportRequest { earlier: alloc::vec![earlier; 65_536], ..request(alloc::vec![file(1)]) },
+            ImportEntries { earlier: alloc::vec![earlier; 65_536], ..request(alloc::vec![file(1)]) },
             "65537 files of the import, the limit is 65536: 1 too many",
         ),
     ] {
-        let refused = world.run(EntriesVerb::Import(request)).unwrap_err();
+        let refused = world.run(EntriesVerb::ImportEntries(request)).unwrap_err();
         assert_eq!((refused.code, refused.message.as_str()), (ErrorCode::TooLarge, message));
     }
     assert_eq!(world.store.names(), Vec::<&str>::new());
@@ -747,7 +751,7 @@ proptest! {
     ) {
         let mut world = World::new();
         for (key, content, category) in &entries {
-            let _ = world.run(EntriesVerb::Store { entry: entry(key, content, category), base: None });
+            let _ = world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry(key, content, category), base: None }));
         }
         let exported = world.export(true);
         let mut fresh = World::new();
@@ -790,11 +794,11 @@ fn l_a_checkpoint_names_what_it_has_left_and_the_next_one_stores_it() {
     for i in 0..20 {
         world.hold("r", &format!("k{i:03}"), &"x".repeat(16_384), "c").unwrap();
     }
-    let first = world.save("r", EntriesVerb::Checkpoint).unwrap();
+    let first = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
     assert_eq!((first.stored.len(), first.truncated.len()), (15, 5));
     assert_eq!(first.truncated[0], "k015");
     assert_eq!(first.message, "15 stored, 5 left for the next checkpoint");
-    let last = world.save("r", EntriesVerb::CloseRun).unwrap();
+    let last = world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
     assert_eq!((last.stored.len(), last.truncated.len()), (5, 0));
     assert_eq!(world.keys().len(), 20);
 }
@@ -823,7 +827,7 @@ fn n_the_cold_tail_is_reached_from_a_run() {
     world.open("r", 1).unwrap();
     assert_eq!(world.hydrate(9, Some("r")).entries.len(), 1);
     assert_eq!(world.find("lighthouse", Some("r")), ["cold"]);
-    assert!(world.in_run("r", EntriesVerb::Get { key: "cold".into() }).is_ok());
+    assert!(world.in_run("r", EntriesVerb::GetEntry(GetEntry { key: "cold".into() })).is_ok());
 }
 
 #[test]
@@ -834,7 +838,7 @@ fn a_run_is_seen_by_itself_alone_until_its_checkpoint() {
     world.hold("r", "k", "new", "core").unwrap();
     assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "new");
     assert_eq!(world.get("k").unwrap().content, "old");
-    world.save("r", EntriesVerb::Checkpoint).unwrap();
+    world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
     assert_eq!(world.get("k").unwrap().content, "new");
 }
 
@@ -849,7 +853,11 @@ fn an_older_fence_is_refused_and_writes_nothing() {
     world.keep("l", "v", "core");
     world.entries = held_by;
     let before = world.store.writes.len();
-    for verb in [EntriesVerb::Checkpoint, EntriesVerb::CloseRun, EntriesVerb::Forget { key: "l".into(), base: None }] {
+    for verb in [
+        EntriesVerb::Checkpoint(Checkpoint),
+        EntriesVerb::CloseRun(CloseRun),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: "l".into(), base: None }),
+    ] {
         let refused = world.in_run("old", verb).unwrap_err();
         assert_eq!(refused.code, ErrorCode::StaleFence);
         assert_eq!(refused.message, "UZ-RUN-005: run `old` has the fence 1, a newer one has 2");
@@ -866,7 +874,7 @@ fn what_others_changed_during_a_run_is_not_written_over() {
     world.open("r", 1).unwrap();
     world.hold("r", "k", "of the run", "core").unwrap();
     world.keep("k", "of a person", "core");
-    let saved = world.save("r", EntriesVerb::Checkpoint).unwrap();
+    let saved = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
     assert_eq!(saved.skipped[0].reason, "it was changed by others during the run");
     assert_eq!(world.get("k").unwrap().content, "of a person");
 }
@@ -879,11 +887,11 @@ fn a_checkpoint_that_fails_goes_on_where_it_stopped() {
         world.hold("r", key, "v", "core").unwrap();
     }
     world.store.dies_after = Some(world.store.writes.len() + 2);
-    let failed = world.save("r", EntriesVerb::Checkpoint).unwrap_err();
+    let failed = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap_err();
     assert_eq!(failed.code, ErrorCode::MemoryUnavailable);
     assert!(failed.message.starts_with("UZ-MEM-003: "), "{}", failed.message);
     world.store.dies_after = None;
-    assert_eq!(world.save("r", EntriesVerb::Checkpoint).unwrap().stored, ["c"]);
+    assert_eq!(world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap().stored, ["c"]);
     assert_eq!(world.keys(), ["a", "b", "c"]);
 }
 
@@ -931,7 +939,7 @@ fn a_move_between_categories_keeps_what_a_person_wrote() {
 
 #[test]
 fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_next_store() {
-    let moved = || EntriesVerb::Store { entry: entry("k", "w", "daily"), base: None };
+    let moved = || EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "w", "daily"), base: None });
     for steps in 0..8 {
         let mut world = World::new();
         world.keep("k", "v", "core");
@@ -960,9 +968,11 @@ fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesVerb]) -> 
 }
 
 fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesVerb> {
-    let store = |category: &&str| EntriesVerb::Store {
-        entry: entry("k", &format!("in {category}"), category),
-        base: base.map(String::from),
+    let store = |category: &&str| {
+        EntriesVerb::StoreEntry(StoreEntry {
+            entry: entry("k", &format!("in {category}"), category),
+            base: base.map(String::from),
+        })
     };
     categories.iter().map(store).collect()
 }
@@ -1015,7 +1025,7 @@ fn a_store_and_a_forget_at_once_leave_one_file() {
         let mut world = World::new();
         world.keep("k", "before", "core");
         let mut verbs = stores(&["daily"], None);
-        verbs.push(EntriesVerb::Forget { key: "k".into(), base: None });
+        verbs.push(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None }));
         let now = world.now();
         let replies = race(&mut world.store, seed, now, &verbs);
         assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");
@@ -1050,7 +1060,9 @@ fn a_purge_removes_every_outdated_file_of_a_key() {
         world.store.put(&format!("agents/a/entries/{place}/k.md"), file(day));
     }
     assert_eq!(world.list(EntryFilter::default()).problems.len(), 2);
-    let EntriesReply::Purged(reply) = world.run(EntriesVerb::Purge { key: Some("k".into()) }).unwrap() else {
+    let EntriesReply::PurgeEntries(reply) =
+        world.run(EntriesVerb::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap()
+    else {
         panic!("no purge")
     };
     assert_eq!((reply.purged, reply.message.as_str()), (Vec::new(), "Removed 2 outdated files of k"));
@@ -1065,7 +1077,7 @@ fn what_was_overwritten_can_be_restored_and_the_restore_undone() {
     world.keep("k", "one", "core");
     world.seconds += 1;
     world.keep("k", "two", "core");
-    let restore = || EntriesVerb::Restore { key: "k".into() };
+    let restore = || EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() });
     for content in ["one", "two", "one"] {
         world.seconds += 1;
         let reply = stored(world.run(restore()));
@@ -1082,7 +1094,7 @@ fn what_was_overwritten_by_a_move_comes_back_under_the_new_category() {
     let mut world = World::new();
     world.keep("k", "one", "core");
     world.keep("k", "two", "daily");
-    stored(world.run(EntriesVerb::Restore { key: "k".into() }));
+    stored(world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })));
     let found = world.get("k").unwrap();
     assert_eq!((found.content.as_str(), found.category.as_str()), ("one", "daily"));
     assert_eq!(world.store.names(), ["agents/a/entries/daily/k.bak", "agents/a/entries/daily/k.md"]);
@@ -1093,10 +1105,10 @@ fn what_was_forgotten_can_be_restored() {
     let mut world = World::new();
     world.keep("k", "one", "core");
     world.forget("k");
-    let reply = stored(world.run(EntriesVerb::Restore { key: "k".into() }));
+    let reply = stored(world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })));
     assert_eq!((reply.state, reply.message.as_str()), (StoreState::Stored, "Restored k, which was forgotten"));
     assert_eq!(world.get("k").unwrap().content, "one");
-    let none = world.run(EntriesVerb::Restore { key: "k".into() }).unwrap_err();
+    let none = world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })).unwrap_err();
     assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "there is no backup of `k`"));
 }
 
@@ -1106,7 +1118,7 @@ fn a_restore_of_an_entry_that_is_cut_short_loses_neither_text() {
         let mut world = World::new();
         world.keep("k", "one", "core");
         world.keep("k", "two", "core");
-        let restore = || EntriesVerb::Restore { key: "k".into() };
+        let restore = || EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() });
         world.store.dies_after = Some(world.store.writes.len() + steps);
         let _ = world.run(restore());
         world.store.dies_after = None;
@@ -1145,12 +1157,13 @@ fn a_file_that_is_no_entry_is_named_and_never_written_over() {
     world.store.put(K, broken.into());
     let listed = world.list(EntryFilter::default());
     assert_eq!((listed.total, listed.problems[0].path.as_str()), (0, K));
-    let refused = world.run(EntriesVerb::Store { entry: entry("k", "v", "core"), base: None }).unwrap_err();
+    let refused =
+        world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
     assert!(refused.message.starts_with(&format!("{K} cannot be read as an entry: line ")), "{}", refused.message);
     assert_eq!(world.store.text(K), broken);
     assert!(world.get("k").unwrap_err().help.contains("is no entry"));
     world.store.put(K, alloc::vec![0xff, 0xfe]);
-    assert!(world.run(EntriesVerb::Store { entry: entry("k", "v", "core"), base: None }).is_err());
+    assert!(world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).is_err());
     assert_eq!(world.list(EntryFilter::default()).problems[0].message, "not UTF-8 text");
 }
 
@@ -1158,7 +1171,8 @@ fn a_file_that_is_no_entry_is_named_and_never_written_over() {
 fn a_file_that_another_key_has_is_not_written_over() {
     let mut world = World::new();
     world.store.put(K, b"---\nkey: other\n---\n\nv".to_vec());
-    let refused = world.run(EntriesVerb::Store { entry: entry("k", "v", "core"), base: None }).unwrap_err();
+    let refused =
+        world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
     assert_eq!(refused.message, format!("{K} has the key `other`, not `k`"));
     assert_eq!(world.get("other").unwrap().path, K);
     assert_eq!(world.keep("other", "w", "core").path, K);
@@ -1195,13 +1209,14 @@ fn a_base_that_does_not_hold_is_a_conflict() {
     let mut world = World::new();
     let first = world.keep("k", "v", "core");
     world.keep("k", "w", "core");
-    let stale = |base: &str| EntriesVerb::Store { entry: entry("k", "x", "core"), base: Some(base.into()) };
+    let stale =
+        |base: &str| EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "x", "core"), base: Some(base.into()) });
     let reply = stored(world.run(stale(&first.version)));
     assert_eq!(reply.state, StoreState::Conflict);
     assert_eq!(stored(world.run(stale(&reply.version))).state, StoreState::Updated);
-    let absent = EntriesVerb::Store { entry: entry("l", "x", "core"), base: Some("0".into()) };
+    let absent = EntriesVerb::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), base: Some("0".into()) });
     assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
-    let forget = EntriesVerb::Forget { key: "k".into(), base: Some(first.version) };
+    let forget = EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: Some(first.version) });
     assert_eq!(world.run(forget).unwrap_err().code, ErrorCode::Contention);
 }
 
@@ -1237,9 +1252,9 @@ fn explain_says_why_of_every_entry() {
     world.keep("core", "0123456789", "core");
     world.keep("big", &"x".repeat(100), "notes");
     world.keep("n", "v", "notes");
-    let request = HydrateRequest { max_bytes: 25, policy: Policy::Greedy };
-    let verb = EntriesVerb::Explain { request, key: None };
-    let EntriesReply::Explained(reply) = world.run(verb).unwrap() else { panic!("no explanation") };
+    let request = Hydrate { max_bytes: 25, policy: Policy::Greedy };
+    let verb = EntriesVerb::Explain(Explain { request, key: None });
+    let EntriesReply::Explain(reply) = world.run(verb).unwrap() else { panic!("no explanation") };
     let said: Vec<String> = reply
         .entries
         .iter()
@@ -1247,10 +1262,10 @@ fn explain_says_why_of_every_entry() {
         .collect();
     // The daily entry went with the stores after it.
     assert_eq!(said, ["core 1 18 18 in", "n 1 7 25 in", "big 2 108 25 larger-than-budget"]);
-    let one = EntriesVerb::Explain { request, key: Some("n".into()) };
-    let EntriesReply::Explained(reply) = world.run(one).unwrap() else { panic!("no explanation") };
+    let one = EntriesVerb::Explain(Explain { request, key: Some("n".into()) });
+    let EntriesReply::Explain(reply) = world.run(one).unwrap() else { panic!("no explanation") };
     assert_eq!((reply.entries.len(), reply.bytes), (1, 25));
-    let none = EntriesVerb::Explain { request, key: Some("x".into()) };
+    let none = EntriesVerb::Explain(Explain { request, key: Some("x".into()) });
     assert_eq!(world.run(none).unwrap_err().code, ErrorCode::EntryNotFound);
 }
 
@@ -1260,6 +1275,7 @@ fn a_memory_without_an_agent_has_no_entries() {
     world.entries = Arc::new(Entries::new(None).unwrap());
     let refused = world.get("k").unwrap_err();
     assert_eq!(refused.message, "this memory was opened without an agent");
-    let alone = World::capped(9).run(EntriesVerb::Store { entry: entry("k", "v", "workspace"), base: None });
+    let alone =
+        World::capped(9).run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "workspace"), base: None }));
     assert_eq!(alone.unwrap_err().message, "this memory was opened without a workspace");
 }

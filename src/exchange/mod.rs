@@ -34,6 +34,7 @@ use crate::entries::{
 };
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run, family, scoped};
 use crate::store::utc_text;
 use crate::trust::Provenance;
 
@@ -154,41 +155,21 @@ impl Format {
     }
 }
 
-/// A command of the exchange. Whose entries they are is decided by the configuration; what is named here can
+/// A command of the exchange with its scope. Whose entries they are is decided by the configuration; what is named here can
 /// only confirm it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExchangeCommand {
+pub struct ExchangeCommand<R = ExchangeVerb> {
     /// The agent; `None` for that of the configuration.
     pub agent: Option<String>,
-    /// The workspace; likewise.
+    /// The workspace; `None` for that of the configuration.
     pub workspace: Option<String>,
-    /// What to do.
-    pub verb: ExchangeVerb,
+    /// [`ImportFrom`], [`ExportTo`], or either of them.
+    pub verb: R,
 }
 
-/// What can be done.
+/// Takes files of another format in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ExchangeVerb {
-    /// Takes files of another format in.
-    ImportFrom(ImportFromRequest),
-    /// Gives the files that another agent reads.
-    ExportTo(ExportToRequest),
-}
-
-/// What came of an [`ExchangeCommand`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ExchangeReply {
-    /// Of `ImportFrom`.
-    Imported(ImportFromReply),
-    /// Of `ExportTo`.
-    Exported(ExportToReply),
-}
-
-/// Files of another format to take in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportFromRequest {
+pub struct ImportFrom {
     /// What they are.
     pub format: Format,
     /// Where they are, as the sources of the entries are to say it; at most [`MAX_ORIGIN_BYTES`]. The same place
@@ -241,7 +222,7 @@ pub struct RejectedPart {
 
 /// What to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExportToRequest {
+pub struct ExportTo {
     /// The format.
     pub format: Format,
     /// Entries that are forgotten, too, where the format can say so.
@@ -299,20 +280,16 @@ pub struct Loss {
     pub reason: String,
 }
 
-impl ExchangeCommand {
+impl<R> ExchangeCommand<R> {
     /// A command in the scope of the configuration.
     #[must_use]
-    pub fn new(verb: ExchangeVerb) -> Self {
+    pub fn new(verb: R) -> Self {
         Self { agent: None, workspace: None, verb }
     }
 
-    /// The name of the command, as its context keys begin.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match &self.verb {
-            ExchangeVerb::ImportFrom(_) => "import-from",
-            ExchangeVerb::ExportTo(_) => "export-to",
-        }
+    /// The same scope for what `change` makes of the command.
+    pub(crate) fn map<S>(self, change: impl FnOnce(R) -> S) -> ExchangeCommand<S> {
+        ExchangeCommand { agent: self.agent, workspace: self.workspace, verb: change(self.verb) }
     }
 }
 
@@ -437,42 +414,99 @@ pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result
     Ok((exported.files, losses))
 }
 
+impl Request for ImportFrom {
+    type Reply = ImportFromReply;
+    const NAME: &'static str = "import-from";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let content = Ok(format!("- **new**: text\n- **{name}**: another text\n").into_bytes());
+        alloc::vec![Self {
+            format: Format::OpenClaw,
+            origin: "there".into(),
+            files: alloc::vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
+            others: Vec::new(),
+            dry_run: false,
+            earlier: Vec::new(),
+            provenance: None,
+        }]
+    }
+}
+
+impl Request for ExportTo {
+    type Reply = ExportToReply;
+    const NAME: &'static str = "export-to";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        let export = |format| Self { format, forgotten: false, unapproved: false, cursor: None };
+        [Format::JsonLines, Format::ClaudeCode].map(export).to_vec()
+    }
+}
+
+/// The parts of a memory that the commands of the exchange share, and the scope that one names.
+pub(crate) struct ExchangeCall<'a> {
+    call: &'a Call,
+    entries: &'a Entries,
+    agent: Option<&'a str>,
+    workspace: Option<&'a str>,
+}
+
+family! {
+    "exchange" in Exchange, run with ExchangeCall<'_>;
+    /// What can be done in the exchange, whatever the scope.
+    ExchangeVerb =>
+    /// The reply of an [`ExchangeVerb`].
+    ExchangeReply {
+        ImportFrom,
+        ExportTo,
+    }
+}
+
+scoped! { ExchangeCommand of ExchangeVerb in Exchange }
+
 /// Runs a command.
 pub(crate) async fn run(call: &Call, entries: &Entries, command: ExchangeCommand) -> Result<ExchangeReply, Error> {
     let ExchangeCommand { agent, workspace, verb } = command;
-    let (agent, workspace) = (agent.as_deref(), workspace.as_deref());
-    Ok(match verb {
-        ExchangeVerb::ImportFrom(request) => {
-            check_sizes(&request)?;
-            let (found, rejected) = read_files(request.format, &request.files, &request.others);
-            let adoption = Adoption {
-                format: request.format.name(),
-                origin: &request.origin,
-                entries: found,
-                earlier: &request.earlier,
-                dry_run: request.dry_run,
-                provenance: request.provenance,
-            };
-            let adopted = entries::adopt(call, entries, agent, workspace, adoption).await?;
-            ExchangeReply::Imported(ImportFromReply { entries: adopted, rejected })
+    verb.run(&ExchangeCall { call, entries, agent: agent.as_deref(), workspace: workspace.as_deref() }).await
+}
+
+impl Run<ExchangeCall<'_>> for ImportFrom {
+    async fn run(self, with: &ExchangeCall<'_>) -> Result<ImportFromReply, Error> {
+        check_sizes(&self)?;
+        let (found, rejected) = read_files(self.format, &self.files, &self.others);
+        let adoption = Adoption {
+            format: self.format.name(),
+            origin: &self.origin,
+            entries: found,
+            earlier: &self.earlier,
+            dry_run: self.dry_run,
+            provenance: self.provenance,
+        };
+        let entries = entries::adopt(with.call, with.entries, with.agent, with.workspace, adoption).await?;
+        Ok(ImportFromReply { entries, rejected })
+    }
+}
+
+impl Run<ExchangeCall<'_>> for ExportTo {
+    async fn run(self, with: &ExchangeCall<'_>) -> Result<ExportToReply, Error> {
+        let Self { format, forgotten, unapproved, cursor } = self;
+        let dumped = entries::dump(with.call, with.entries, with.agent, with.workspace, forgotten).await?;
+        let (mut dumped, problems) = dumped;
+        let mut left_out = Vec::new();
+        if !unapproved && format != Format::JsonLines {
+            left_out = leave_out_unapproved(&mut dumped);
         }
-        ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, unapproved, cursor }) => {
-            let (mut dumped, problems) = entries::dump(call, entries, agent, workspace, forgotten).await?;
-            let mut left_out = Vec::new();
-            if !unapproved && format != Format::JsonLines {
-                left_out = leave_out_unapproved(&mut dumped);
-            }
-            let (files, mut losses) = write_files(format, &dumped, call.now.epoch_nanoseconds())?;
-            losses.splice(0..0, left_out);
-            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let unapproved = dumped.iter().filter(|entry| entry.standing.unapproved().is_some()).count();
-            let first = cursor.is_none();
-            let page = page(&files, cursor.as_deref())?;
-            let (losses, problems) = if first { (losses, problems) } else { (Vec::new(), Vec::new()) };
-            let (entries, unapproved) = (count(dumped.len()), count(unapproved));
-            ExchangeReply::Exported(ExportToReply { entries, unapproved, losses, problems, ..page })
-        }
-    })
+        let (files, mut losses) = write_files(format, &dumped, with.call.now.epoch_nanoseconds())?;
+        losses.splice(0..0, left_out);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let unapproved = dumped.iter().filter(|entry| entry.standing.unapproved().is_some()).count();
+        let first = cursor.is_none();
+        let page = page(&files, cursor.as_deref())?;
+        let (losses, problems) = if first { (losses, problems) } else { (Vec::new(), Vec::new()) };
+        let (entries, unapproved) = (count(dumped.len()), count(unapproved));
+        Ok(ExportToReply { entries, unapproved, losses, problems, ..page })
+    }
 }
 
 /// Takes out what nobody has approved, and says so of each: whoever reads the files would take it for trusted text.
@@ -530,7 +564,7 @@ fn place_of(cursor: &str, digest: &str) -> Result<(usize, usize), Error> {
     Ok((place, offset))
 }
 
-fn check_sizes(request: &ImportFromRequest) -> Result<(), Error> {
+fn check_sizes(request: &ImportFrom) -> Result<(), Error> {
     let bytes = request.files.iter().filter_map(|file| Some(file.content.as_ref().ok()?.len())).sum();
     for (what, given, limit) in [
         ("files of one command", request.files.len(), MAX_IMPORT_FILES),

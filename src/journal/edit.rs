@@ -1,14 +1,72 @@
 //! `edit`: replace the one occurrence of a text, or delete a note.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use super::backup;
-use super::{EditChange, EditReply, MAX_WRITE_BYTES, Target};
+use super::target::Target;
+use super::types::{BackupReply, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
+use crate::catalogue::SAMPLE_TEXT;
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, Screen};
+
+/// Changes a target in one place, or deletes a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The target.
+    pub target: Target,
+    /// The change.
+    pub change: EditChange,
+}
+
+/// What an edit did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditReply {
+    /// The file.
+    pub path: String,
+    /// What became of the text that was replaced.
+    pub backup: BackupReply,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+impl Request for Edit {
+    type Reply = EditReply;
+    const NAME: &'static str = "edit";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let replace = |target| {
+            let change = EditChange::Replace { old: SAMPLE_TEXT.into(), new: "another text".into() };
+            Self { target, change }
+        };
+        let deleted = Self { target: Target::Note(name.into()), change: EditChange::Delete };
+        Target::samples(name).into_iter().map(replace).chain([deleted]).collect()
+    }
+}
+
+impl Run<JournalCall<'_>> for Edit {
+    async fn run(self, with: &JournalCall<'_>) -> Result<EditReply, Error> {
+        let call = with.call;
+        let change = screened_change(&call.screen, self.change)?;
+        let mut reply = edit(call, &self.target, &change, Backups::Off).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}
+
+/// The change as the policy lets it be stored.
+pub(super) fn screened_change(screen: &Screen, change: EditChange) -> Result<EditChange, Error> {
+    Ok(match change {
+        EditChange::Replace { old, new } if !new.is_empty() => {
+            EditChange::Replace { old, new: screened(screen, "new text", new)? }
+        }
+        other => other,
+    })
+}
 
 /// Applies a change to a target.
 ///
@@ -32,7 +90,7 @@ pub(super) async fn edit(
         EditChange::Delete => ("Deleted", delete(call, target, is_kept, &path).await?),
     };
     let path = call.scope.shown(&path);
-    let backup = backup::reply(call, backup);
+    let backup = BackupReply::of(call, backup);
     let message = ForModel::escaped(&format!("{verb} {path}{}", backup.warning()));
     Ok(EditReply { message, path, backup })
 }

@@ -1,18 +1,47 @@
-//! `read`, `list` and `status`: looking without changing.
+//! `read`: a part of a target.
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use super::{FileState, ListReply, ListedFile, ReadReply, StatusReply, Target};
-use crate::document::{head, is_open_item};
-use crate::engine::{Call, Loaded, load};
-use crate::order;
-use crate::protocol::{EntryKind, Error, ReadOutcome};
-use crate::search::{FolderScope, SkipReason, Skipped, TRUNCATED, list_markdown};
-use crate::store::{LONG_TERM_FILE, Layout, RelPath};
+use super::target::Target;
+use super::types::{FileState, JournalCall, ReadReply};
+use crate::document::head;
+use crate::engine::Call;
+use crate::protocol::{Error, ReadOutcome};
+use crate::request::{Effect, Request, Run};
+use crate::search::TRUNCATED;
+use crate::store::RelPath;
 
 /// A character of UTF-8 has at most this many bytes behind its first.
 const MAX_CONTINUATION_BYTES: u32 = 3;
+
+/// Reads a part of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The target.
+    pub target: Target,
+    /// Where to start, in bytes.
+    pub offset: u64,
+    /// The most bytes to give.
+    pub max_bytes: u32,
+}
+
+impl Request for Read {
+    type Reply = ReadReply;
+    const NAME: &'static str = "read";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        Target::samples(name).into_iter().map(|target| Self { target, offset: 0, max_bytes: 4000 }).collect()
+    }
+}
+
+impl Run<JournalCall<'_>> for Read {
+    async fn run(self, with: &JournalCall<'_>) -> Result<ReadReply, Error> {
+        read(with.call, &self.target, self.offset, self.max_bytes).await
+    }
+}
 
 /// Reads a part of a target: at most `max_bytes` from `offset` on, cut on character boundaries.
 pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
@@ -88,83 +117,11 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
     }
 }
 
-/// Every file that `search` covers, sorted by path.
-pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
-    let mut reply = ListReply::default();
-    for entry in list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await? {
-        let path = call.scope.shown(&entry.path);
-        if entry.kind == EntryKind::Directory && Layout::is_other_memory(&entry.path) {
-            reply.skipped.push(Skipped { path, reason: SkipReason::OtherMemory });
-            continue;
-        }
-        if !call.scope.layout.is_journal(&entry.path) {
-            continue;
-        }
-        if entry.kind == EntryKind::File {
-            reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });
-        } else {
-            reply.skipped.push(Skipped { path, reason: SkipReason::NotRegular });
-        }
-    }
-    order::sort_slice(&mut reply.files, |a, b| a.path.cmp(&b.path));
-    Ok(reply)
-}
-
-/// The sizes of what is always at hand.
-pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
-    let layout = &call.scope.layout;
-    let long_term = size(call, layout.shared_long_term()).await?;
-    let of_project = match layout.project_long_term() {
-        Some(path) => size(call, path).await?,
-        None => None,
-    };
-    let scratchpad = text_of(call, layout.scratchpad()).await?;
-    let today = text_of(call, &layout.daily(call.now.date())).await?;
-    let count = |text: &str, counts: fn(&str) -> bool| {
-        u32::try_from(text.lines().filter(|line| counts(line)).count()).unwrap_or(u32::MAX)
-    };
-    let open_items = count(&scratchpad, is_open_item);
-    let today_entries = count(&today, |line| line.starts_with("### "));
-    let size_of = |what: &str, size: Option<u64>| {
-        size.map_or_else(|| format!("{what}: (not created)"), |size| format!("{what}: {size}B"))
-    };
-    // Where the shared file is the one that is written, a line for the other one says something only if it is there.
-    let names_project = of_project.is_some() || layout.project_long_term() == Some(layout.long_term());
-    let mut text = alloc::vec![size_of(LONG_TERM_FILE, long_term)];
-    text.extend(names_project.then(|| size_of("MEMORY.md of the project", of_project)));
-    text.extend([
-        match open_items {
-            0 => "scratchpad: (empty)".to_string(),
-            items => format!("scratchpad: {items} open item(s)"),
-        },
-        match today_entries {
-            0 => "today: (no entries)".to_string(),
-            entries => format!("today: {entries} entry(s)"),
-        },
-    ]);
-    Ok(StatusReply {
-        long_term_bytes: long_term,
-        project_long_term_bytes: of_project,
-        open_items,
-        today_entries,
-        text: text.join("\n"),
-    })
-}
-
 /// The size of a file in bytes; `None` where there is none.
 pub(super) async fn size(call: &Call, path: &RelPath) -> Result<Option<u64>, Error> {
     match call.fs.read(path, 0, 0).await.map_err(|error| Error::storage(Some(path), &error))? {
         ReadOutcome::Content(content) => Ok(Some(content.size)),
         ReadOutcome::Absent | ReadOutcome::Unchanged => Ok(None),
-    }
-}
-
-async fn text_of(call: &Call, path: &RelPath) -> Result<String, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    match load(&call.fs, path, limit).await? {
-        Loaded::Absent => Ok(String::new()),
-        Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| Error::not_text(path)),
-        Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
     }
 }
 

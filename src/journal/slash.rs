@@ -6,14 +6,22 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
-use super::{
-    DEFAULT_READ_BYTES, EditChange, FileState, SearchRequest, Target, TargetRole, WriteMode, backup, edit, find, read,
-    write,
-};
+use super::edit::{edit, screened_change};
+use super::list::list;
+use super::read::{read, size};
+use super::restore::restore_file;
+use super::search::{Search, search};
+use super::status::status;
+use super::target::{Target, TargetRole};
+use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JournalCall, WriteMode, screened};
+use super::write::{OverLimit, write};
+use crate::catalogue::SAMPLE_TEXT;
 use crate::engine::{Backups, Call};
 use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
 use crate::search::Corpus;
 
 /// The help of the error for a line that is not a command.
@@ -24,6 +32,57 @@ const SHOWN: u32 = 4000;
 
 /// What stands between the old and the new text of an edit.
 const BECOMES: &str = "=>";
+
+/// Runs a `/memory` command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slash {
+    /// The line, with or without `/memory` before it.
+    pub line: String,
+}
+
+/// The answer to a `/memory` command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlashReply {
+    /// Text for a person.
+    pub text: String,
+}
+
+impl Request for Slash {
+    type Reply = SlashReply;
+    const NAME: &'static str = "slash";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let lines = [
+            String::new(),
+            format!("/memory search {SAMPLE_TEXT}"),
+            format!("/memory read note:{name}"),
+            format!("/memory write note:\"{name}\" a new line"),
+            format!("/memory clear note:{name}"),
+        ];
+        lines.map(|line| Self { line }).to_vec()
+    }
+}
+
+impl Run<JournalCall<'_>> for Slash {
+    async fn run(self, with: &JournalCall<'_>) -> Result<SlashReply, Error> {
+        let call = with.call;
+        let command = screened_command(call, SlashCommand::parse(&self.line)?)?;
+        let mut text = run(call, with.corpus, command).await?;
+        text.push_str(&call.screen.told());
+        Ok(SlashReply { text })
+    }
+}
+
+/// The command as it may be run.
+fn screened_command(call: &Call, command: SlashCommand) -> Result<SlashCommand, Error> {
+    let screen = &call.screen;
+    Ok(match command {
+        SlashCommand::Write(target, text) => SlashCommand::Write(target, screened(screen, "text", text)?),
+        SlashCommand::Edit(target, change) => SlashCommand::Edit(target, screened_change(screen, change)?),
+        other => other,
+    })
+}
 
 /// A `/memory` command.
 ///
@@ -100,16 +159,12 @@ impl SlashCommand {
 }
 
 /// Runs a command; the reply is text for a person.
-pub(super) async fn run(
-    call: &Call,
-    corpus: &Arc<AtomicRefCell<Corpus>>,
-    command: SlashCommand,
-) -> Result<String, Error> {
+async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCommand) -> Result<String, Error> {
     match command {
-        SlashCommand::Status => Ok(read::status(call).await?.text),
+        SlashCommand::Status => Ok(status(call).await?.text),
         SlashCommand::Search(query) => {
-            let request = SearchRequest { max_bytes: SHOWN, limit: 0, ..SearchRequest::new(query) };
-            let results = find::search(call, corpus, &request).await?;
+            let request = Search { max_bytes: SHOWN, limit: 0, ..Search::new(query) };
+            let results = search(call, corpus, &request).await?;
             if results.total_files == 0 {
                 return Ok(format!("No matches for '{}'.", request.query));
             }
@@ -117,33 +172,35 @@ pub(super) async fn run(
         }
         SlashCommand::Read(target) => show(call, &target).await,
         SlashCommand::List => {
-            let files = read::list(call).await?.files;
+            let files = list(call).await?.files;
             let paths: alloc::vec::Vec<String> = files.into_iter().map(|file| file.path).collect();
             Ok(if paths.is_empty() { "(empty)".to_string() } else { paths.join("\n") })
         }
         SlashCommand::Write(target, text) => {
-            Ok(write::write(call, &target, WriteMode::Append, &text, write::OverLimit::Refuse, Backups::Off)
+            Ok(write(call, &target, WriteMode::Append, &text, OverLimit::Refuse, Backups::Off)
                 .await?
                 .message
                 .into_string())
         }
         SlashCommand::Edit(target, change) => {
-            Ok(edit::edit(call, &target, &change, Backups::Keep).await?.message.into_string())
+            Ok(edit(call, &target, &change, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Editor => {
             let path = call.scope.shown(call.scope.layout.long_term());
             Ok(format!("open {path} in your editor; it is read anew at each command"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {
-            Ok(edit::edit(call, &target, &EditChange::Delete, Backups::Keep).await?.message.into_string())
+            Ok(edit(call, &target, &EditChange::Delete, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Clear(target) => clear(call, &target).await,
-        SlashCommand::Restore(target) => Ok(backup::restore(call, &target).await?.message.into_string()),
+        SlashCommand::Restore(target) => {
+            Ok(restore_file(call, target.changed_path(call)?).await?.message.into_string())
+        }
     }
 }
 
 async fn show(call: &Call, target: &Target) -> Result<String, Error> {
-    let reply = read::read(call, target, 0, DEFAULT_READ_BYTES).await?;
+    let reply = read(call, target, 0, DEFAULT_READ_BYTES).await?;
     match reply.state {
         FileState::Missing => Ok(format!("(empty) {} does not exist", reply.path)),
         FileState::Empty => Ok("(empty)".to_string()),
@@ -162,10 +219,10 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
         return Err(Error::invalid_argument(message, "edit an older log instead"));
     }
     let path = target.path(call)?;
-    if read::size(call, &path).await?.unwrap_or_default() == 0 {
+    if size(call, &path).await?.unwrap_or_default() == 0 {
         return Ok(format!("Nothing to clear in {}", call.scope.shown(&path)));
     }
-    let reply = write::write(call, target, WriteMode::Overwrite, "", write::OverLimit::Refuse, Backups::Keep).await?;
+    let reply = write(call, target, WriteMode::Overwrite, "", OverLimit::Refuse, Backups::Keep).await?;
     let kept = reply.backup.path.map(|backup| format!(" (kept as {backup})")).unwrap_or_default();
     Ok(format!("Cleared {}{kept}", reply.path))
 }

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
@@ -68,6 +69,11 @@ impl Target {
                 Err(Error::invalid_argument(format!("unknown {kind}: {word}"), help))
             }
         }
+    }
+
+    /// Long-term memory, the scratchpad, today's log and the note of this name.
+    pub(super) fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self::LongTerm, Self::Scratchpad, Self::Daily(None), Self::Note(name.into())]
     }
 
     /// The file of the target.

@@ -1,18 +1,61 @@
-//! `write` and `append_daily`.
+//! `write`: text behind what a target holds, or in its place.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::backup::{self, BackupReply};
 use super::dedup::{Novelty, novelty};
 use super::read::size;
-use super::{MAX_WRITE_BYTES, Target, WriteMode, WriteReply};
+use super::target::Target;
+use super::types::{BackupReply, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply, screened};
 use crate::document::head;
 use crate::engine::{Backups, Call, Change, append, append_computed, update};
 use crate::protocol::{Error, ErrorCode, Precondition};
+use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
+
+/// Writes text to a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The target. A daily log is always today's.
+    pub target: Target,
+    /// Behind what is there, or in its place.
+    pub mode: WriteMode,
+    /// The text, at most [`MAX_WRITE_BYTES`].
+    pub content: String,
+    /// Cut a longer text at the limit instead of refusing it; the reply says so.
+    pub truncate: bool,
+}
+
+impl Request for Write {
+    type Reply = WriteReply;
+    const NAME: &'static str = "write";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let write = |target: &Target, mode| Self {
+            target: target.clone(),
+            mode,
+            content: "- a new line".into(),
+            truncate: false,
+        };
+        let targets = Target::samples(name);
+        let modes = |target| [write(target, WriteMode::Append), write(target, WriteMode::Overwrite)];
+        targets.iter().flat_map(modes).collect()
+    }
+}
+
+impl Run<JournalCall<'_>> for Write {
+    async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {
+        let call = with.call;
+        let content = screened(&call.screen, "content", self.content)?;
+        let over_limit = if self.truncate { OverLimit::Cut } else { OverLimit::Refuse };
+        let mut reply = write(call, &self.target, self.mode, &content, over_limit, Backups::Keep).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}
 
 /// The treatment of a text over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +98,7 @@ pub(super) async fn write(
                 Ok(Change::Write(call.screen.file(&path, before, text.into())?, ()))
             })
             .await?;
-            written.backup = backup::reply(call, backup);
+            written.backup = BackupReply::of(call, backup);
         }
         WriteMode::Append if call.scope.layout.is_long_term(&path) => {
             written = append_new_lines(call, &path, text).await?;
@@ -64,16 +107,6 @@ pub(super) async fn write(
     }
     let truncated_from = (text.len() < content.len()).then_some(content.len() as u64);
     Ok(written.reply(&call.scope.shown(&path), truncated_from))
-}
-
-/// Appends an entry to today's log: `### HH:MM — heading` and the trimmed body.
-pub(super) async fn append_daily(call: &Call, heading: &str, body: &str) -> Result<WriteReply, Error> {
-    if let Some(bad) = heading.chars().find(|c| c.is_control()) {
-        let message = format!("heading has the control character U+{:04X}", u32::from(bad));
-        return Err(Error::invalid_argument(message, "a heading is one line; put the rest in the body"));
-    }
-    let entry = format!("\n### {} — {heading}\n{}\n", call.now.hour_minute(), body.trim());
-    write(call, &Target::Daily(None), WriteMode::Append, &entry, OverLimit::Refuse, Backups::Off).await
 }
 
 /// What a write came to.

@@ -14,9 +14,8 @@ use super::run::{Notebook, catch_up, look};
 use super::select::{Graph, LinkTable, Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::{
-    ErrorReply, ForgetReply, InitReply, JournalEntryReply, LinkReply, NoteView, RememberReply, RememberRequest,
-    RenameReply, SUPERSEDES, TodayReply, Warning, create, daily, init, lifecycle, link, rename, screen, slug,
-    tool_summary_note,
+    ErrorReply, ForgetReply, JournalEntryReply, LinkReply, NoteView, Remember, RememberReply, RenameReply,
+    SUPERSEDES, TodayReply, Warning, create, daily, lifecycle, link, rename, slug, tool_summary_note,
 };
 use crate::document::{Frontmatter, Link, Note};
 use crate::engine::Call;
@@ -44,7 +43,7 @@ pub(super) async fn today(call: &Call) -> Result<TodayReply, Error> {
 pub(super) async fn remember(
     call: &Call,
     notebook: &Arc<Notebook>,
-    request: &RememberRequest,
+    request: &Remember,
 ) -> Result<RememberReply, Error> {
     create::checked_title(&request.title)?;
     let config = catch_up(call, notebook).await?;
@@ -64,11 +63,6 @@ pub(super) async fn remember(
     })?;
     let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
     create::remember(call, &config, request, &links, &known).await
-}
-
-/// Makes what a notebook needs and has not.
-pub(super) async fn init(call: &Call) -> Result<InitReply, Error> {
-    init::init(call).await
 }
 
 /// Writes a link at the end of a note, unless it links there.
@@ -246,7 +240,7 @@ pub(super) async fn remember_summary(
     tool: &str,
     summary: &str,
 ) -> Result<RememberReply, Error> {
-    let request = RememberRequest { provenance: Some(screen::of_tool(call)), ..tool_summary_note(tool, summary) };
+    let request = Remember { provenance: Some(call.scope.trust.of_tool()), ..tool_summary_note(tool, summary) };
     remember(call, notebook, &request).await
 }
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::RememberRequest;
+use super::Remember;
 use super::SUPERSEDES;
 use super::config::{NotebookConfig, Warning};
 use super::draft::{Draft, Kind, built_in_template};
@@ -62,7 +62,7 @@ pub enum RememberState {
 pub(crate) async fn remember(
     call: &Call,
     config: &NotebookConfig,
-    request: &RememberRequest,
+    request: &Remember,
     links: &[LinkTarget<'_>],
     known: &[RelPath],
 ) -> Result<RememberReply, Error> {
@@ -311,21 +311,21 @@ mod tests {
     use super::super::testing::{Store, call_at, day, path};
     use super::*;
 
-    fn fact(title: &str, content: &str) -> RememberRequest {
-        RememberRequest {
+    fn fact(title: &str, content: &str) -> Remember {
+        Remember {
             title: title.into(),
             content: content.into(),
             template: "fact".into(),
             tags: alloc::vec!["infra".into()],
-            ..RememberRequest::default()
+            ..Remember::default()
         }
     }
 
-    fn keep(store: &mut Store, request: RememberRequest) -> Result<RememberReply, Error> {
+    fn keep(store: &mut Store, request: Remember) -> Result<RememberReply, Error> {
         keep_in(store, NotebookConfig::default(), request)
     }
 
-    fn keep_in(store: &mut Store, config: NotebookConfig, request: RememberRequest) -> Result<RememberReply, Error> {
+    fn keep_in(store: &mut Store, config: NotebookConfig, request: Remember) -> Result<RememberReply, Error> {
         store.run(|fs| async move { remember(&call_at(fs, day()), &config, &request, &[], &[]).await })
     }
 
@@ -393,7 +393,7 @@ mod tests {
         let mut store = Store::default();
         keep(&mut store, fact("Port", "5433")).expect("made");
         let old = store.text("facts/port.md");
-        let newer = |content: &str| RememberRequest { supersede: true, ..fact("Port", content) };
+        let newer = |content: &str| Remember { supersede: true, ..fact("Port", content) };
         let reply = keep(&mut store, newer("5434")).expect("made");
         assert_eq!(reply.state, RememberState::Superseded("facts/port.md".into()));
         let text = store.text("facts/port-2.md");
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn links_are_written_even_behind_an_open_code_block() {
         let mut store = Store::default();
-        let links = |request: RememberRequest| {
+        let links = |request: Remember| {
             move |fs| async move {
                 let target = LinkTarget { path: "decisions/db.md", title: "DB" };
                 remember(&call_at(fs, day()), &NotebookConfig::default(), &request, &[target], &[]).await
@@ -452,7 +452,7 @@ mod tests {
         assert_eq!((note.title.as_str(), &note.tags), ("Port: 1", &alloc::vec!["infra".to_string()]), "{text}");
         let again = keep_in(&mut store, config.0.clone(), fact("Port: 1", "5433")).expect("known");
         assert_eq!(again.state, RememberState::AlreadyThere);
-        let decision = RememberRequest { template: "decision".into(), ..fact("a [b] ../c", "x") };
+        let decision = Remember { template: "decision".into(), ..fact("a [b] ../c", "x") };
         assert_eq!(keep_in(&mut store, config.0, decision).expect("made").path, "decisions/a-b/c.md");
     }
 
@@ -480,7 +480,7 @@ mod tests {
     #[test]
     fn refused_input_changes_nothing() {
         let mut store = Store::with(&[("runbooks/a.md", "x")]);
-        let request = |title: &str, template: &str| RememberRequest { template: template.into(), ..fact(title, "x") };
+        let request = |title: &str, template: &str| Remember { template: template.into(), ..fact(title, "x") };
         let long = "x".repeat(1_001);
         for bad in [
             request("", "fact"),
@@ -493,8 +493,8 @@ mod tests {
             request("a", "daily"),
             request("a", "templates"),
             request("a", "projects/x/facts"),
-            RememberRequest { content: "x".repeat(65_537), ..fact("a", "") },
-            RememberRequest { tags: alloc::vec!["#".into()], ..fact("a", "") },
+            Remember { content: "x".repeat(65_537), ..fact("a", "") },
+            Remember { tags: alloc::vec!["#".into()], ..fact("a", "") },
         ] {
             let error = keep(&mut store, bad.clone()).expect_err("refused");
             assert!(!error.help.is_empty(), "{bad:?}");
@@ -505,7 +505,7 @@ mod tests {
         assert!(store.writes.is_empty());
         // A note without a title is called by its file.
         assert_eq!(keep(&mut store, request("a", "runbooks")).expect("there").path, "runbooks/a.md");
-        let another = RememberRequest { content: "y".into(), ..request("a", "runbooks") };
+        let another = Remember { content: "y".into(), ..request("a", "runbooks") };
         assert_eq!(keep(&mut store, another).expect("made").path, "runbooks/a-2.md");
     }
 
@@ -514,7 +514,7 @@ mod tests {
         for seed in 0..100 {
             let mut store = Store::default();
             let replies = store.race(8, seed, |fs, i| async move {
-                let request = RememberRequest { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
+                let request = Remember { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
                 remember(&call_at(fs, day()), &NotebookConfig::default(), &request, &[], &[]).await
             });
             let made: Vec<_> = replies.into_iter().map(|reply| reply.expect("no error")).collect();

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::RememberRequest;
+use super::Remember;
 use super::SUPERSEDES;
 use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
 use super::files::{FoundTemplate, below_notebook, check_new_note, list_folder, notebook_file, template_folders};
@@ -82,7 +82,7 @@ impl Kind {
     }
 
     /// What a request asks for.
-    pub(super) async fn of(call: &Call, config: &NotebookConfig, request: &RememberRequest) -> Result<Self, Error> {
+    pub(super) async fn of(call: &Call, config: &NotebookConfig, request: &Remember) -> Result<Self, Error> {
         let mut kind = Self::of_word(call, config, &request.template).await?;
         if let Some(name) = &request.group {
             if config.groups.iter().all(|group| group.name != *name) {

@@ -8,11 +8,10 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::RememberRequest;
+use super::Remember;
 use super::config::NotebookConfig;
 use super::draft::DATE_PATTERN;
 use super::files::{list_folder, notebook_file, one_line, text_of};
-use super::screen;
 use super::slug::slug;
 use super::template::json_string;
 use crate::document::{Note, Value, head, set_field, yaml_string};
@@ -57,7 +56,7 @@ pub struct RecalledMemory {
 
 /// Recalled notes as text for a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MemoryContext {
+pub struct MemoryContextReply {
     /// A section of Markdown; empty where there is nothing to say.
     pub text: ForModel,
     /// How many notes are in it.
@@ -79,11 +78,11 @@ const TITLE: &str = "## Relevant Memories\n";
 /// Every line of a note is indented below its source, and escaped: none can pose as another entry, as a
 /// section of the prompt, or close the block around it.
 #[must_use]
-pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContext {
+pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContextReply {
     let entries: Vec<(ForModel, Vec<Flag>)> = memories.iter().map(entry).collect();
     let all = TITLE.len() + entries.iter().map(|(entry, _)| entry.len()).sum::<usize>();
     let reserved = if all <= max_bytes { 0 } else { left_out_line(memories.len(), max_bytes).len() };
-    let mut context = MemoryContext { text: ForModel::ours(TITLE), ..MemoryContext::default() };
+    let mut context = MemoryContextReply { text: ForModel::ours(TITLE), ..MemoryContextReply::default() };
     for (memory, (entry, flags)) in memories.iter().zip(entries) {
         if context.text.len() + entry.len() + reserved <= max_bytes {
             context.text.push(&entry);
@@ -315,7 +314,7 @@ pub(crate) async fn remember_error(
 
 fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> String {
     let now = moment(call.now);
-    let provenance = screen::of_tool(call);
+    let provenance = call.scope.trust.of_tool();
     // Indented, it is what the tool printed and nothing else: no tag, no link, no heading.
     format!(
         "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\nprovenance: {provenance}\n---\n\n    {}\n",
@@ -344,19 +343,19 @@ fn moment(now: LocalTime) -> String {
 
 /// The note that keeps a summary of what a tool gave, at most [`MAX_SUMMARY_CHARS`] characters of it.
 #[must_use]
-pub fn tool_summary_note(tool: &str, summary: &str) -> RememberRequest {
+pub fn tool_summary_note(tool: &str, summary: &str) -> Remember {
     let summary = summary.trim();
     let kept: String = summary.chars().take(MAX_SUMMARY_CHARS).collect();
     let content = if kept.len() < summary.len() { format!("{} …", kept.trim_end()) } else { kept };
     let first = summary.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
     let tool = one_line(head(tool, MAX_TOOL_BYTES));
     let tool = if tool.is_empty() { "a tool".to_string() } else { tool };
-    RememberRequest {
+    Remember {
         title: format!("Output of {tool}: {}", head(&first, MAX_ERROR_TITLE_BYTES).trim_end()),
         content,
         template: "fact".into(),
         tags: vec!["tool-output".into()],
-        ..RememberRequest::default()
+        ..Remember::default()
     }
 }
 
@@ -380,11 +379,11 @@ mod tests {
         assert_eq!((context.included, context.left_out.len()), (2, 0));
         assert_eq!(
             format_memory_context(&[], 1_000),
-            MemoryContext { text: ForModel::ours(TITLE), ..MemoryContext::default() }.emptied()
+            MemoryContextReply { text: ForModel::ours(TITLE), ..MemoryContextReply::default() }.emptied()
         );
     }
 
-    impl MemoryContext {
+    impl MemoryContextReply {
         fn emptied(mut self) -> Self {
             self.text = ForModel::default();
             self

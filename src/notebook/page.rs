@@ -10,7 +10,7 @@ use super::files::notebook_file;
 use super::run::{Notebook, catch_up, look};
 use super::snapshot::Snapshot;
 use crate::engine::{Call, Loaded, load};
-use crate::journal::{JournalCommand, Target};
+use crate::journal::{Edit, JournalCommand, Read, Target, Write};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 
@@ -24,13 +24,13 @@ pub(crate) async fn locate_page(
     command: JournalCommand,
 ) -> Result<JournalCommand, Error> {
     Ok(match command {
-        JournalCommand::Read { target: Target::Page(name), offset, max_bytes } => {
-            JournalCommand::Read { target: page(call, notebook, &name).await?, offset, max_bytes }
+        JournalCommand::Read(Read { target: Target::Page(name), offset, max_bytes }) => {
+            JournalCommand::Read(Read { target: page(call, notebook, &name).await?, offset, max_bytes })
         }
-        JournalCommand::Edit { target: Target::Page(name), change } => {
-            JournalCommand::Edit { target: page(call, notebook, &name).await?, change }
+        JournalCommand::Edit(Edit { target: Target::Page(name), change }) => {
+            JournalCommand::Edit(Edit { target: page(call, notebook, &name).await?, change })
         }
-        JournalCommand::Write { target: Target::Page(name), .. } if call.scope.kept_file(&name).is_none() => {
+        JournalCommand::Write(Write { target: Target::Page(name), .. }) if call.scope.kept_file(&name).is_none() => {
             let message = format!("a page is not written to at its end, but got the page `{}`", name.escape_debug());
             return Err(Error::invalid_argument(message, "edit the page, or remember a new one"));
         }

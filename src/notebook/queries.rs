@@ -13,7 +13,7 @@ use super::select::{
 };
 use super::snapshot::{Snapshot, line_of};
 use super::{
-    DeadLink, GraphLink, GraphReply, ListNotesReply, ListRequest, Mention, NoteFilter, NoteInfo, RelatedNote, TagCount,
+    DeadLink, GraphLink, GraphReply, ListNotes, ListNotesReply, Mention, NoteFilter, NoteInfo, RelatedNote, TagCount,
 };
 use crate::document::{Link, LinkKind, Value};
 use crate::engine::Call;
@@ -34,7 +34,7 @@ pub(super) fn list(
     call: &Call,
     snapshot: &Snapshot<'_>,
     config: &NotebookConfig,
-    request: &ListRequest,
+    request: &ListNotes,
 ) -> Result<ListNotesReply, Error> {
     let links = link_table(snapshot, request);
     let selected = select(&snapshot.views, request, call.now.timestamp(), &links)?;
@@ -47,7 +47,7 @@ pub(super) fn list(
 }
 
 /// The numbers in the index of the notes that fit a request, in its order.
-pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListRequest) -> Result<Vec<DocId>, Error> {
+pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Vec<DocId>, Error> {
     let links = link_table(snapshot, request);
     let selected = select(&snapshot.views, request, call.now.timestamp(), &links)?;
     Ok(selected.iter().filter_map(|&note| snapshot.ids.get(note).copied()).collect())
@@ -61,7 +61,7 @@ pub(super) fn with_dead_links(snapshot: &Snapshot<'_>, attachments: &Attachments
     ids
 }
 
-fn link_table(snapshot: &Snapshot<'_>, request: &ListRequest) -> LinkTable {
+fn link_table(snapshot: &Snapshot<'_>, request: &ListNotes) -> LinkTable {
     if request.zk_links { LinkTable::zk(&snapshot.views) } else { LinkTable::new(&snapshot.views) }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn graph(
     call: &Call,
     snapshot: &Snapshot<'_>,
     config: &NotebookConfig,
-    request: &ListRequest,
+    request: &ListNotes,
 ) -> Result<GraphReply, Error> {
     let links = link_table(snapshot, request);
     let selected = select(&snapshot.views, request, call.now.timestamp(), &links)?;

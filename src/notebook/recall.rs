@@ -8,7 +8,7 @@ use core::cmp::Ordering;
 
 use super::run::{Notebook, catch_up, known_config, look, read_texts, warnings};
 use super::snapshot::title_or_stem;
-use super::{ListRequest, NoteFilter, RecallHit, RecallReply, RecallRequest, ScorePart, SortBy, SortKey, queries};
+use super::{ListNotes, NoteFilter, Recall, RecallHit, RecallReply, ScorePart, SortBy, SortKey, queries};
 use crate::document::Note;
 use crate::engine::Call;
 use crate::order;
@@ -30,11 +30,7 @@ const SUPERSEDED_WEIGHT: f32 = 0.4;
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Finds notes; brings the index up to date first, unless the host vouches that nothing changed.
-pub(super) async fn recall(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    request: &RecallRequest,
-) -> Result<RecallReply, Error> {
+pub(super) async fn recall(call: &Call, notebook: &Arc<Notebook>, request: &Recall) -> Result<RecallReply, Error> {
     recall_of(call, notebook, request, false).await
 }
 
@@ -42,7 +38,7 @@ pub(super) async fn recall(
 pub(super) async fn recall_approved(
     call: &Call,
     notebook: &Arc<Notebook>,
-    request: &RecallRequest,
+    request: &Recall,
 ) -> Result<RecallReply, Error> {
     recall_of(call, notebook, request, true).await
 }
@@ -50,7 +46,7 @@ pub(super) async fn recall_approved(
 async fn recall_of(
     call: &Call,
     notebook: &Arc<Notebook>,
-    request: &RecallRequest,
+    request: &Recall,
     only_approved: bool,
 ) -> Result<RecallReply, Error> {
     if request.query.len() > MAX_RECALL_BYTES {
@@ -112,7 +108,7 @@ async fn accepted(
     if queries::needs_text(filter) {
         read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
     }
-    let request = ListRequest { filter: filter.clone(), ..ListRequest::default() };
+    let request = ListNotes { filter: filter.clone(), ..ListNotes::default() };
     let mut ids = look(notebook, call, |snapshot| queries::selected(call, snapshot, &request))?;
     if only_approved {
         let corpus = notebook.corpus.borrow();
@@ -143,13 +139,7 @@ fn unapproved(corpus: &Corpus, document: &Document) -> Option<Provenance> {
     Standing::of(&corpus.files.note(document)?.frontmatter).unapproved()
 }
 
-fn rank(
-    call: &Call,
-    notebook: &Notebook,
-    query: &Query,
-    request: &RecallRequest,
-    accepted: Option<&[DocId]>,
-) -> Ranking {
+fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accepted: Option<&[DocId]>) -> Ranking {
     let corpus = notebook.corpus.borrow();
     let is_accepted = |id: u32| accepted.is_none_or(|ids| ids.binary_search(&id).is_ok());
     let weight = |id: u32| {
@@ -207,7 +197,7 @@ fn reply(
     call: &Call,
     notebook: &Notebook,
     query: &Query,
-    request: &RecallRequest,
+    request: &Recall,
     page: &[Ranked],
     total: u32,
 ) -> RecallReply {

@@ -602,9 +602,9 @@ impl Task<'_> {
 mod tests {
     use alloc::sync::Arc;
 
-    use super::super::run::{Notebook, run};
+    use super::super::run::Notebook;
     use super::super::testing::{Store, call_at, day, path};
-    use super::super::{NotebookCommand, NotebookReply};
+    use super::super::{Journal, NotebookCall, NotebookCommand, NotebookReply, Rename, run};
     use super::*;
 
     const OLD: &str = "facts/port.md";
@@ -791,17 +791,18 @@ mod tests {
 
     /// As a process of its own would run it.
     async fn run_alone(fs: crate::engine::Fs, command: NotebookCommand) -> Result<NotebookReply, Error> {
-        run(&call_at(fs, day()), &Arc::new(Notebook::default()), command).await
+        let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
+        run(&NotebookCall { call: &call, notebook: &notebook }, command).await
     }
 
     fn rename_command(note: &str, title: &str) -> NotebookCommand {
-        NotebookCommand::Rename { note: note.into(), title: title.into() }
+        NotebookCommand::Rename(Rename { note: note.into(), title: title.into() })
     }
 
     fn renames(store: &mut Store, note: &str, title: &str) -> Result<RenameReply, Error> {
         let command = rename_command(note, title);
         match store.run(|fs| run_alone(fs, command))? {
-            NotebookReply::Renamed(reply) => Ok(reply),
+            NotebookReply::Rename(reply) => Ok(reply),
             other => panic!("{other:?}"),
         }
     }
@@ -851,7 +852,7 @@ mod tests {
             let replies = store
                 .race(2, seed, |fs, i| run_alone(fs, rename_command(OLD, titles[usize::try_from(i).expect("fits")])));
             let won: Vec<&NotebookReply> = replies.iter().filter_map(|reply| reply.as_ref().ok()).collect();
-            let [NotebookReply::Renamed(won)] = won.as_slice() else { panic!("seed {seed}: {replies:?}") };
+            let [NotebookReply::Rename(won)] = won.as_slice() else { panic!("seed {seed}: {replies:?}") };
             let lost = replies.iter().find_map(|reply| reply.as_ref().err()).expect("one is refused");
             assert_eq!(lost.code, ErrorCode::NotFound, "seed {seed}: {lost:?}");
             let mut names = ["daily/log.md", won.path.as_str(), "facts/other.md"];
@@ -887,7 +888,7 @@ mod tests {
             let error = renames(&mut store, OLD, "DB port").expect_err("it died");
             assert_eq!(error.code, ErrorCode::Storage);
             store.dies_after = None;
-            let entry = NotebookCommand::Journal { entry: "on".into() };
+            let entry = NotebookCommand::Journal(Journal { entry: "on".into() });
             store.run(|fs| run_alone(fs, entry)).expect("journaled");
             assert_eq!(store.names(), ["a.md", "b.md", "daily/2026-05-25.md", "facts/db-port.md"], "{last}");
             assert_eq!(store.text("facts/db-port.md"), "# DB port\n[[db-port]]\n", "{last}");
@@ -961,7 +962,7 @@ mod tests {
         {
             let mut store = Store::with(&files);
             store.put(".saddlebag/rename.json", text.clone().into_bytes());
-            let entry = NotebookCommand::Journal { entry: "on".into() };
+            let entry = NotebookCommand::Journal(Journal { entry: "on".into() });
             store.run(|fs| run_alone(fs, entry)).expect("journaled");
             for (file, expected) in files {
                 assert_eq!(store.text(file), expected, "{text}: {:?}", store.writes);

@@ -6,13 +6,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
-use super::attachments::Attachments;
+use super::NoteView;
 use super::config::{FoundConfig, NotebookConfig, Warning, load_config};
 use super::files::notebook_file;
-use super::recall::recall;
 use super::session::Session;
 use super::snapshot::{ParsedNotes, Snapshot};
-use super::{NoteView, NotebookCommand, NotebookReply, change, queries, screen};
 use crate::context::TurnMemories;
 use crate::document::{Note, TagSyntax, Value};
 use crate::engine::{Call, Loaded, Scope, load};
@@ -54,111 +52,6 @@ impl Notebook {
         let text = section.text.split_once('\n').map(|(_, entries)| entries.to_string()).unwrap_or_default();
         TurnMemories { text, unapproved: section.unapproved, flags: section.flags }
     }
-}
-
-/// Runs a command.
-pub(crate) async fn run(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    command: NotebookCommand,
-) -> Result<NotebookReply, Error> {
-    let command = screen::screened(call, command.below_notebook(&call.scope))?;
-    let mut reply = run_screened(call, notebook, command).await?;
-    screen::tell(&call.screen, &mut reply);
-    Ok(reply)
-}
-
-async fn run_screened(call: &Call, notebook: &Arc<Notebook>, command: NotebookCommand) -> Result<NotebookReply, Error> {
-    if command.changes_notes() {
-        change::settle(call, notebook).await;
-    }
-    Ok(match command {
-        NotebookCommand::Init => NotebookReply::Initialised(change::init(call).await?),
-        NotebookCommand::Remember(request) => {
-            NotebookReply::Remembered(change::remember(call, notebook, &request).await?)
-        }
-        NotebookCommand::Recall(request) => NotebookReply::Recalled(recall(call, notebook, &request).await?),
-        NotebookCommand::Journal { entry } => NotebookReply::Journaled(change::journal(call, &entry).await?),
-        NotebookCommand::Today => NotebookReply::Today(change::today(call).await?),
-        NotebookCommand::List(request) => {
-            let config = catch_up(call, notebook).await?;
-            let ids = |snapshot: &Snapshot<'_>| {
-                if request.with_text || queries::needs_text(&request.filter) {
-                    return Ok(snapshot.ids.clone());
-                }
-                queries::selected(call, snapshot, &request)
-            };
-            read_texts_as(call, notebook, request.zk_links, ids).await?;
-            let answer = |snapshot: &Snapshot<'_>| queries::list(call, snapshot, &config, &request);
-            let mut reply = look_as(notebook, call, request.zk_links, answer)?;
-            reply.warnings = warnings(call, notebook);
-            reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
-            NotebookReply::Listed(reply)
-        }
-        NotebookCommand::Related { note, limit } => {
-            catch_up(call, notebook).await?;
-            let limit = limit as usize;
-            NotebookReply::Related(look(notebook, call, |snapshot| {
-                queries::related_notes(call, snapshot, &note, limit)
-            })?)
-        }
-        NotebookCommand::Link { from, to, text } => {
-            NotebookReply::Linked(change::link(call, notebook, &from, &to, text.as_deref()).await?)
-        }
-        NotebookCommand::Rename { note, title } => {
-            NotebookReply::Renamed(change::rename(call, notebook, &note, &title).await?)
-        }
-        NotebookCommand::Forget { note } => NotebookReply::Forgotten(change::forget(call, notebook, &note).await?),
-        NotebookCommand::Restore { note } => NotebookReply::Restored(change::restore(call, &note).await?),
-        NotebookCommand::Tags => {
-            catch_up(call, notebook).await?;
-            NotebookReply::Tags(look(notebook, call, |snapshot| Ok(queries::tags(snapshot)))?)
-        }
-        NotebookCommand::Graph(request) => {
-            let config = catch_up(call, notebook).await?;
-            read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
-            let answer = |snapshot: &Snapshot<'_>| queries::graph(call, snapshot, &config, &request);
-            NotebookReply::Graph(look_as(notebook, call, request.zk_links, answer)?)
-        }
-        NotebookCommand::Orphans => {
-            let config = catch_up(call, notebook).await?;
-            read_texts(call, notebook, |snapshot| Ok(queries::orphan_ids(snapshot))).await?;
-            let orphans = look(notebook, call, |snapshot| Ok(queries::orphans(call, snapshot, &config)))?;
-            let (warnings, skipped) =
-                (warnings(call, notebook), notebook.corpus.borrow().skipped(|path| call.scope.shown(path)));
-            NotebookReply::Listed(super::ListNotesReply { notes: orphans, warnings, skipped })
-        }
-        NotebookCommand::DeadLinks => {
-            catch_up(call, notebook).await?;
-            let attachments = if look(notebook, call, |snapshot| Ok(queries::leads_astray(snapshot)))? {
-                Attachments::list(call).await?
-            } else {
-                Attachments::default()
-            };
-            read_texts(call, notebook, |snapshot| Ok(queries::with_dead_links(snapshot, &attachments))).await?;
-            NotebookReply::DeadLinks(look(notebook, call, |snapshot| Ok(queries::dead(call, snapshot, &attachments)))?)
-        }
-        NotebookCommand::UnlinkedMentions { note } => {
-            catch_up(call, notebook).await?;
-            read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
-            NotebookReply::Mentions(look(notebook, call, |snapshot| queries::mentions(call, snapshot, &note))?)
-        }
-        NotebookCommand::LoadMemories { limit } => {
-            NotebookReply::Loaded(super::session::load(call, notebook, limit).await?)
-        }
-        NotebookCommand::RecallForTurn { turn, query, limit } => {
-            NotebookReply::Loaded(super::session::recall_for_turn(call, notebook, turn, query, limit).await?)
-        }
-        NotebookCommand::MemoryContext { turn, max_bytes } => {
-            NotebookReply::Section(notebook.session.borrow().section(turn, max_bytes as usize))
-        }
-        NotebookCommand::RememberError { tool, error } => {
-            NotebookReply::ErrorKept(change::remember_error(call, &tool, &error).await?)
-        }
-        NotebookCommand::RememberSummary { tool, summary } => {
-            NotebookReply::Remembered(change::remember_summary(call, notebook, &tool, &summary).await?)
-        }
-    })
 }
 
 /// The notes that wait to be approved.
@@ -296,7 +189,7 @@ pub(super) fn look<T>(
 }
 
 /// Answers from the index, as zk would see it or as it is.
-fn look_as<T>(
+pub(super) fn look_as<T>(
     notebook: &Notebook,
     call: &Call,
     as_zk: bool,
@@ -320,7 +213,7 @@ pub(super) async fn read_texts(
 }
 
 /// Reads the texts that an answer needs, as zk would see the notes or as they are.
-async fn read_texts_as(
+pub(super) async fn read_texts_as(
     call: &Call,
     notebook: &Arc<Notebook>,
     as_zk: bool,

@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use super::recall::{recall, recall_approved};
 use super::run::{Notebook, catch_up, look, read_texts};
 use super::snapshot::{Snapshot, title_or_stem};
-use super::{MemoryContext, NoteFilter, RecallHit, RecallRequest, RecalledMemory, format_memory_context};
+use super::{MemoryContextReply, NoteFilter, Recall, RecallHit, RecalledMemory, format_memory_context};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::store::FACTS_FOLDER;
@@ -33,7 +33,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// The memories for the prompt of a turn: what was recalled for it, then the first ones.
-    pub(super) fn section(&self, turn: u64, max_bytes: usize) -> MemoryContext {
+    pub(super) fn section(&self, turn: u64, max_bytes: usize) -> MemoryContextReply {
         let recalled: &[RecalledMemory] = if turn == self.turn { &self.recalled } else { &[] };
         let others = self.first.iter().filter(|memory| recalled.iter().all(|recalled| recalled.path != memory.path));
         let memories: Vec<RecalledMemory> = recalled.iter().chain(others).cloned().collect();
@@ -135,7 +135,7 @@ pub(super) async fn recall_for_turn(
         session.asked += 1;
         session.asked
     };
-    let request = RecallRequest {
+    let request = Recall {
         query,
         limit,
         offset: 0,
@@ -150,7 +150,7 @@ pub(super) async fn recall_for_turn(
         found.hits.iter().filter(|hit| is_unapproved(hit)).map(|hit| hit.path.clone()).collect();
     if !unapproved.is_empty() {
         // What nobody has approved takes the place of nothing.
-        found = recall_approved(call, notebook, &RecallRequest { vouched_unchanged: true, ..request }).await?;
+        found = recall_approved(call, notebook, &Recall { vouched_unchanged: true, ..request }).await?;
     }
     let mut session = notebook.session.borrow_mut();
     if session.asked != number {

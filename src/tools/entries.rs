@@ -9,8 +9,8 @@ use super::json::Object;
 use super::table::{Id, Spec};
 use crate::document::head;
 use crate::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, EntryInfo, FindEntriesReply, ForgetEntryReply,
-    ListEntriesReply, NewEntry, StoreReply, StoreState, cursor_of,
+    EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry,
+    ForgetEntryReply, GetEntry, ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
 };
 use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
@@ -27,7 +27,7 @@ const PREVIEW_BYTES: usize = 120;
 /// The command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesCommand, Error> {
     let verb = match spec.id {
-        Id::Store => EntriesVerb::Store {
+        Id::Store => EntriesVerb::StoreEntry(StoreEntry {
             entry: NewEntry {
                 key: arguments.needed("key"),
                 content: arguments.needed("content"),
@@ -37,7 +37,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                 supersedes: None,
             },
             base: None,
-        },
+        }),
         Id::Recall => match (arguments.text("key"), arguments.text("query")) {
             (Some(key), None) => {
                 if arguments.has("limit") {
@@ -45,7 +45,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                     return Err(Error::invalid_argument(message, "leave it out, or give a query"));
                 }
                 arguments.start()?;
-                EntriesVerb::Get { key: key.to_string() }
+                EntriesVerb::GetEntry(GetEntry { key: key.to_string() })
             }
             (None, Some(query)) => {
                 let start = arguments.start()?;
@@ -54,7 +54,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                     return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
                 }
                 let limit = start.saturating_add(arguments.limit(USUAL_LIMIT));
-                EntriesVerb::Find { query: query.to_string(), limit }
+                EntriesVerb::FindEntries(FindEntries { query: query.to_string(), limit })
             }
             (Some(_), Some(_)) => {
                 return Err(Error::invalid_argument("memory_recall: both `key` and `query` are given", "give one"));
@@ -64,7 +64,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                 return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
             }
         },
-        Id::List => EntriesVerb::List {
+        Id::List => EntriesVerb::ListEntries(ListEntries {
             filter: EntryFilter {
                 category: arguments.text("category").map(ToString::to_string),
                 all_tags: arguments.texts("tags"),
@@ -72,8 +72,8 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             },
             limit: Some(arguments.limit(USUAL_LIST)),
             cursor: arguments.text("cursor").map(ToString::to_string),
-        },
-        Id::Forget => EntriesVerb::Forget { key: arguments.needed("key"), base: None },
+        }),
+        Id::Forget => EntriesVerb::ForgetEntry(ForgetEntry { key: arguments.needed("key"), base: None }),
         _ => return Err(Error::new(ErrorCode::Internal, "no tool of the entries", "")),
     };
     Ok(EntriesCommand { provenance: arguments.provenance()?, ..EntriesCommand::new(verb) })
@@ -82,11 +82,11 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
 /// What the call answers.
 pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answer, Error> {
     Ok(match reply {
-        EntriesReply::Stored(reply) => stored(&reply)?,
-        EntriesReply::Entry(entry) => one(&entry, arguments.start()?)?,
-        EntriesReply::Found(reply) => found(&reply, &arguments.needed("query"), arguments.start()?),
-        EntriesReply::Listed(reply) => listed(&reply),
-        EntriesReply::Forgotten(reply) => forgotten(&reply),
+        EntriesReply::StoreEntry(reply) => stored(&reply)?,
+        EntriesReply::GetEntry(entry) => one(&entry, arguments.start()?)?,
+        EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query"), arguments.start()?),
+        EntriesReply::ListEntries(reply) => listed(&reply),
+        EntriesReply::ForgetEntry(reply) => forgotten(&reply),
         _ => return Err(Error::new(ErrorCode::Internal, "no answer of the entries", "")),
     })
 }

@@ -10,8 +10,8 @@ use super::json::Object;
 use super::table::{Id, Spec};
 use crate::engine::Call;
 use crate::journal::{
-    EditChange, FileState, JournalCommand, JournalReply, ListReply, ReadReply, SearchRequest, Target, TargetRole,
-    WriteMode, WriteReply,
+    Edit, EditChange, FileState, JournalCommand, JournalReply, List, ListReply, Read, ReadReply, Search, Target,
+    TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::protocol::{Error, ErrorCode};
 use crate::search::SearchResults;
@@ -36,12 +36,12 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
         _ => Target::parse(word, name, role),
     };
     Ok(match spec.id {
-        Id::Write => JournalCommand::Write {
+        Id::Write => JournalCommand::Write(Write {
             target: target(&arguments.needed("target"), TargetRole::Target)?,
             mode: WriteMode::parse(arguments.text("mode").unwrap_or("append"))?,
             content: arguments.needed("content"),
             truncate: false,
-        },
+        }),
         Id::Read => match arguments.needed("source").as_str() {
             "list" => {
                 if let Some(name) = name {
@@ -49,23 +49,23 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
                     return Err(Error::invalid_argument(message, "leave the name out, or read note or daily"));
                 }
                 arguments.start()?;
-                JournalCommand::List
+                JournalCommand::List(List)
             }
-            word => JournalCommand::Read {
+            word => JournalCommand::Read(Read {
                 target: target(word, TargetRole::Source)?,
                 offset: arguments.start()?.into(),
                 max_bytes: MAX_ANSWER_BYTES as u32,
-            },
+            }),
         },
-        Id::Edit => JournalCommand::Edit {
+        Id::Edit => JournalCommand::Edit(Edit {
             target: target(&arguments.needed("target"), TargetRole::Target)?,
             change: change(arguments)?,
-        },
-        Id::Search => JournalCommand::Search(SearchRequest {
+        }),
+        Id::Search => JournalCommand::Search(Search {
             offset: arguments.start()?,
             limit: PAGE_HITS,
             max_bytes: MAX_ANSWER_BYTES as u32,
-            ..SearchRequest::new(arguments.needed("query"))
+            ..Search::new(arguments.needed("query"))
         }),
         _ => return Err(Error::new(ErrorCode::Internal, "no tool of the journal", "")),
     })
@@ -104,17 +104,12 @@ pub(super) fn shared_memory(call: &Call, arguments: &Arguments) -> Option<String
 }
 
 /// The error for a missing note, with the notes that exist.
-pub(super) fn no_note(name: &str, files: JournalReply) -> Error {
-    let notes: Vec<String> = match files {
-        JournalReply::Listed(list) => {
-            let names = list.files.iter().filter_map(|file| {
-                let (folder, name) = file.path.rsplit_once('/')?;
-                (folder.rsplit('/').next() == Some(NOTES_FOLDER)).then_some(name.strip_suffix(NOTE_SUFFIX)?)
-            });
-            names.take(NAMED_NOTES).map(ToString::to_string).collect()
-        }
-        _ => Vec::new(),
-    };
+pub(super) fn no_note(name: &str, list: &ListReply) -> Error {
+    let names = list.files.iter().filter_map(|file| {
+        let (folder, name) = file.path.rsplit_once('/')?;
+        (folder.rsplit('/').next() == Some(NOTES_FOLDER)).then_some(name.strip_suffix(NOTE_SUFFIX)?)
+    });
+    let notes: Vec<&str> = names.take(NAMED_NOTES).collect();
     let help = match notes.is_empty() {
         true => "there are no notes yet; source list names the other files".to_string(),
         false => format!("there are: {}; source list names them all", notes.join(", ")),
@@ -125,15 +120,15 @@ pub(super) fn no_note(name: &str, files: JournalReply) -> Error {
 /// What the call answers.
 pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answer, Error> {
     Ok(match reply {
-        JournalReply::Written(reply) => written(&reply),
+        JournalReply::Write(reply) => written(&reply),
         JournalReply::Read(reply) => read(&reply),
-        JournalReply::Listed(reply) => listed(&reply, arguments.start()?),
-        JournalReply::Edited(reply) => {
+        JournalReply::List(reply) => listed(&reply, arguments.start()?),
+        JournalReply::Edit(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);
             Answer::new(reply.message.as_str(), object)
         }
-        JournalReply::Found(results) => found(&arguments.needed("query"), results, arguments.start()?),
+        JournalReply::Search(results) => found(&arguments.needed("query"), results, arguments.start()?),
         _ => return Err(Error::new(ErrorCode::Internal, "no answer of the journal", "")),
     })
 }

@@ -1,4 +1,4 @@
-//! The tools that a model is given: [`tools`] describes them, a [`ToolCall`] runs one.
+//! The tools that a model is given: [`tools`] describes them, a [`CallTool`] runs one.
 //!
 //! One table says what a tool is called, what its arguments are and what it answers. The JSON Schemas and the
 //! check of what a model sends are both made of it, so neither can promise what the other refuses. Behind the
@@ -32,9 +32,10 @@ pub use arguments::MAX_ARGUMENT_BYTES;
 
 use crate::engine::Call;
 use crate::entries::Entries;
-use crate::journal::JournalCommand;
-use crate::notebook::Notebook;
+use crate::journal::{JournalCall, List};
+use crate::notebook::{Notebook, NotebookCall};
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
 use crate::search::Corpus;
 use crate::trust::{ForModel, add_flags, for_model};
 use answer::Answer;
@@ -117,9 +118,9 @@ pub struct Tool {
     pub idempotent: bool,
 }
 
-/// A call of a tool.
+/// Runs a tool for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCall {
+pub struct CallTool {
     /// The tool.
     pub name: String,
     /// Its arguments: a JSON object of at most [`MAX_ARGUMENT_BYTES`].
@@ -128,6 +129,22 @@ pub struct ToolCall {
     pub sets: Vec<ToolSet>,
     /// The words in which `memory` answers.
     pub dialect: Dialect,
+}
+
+impl Request for CallTool {
+    type Reply = ToolAnswer;
+    const NAME: &'static str = "call-tool";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let call = |spec: &Spec| Self {
+            name: spec.name.to_string(),
+            arguments: table::sample_arguments(spec.id, name),
+            sets: ToolSet::ALL.to_vec(),
+            dialect: Dialect::Docs,
+        };
+        TABLE.iter().map(call).collect()
+    }
 }
 
 /// What a tool answers. Every failure of a tool is an answer, which a model can act on.
@@ -156,7 +173,7 @@ pub(crate) struct Families<'a> {
 }
 
 /// Runs a tool.
-pub(crate) async fn run(call: &Call, families: Families<'_>, given: &ToolCall) -> ToolAnswer {
+pub(crate) async fn run(call: &Call, families: Families<'_>, given: &CallTool) -> ToolAnswer {
     match answer(call, families, given).await {
         Ok(Answer { text, structured, mut flags }) => {
             let (mut text, found) = for_model(&text);
@@ -178,7 +195,7 @@ fn told(error: &Error) -> String {
     if error.help.is_empty() { error.message.clone() } else { format!("{}\n{}", error.message, error.help) }
 }
 
-async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result<Answer, Error> {
+async fn answer(call: &Call, families: Families<'_>, given: &CallTool) -> Result<Answer, Error> {
     let spec = TABLE.iter().find(|spec| spec.name == given.name && given.sets.contains(&spec.set));
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.arguments)?;
@@ -186,10 +203,10 @@ async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;
             let command = crate::notebook::locate_page(call, families.notebook, command).await?;
-            let reply = crate::journal::run(call, families.corpus, command).await?;
+            let with = JournalCall { call, corpus: families.corpus };
+            let reply = crate::journal::run(&with, command).await?;
             if let Some(name) = journal::missing_note(&arguments, &reply) {
-                let files = crate::journal::run(call, families.corpus, JournalCommand::List).await?;
-                return Err(journal::no_note(name, files));
+                return Err(journal::no_note(name, &List.run(&with).await?));
             }
             let mut answer = journal::answer(&arguments, reply)?;
             if let Some(note) = journal::shared_memory(call, &arguments) {
@@ -204,7 +221,7 @@ async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result
         }
         ToolSet::Notebook => {
             let command = notebook::command(spec, &arguments)?;
-            let reply = crate::notebook::run(call, families.notebook, command).await?;
+            let reply = crate::notebook::run(&NotebookCall { call, notebook: families.notebook }, command).await?;
             notebook::answer(&arguments, reply)
         }
         ToolSet::Anthropic => {
@@ -214,7 +231,7 @@ async fn answer(call: &Call, families: Families<'_>, given: &ToolCall) -> Result
     }
 }
 
-fn unknown(given: &ToolCall) -> Error {
+fn unknown(given: &CallTool) -> Error {
     let name: String = given.name.chars().take(64).flat_map(char::escape_debug).collect();
     let names: Vec<&str> = TABLE.iter().filter(|spec| given.sets.contains(&spec.set)).map(|spec| spec.name).collect();
     let help =

@@ -9,8 +9,8 @@ use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::table::{Id, MAX_LIMIT, Spec};
 use crate::notebook::{
-    NoteFilter, NotebookCommand, NotebookReply, RecallReply, RecallRequest, RelatedNote, RememberReply,
-    RememberRequest, RememberState, Warning,
+    Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related, RelatedNote, Remember,
+    RememberReply, RememberState, Warning,
 };
 use crate::protocol::{Error, ErrorCode};
 
@@ -22,7 +22,7 @@ const USUAL_RELATED: u32 = 20;
 /// The command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookCommand, Error> {
     Ok(match spec.id {
-        Id::Remember => NotebookCommand::Remember(RememberRequest {
+        Id::Remember => NotebookCommand::Remember(Remember {
             title: arguments.needed("title"),
             content: arguments.needed("content"),
             template: arguments.text("kind").unwrap_or("fact").to_string(),
@@ -32,7 +32,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             supersede: arguments.flag("supersede"),
             provenance: arguments.provenance()?,
         }),
-        Id::RecallNotes => NotebookCommand::Recall(RecallRequest {
+        Id::RecallNotes => NotebookCommand::Recall(Recall {
             query: arguments.needed("query"),
             limit: arguments.limit(USUAL_LIMIT),
             offset: arguments.start()?,
@@ -41,16 +41,16 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             explain: false,
             vouched_unchanged: false,
         }),
-        Id::Journal => NotebookCommand::Journal { entry: arguments.needed("entry") },
-        Id::Link => NotebookCommand::Link {
+        Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry") }),
+        Id::Link => NotebookCommand::Link(Link {
             from: arguments.needed("from"),
             to: arguments.needed("to"),
             text: arguments.text("text").map(ToString::to_string),
-        },
+        }),
         Id::Related => {
             let end = arguments.start()?.saturating_add(arguments.limit(USUAL_RELATED));
             // One more tells whether there are more.
-            NotebookCommand::Related { note: arguments.needed("note"), limit: end.saturating_add(1) }
+            NotebookCommand::Related(Related { note: arguments.needed("note"), limit: end.saturating_add(1) })
         }
         _ => return Err(Error::new(ErrorCode::Internal, "no tool of the notebook", "")),
     })
@@ -59,23 +59,23 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
 /// What the call answers.
 pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answer, Error> {
     Ok(match reply {
-        NotebookReply::Remembered(reply) => remembered(&reply),
-        NotebookReply::Recalled(reply) => recalled(&reply, &arguments.needed("query"), arguments.start()?),
-        NotebookReply::Journaled(reply) => {
+        NotebookReply::Remember(reply) => remembered(&reply),
+        NotebookReply::Recall(reply) => recalled(&reply, &arguments.needed("query"), arguments.start()?),
+        NotebookReply::Journal(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);
             object.text("entry", &reply.entry);
             Answer::new(with_warnings(reply.message.into_string(), &reply.warnings), object)
         }
-        NotebookReply::Linked(reply) => {
+        NotebookReply::Link(reply) => {
             let mut object = Object::new();
             object.text("from", &reply.from);
             object.text("to", &reply.to);
             object.flag("already_linked", reply.already_linked);
             Answer::new(reply.message.as_str(), object)
         }
-        NotebookReply::Related(notes) => {
-            related(&notes, &arguments.needed("note"), arguments.start()?, arguments.limit(USUAL_RELATED))
+        NotebookReply::Related(reply) => {
+            related(&reply.notes, &arguments.needed("note"), arguments.start()?, arguments.limit(USUAL_RELATED))
         }
         _ => return Err(Error::new(ErrorCode::Internal, "no answer of the notebook", "")),
     })

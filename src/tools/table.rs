@@ -3,7 +3,15 @@
 //! What a model is shown costs tokens in every request: descriptions say when to use which, and what a name or
 //! an enumeration says already is not said again.
 
-use super::{Tool, ToolSet, schema};
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::{CallTool, Tool, ToolSet, schema};
+use crate::catalogue::SAMPLE_TEXT;
+use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
+use crate::journal::{Edit, Read, Search, Write};
+use crate::notebook::{Journal, Link, Recall, Related, Remember};
+use crate::request::{Effect, Request};
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
@@ -36,20 +44,6 @@ pub(super) struct Field {
     pub(super) description: &'static str,
 }
 
-/// What a call does to the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
-    Reads,
-    /// Adds, and adds again when it is called again.
-    Adds,
-    /// Adds once.
-    AddsOnce,
-    /// Replaces or removes; once it is done, again changes nothing.
-    Replaces,
-    /// May replace or remove, and may do more when it is called again.
-    Changes,
-}
-
 /// Which tool it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
@@ -79,7 +73,10 @@ pub(super) struct Spec {
     pub(super) fields: &'static [Field],
     /// What its structured answer has; nothing if it has none.
     pub(super) answer: &'static [Field],
+    /// That of its commands: the strongest, if there are several.
     pub(super) effect: Effect,
+    /// Called again with the same arguments, it changes nothing further.
+    pub(super) idempotent: bool,
 }
 
 impl Spec {
@@ -91,9 +88,28 @@ impl Spec {
             output_schema: (!self.answer.is_empty()).then(|| schema::of(self.answer, false)),
             set: self.set,
             read_only: self.effect == Effect::Reads,
-            destructive: matches!(self.effect, Effect::Replaces | Effect::Changes),
-            idempotent: matches!(self.effect, Effect::Reads | Effect::AddsOnce | Effect::Replaces),
+            destructive: self.effect >= Effect::Replaces,
+            idempotent: self.idempotent,
         }
+    }
+}
+
+/// Arguments with which a tool succeeds for the note and the entry of this name, if there are any.
+pub(super) fn sample_arguments(id: Id, name: &str) -> String {
+    let name = serde_json::Value::from(name);
+    match id {
+        Id::Write => format!(r#"{{"target": "note", "name": {name}, "content": "mine"}}"#),
+        Id::Read => format!(r#"{{"source": "note", "name": {name}}}"#),
+        Id::Edit => format!(r#"{{"target": "note", "name": {name}, "old_str": "{SAMPLE_TEXT}", "new_str": "gone"}}"#),
+        Id::Search | Id::RecallNotes => format!(r#"{{"query": "{SAMPLE_TEXT}"}}"#),
+        Id::Store => format!(r#"{{"key": {name}, "content": "mine"}}"#),
+        Id::Recall | Id::Forget => format!(r#"{{"key": {name}}}"#),
+        Id::List => "{}".to_string(),
+        Id::Remember => format!(r#"{{"title": "mine", "content": "mine", "links": [{name}]}}"#),
+        Id::Journal => format!(r#"{{"entry": {name}}}"#),
+        Id::Link => format!(r#"{{"from": {name}, "to": "b"}}"#),
+        Id::Related => format!(r#"{{"note": {name}}}"#),
+        Id::Memory => r#"{"command": "view", "path": "/memories"}"#.to_string(),
     }
 }
 
@@ -145,7 +161,8 @@ pub(super) const TABLE: &[Spec] = &[
             optional("mode", Kind::Word(&["append", "overwrite"])),
         ],
         answer: &[PATH, needed("bytes", COUNT), optional("truncated_from", COUNT)],
-        effect: Effect::Changes,
+        effect: Write::EFFECT,
+        idempotent: false,
     },
     Spec {
         id: Id::Read,
@@ -165,7 +182,8 @@ pub(super) const TABLE: &[Spec] = &[
             TOTAL,
             NEXT,
         ],
-        effect: Effect::Reads,
+        effect: Read::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Edit,
@@ -180,7 +198,8 @@ pub(super) const TABLE: &[Spec] = &[
             optional("new_str", Kind::Text),
         ],
         answer: &[PATH],
-        effect: Effect::Changes,
+        effect: Edit::EFFECT,
+        idempotent: false,
     },
     Spec {
         id: Id::Search,
@@ -189,7 +208,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Find literal words in these files and old logs. No match: try fewer words or synonyms.",
         fields: &[needed("query", Kind::Text), CURSOR],
         answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
-        effect: Effect::Reads,
+        effect: Search::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Store,
@@ -210,7 +230,8 @@ pub(super) const TABLE: &[Spec] = &[
             needed("state", Kind::Text),
             needed("evicted", Kind::Texts(usize::MAX)),
         ],
-        effect: Effect::Replaces,
+        effect: StoreEntry::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Recall,
@@ -219,7 +240,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Get facts by exact key, or by a query in plain words.",
         fields: &[optional("key", Kind::Text), optional("query", Kind::Text), LIMIT, CURSOR],
         answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
-        effect: Effect::Reads,
+        effect: FindEntries::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::List,
@@ -228,7 +250,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "List keys with previews, newest first; memory_recall has the whole.",
         fields: &[optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
-        effect: Effect::Reads,
+        effect: ListEntries::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Forget,
@@ -237,7 +260,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Forget a key that is wrong or no longer wanted.",
         fields: &[needed("key", Kind::Text)],
         answer: &[needed("key", Kind::Text), needed("forgotten", Kind::Flag)],
-        effect: Effect::Replaces,
+        effect: ForgetEntry::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Remember,
@@ -255,7 +279,8 @@ pub(super) const TABLE: &[Spec] = &[
             PROVENANCE,
         ],
         answer: &[PATH, needed("title", Kind::Text), needed("state", Kind::Text)],
-        effect: Effect::AddsOnce,
+        effect: Remember::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::RecallNotes,
@@ -264,7 +289,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Ask the notes a question; answers with passages, best first. For exact words: memory_search.",
         fields: &[needed("query", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
-        effect: Effect::Reads,
+        effect: Recall::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Journal,
@@ -273,7 +299,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Add one timed line to today's log.",
         fields: &[needed("entry", Kind::Text)],
         answer: &[PATH, needed("entry", Kind::Text)],
-        effect: Effect::Adds,
+        effect: Journal::EFFECT,
+        idempotent: false,
     },
     Spec {
         id: Id::Link,
@@ -282,7 +309,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Link two notes that belong together, by title or path.",
         fields: &[needed("from", Kind::Text), needed("to", Kind::Text), optional("text", Kind::Text)],
         answer: &[needed("from", Kind::Text), needed("to", Kind::Text), needed("already_linked", Kind::Flag)],
-        effect: Effect::AddsOnce,
+        effect: Link::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Related,
@@ -291,7 +319,8 @@ pub(super) const TABLE: &[Spec] = &[
         description: "Notes that are linked with a note, and why.",
         fields: &[needed("note", Kind::Text), LIMIT, CURSOR],
         answer: &[needed("notes", Kind::Objects), NEXT],
-        effect: Effect::Reads,
+        effect: Related::EFFECT,
+        idempotent: true,
     },
     Spec {
         id: Id::Memory,
@@ -313,6 +342,7 @@ pub(super) const TABLE: &[Spec] = &[
             optional("new_path", Kind::Text),
         ],
         answer: &[],
-        effect: Effect::Changes,
+        effect: CallTool::EFFECT,
+        idempotent: false,
     },
 ];

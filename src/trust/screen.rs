@@ -41,6 +41,11 @@ pub enum SecretPolicy {
 }
 
 impl TrustConfig {
+    /// The provenance of the text of a tool: at best that of a tool.
+    pub(crate) fn of_tool(self) -> Provenance {
+        self.provenance.max(Provenance::Tool)
+    }
+
     /// Where the text of a command comes from.
     pub(crate) fn provenance_of(&self, asked: Option<Provenance>) -> Result<Provenance, Error> {
         match asked {

@@ -2,23 +2,27 @@
 
 use proptest::prelude::*;
 use saddlebag::Command;
-use saddlebag::agents_md::{AgentsMdRequest, Side};
-use saddlebag::approval::{ApproveItem, ApproveRequest, PendingRequest, TrustCommand};
-use saddlebag::context::{
-    BlockForm, ContextEntries, ContextRequest, Overflow, PreambleFile, PreambleRequest, PreambleRole,
-};
+use saddlebag::agents_md::{Side, SyncAgentsMd};
+use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
+use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, EntryFilter, ExchangeState, ExchangedEntry, HydrateRequest, ImportFile, ImportMode,
-    ImportRequest, ImportState, ImportedFile, NewEntry, Policy,
+    Checkpoint, CloseRun, EntriesCommand, EntriesVerb, EntryFilter, ExchangeState, ExchangedEntry, Explain,
+    ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ImportState,
+    ImportedFile, ListEntries, NewEntry, OpenRun, Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportToRequest, ForeignFile, Format, ImportFromRequest};
-use saddlebag::files::FilesCommand;
-use saddlebag::journal::{EditChange, JournalCommand, SearchRequest, Target, WriteMode};
+use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
+    Write, WriteMode,
+};
 use saddlebag::notebook::{
-    ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
+    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, MatchStrategy, MemoryContext, NoteFilter,
+    NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename,
+    RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
-use saddlebag::tools::{Dialect, ToolCall, ToolSet, tools};
+use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::Provenance;
 
 /// Text of these pieces, or now and then any text.
@@ -180,11 +184,11 @@ fn filter() -> impl Strategy<Value = NoteFilter> {
         )
 }
 
-fn list() -> impl Strategy<Value = ListRequest> {
+fn list() -> impl Strategy<Value = ListNotes> {
     let keys = vec![SortBy::Created, SortBy::Modified, SortBy::Path, SortBy::Title, SortBy::WordCount];
     let key = (prop::sample::select(keys), any::<bool>()).prop_map(|(by, ascending)| SortKey { by, ascending });
     (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), any::<bool>(), any::<bool>())
-        .prop_map(|(filter, sort, limit, zk_links, with_text)| ListRequest { filter, sort, limit, zk_links, with_text })
+        .prop_map(|(filter, sort, limit, zk_links, with_text)| ListNotes { filter, sort, limit, zk_links, with_text })
 }
 
 fn notebook() -> impl Strategy<Value = NotebookCommand> {
@@ -195,50 +199,41 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         |(title, content, template, group, tags, links, supersede, provenance)| {
             let template = template.to_string();
             let group = group.map(str::to_string);
-            NotebookCommand::Remember(RememberRequest {
-                title,
-                content,
-                template,
-                group,
-                tags,
-                links,
-                supersede,
-                provenance,
-            })
+            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede, provenance })
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
         |(query, limit, offset, filter, explain, vouched_unchanged)| {
             let filter = filter.unwrap_or_default();
             let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
-            NotebookCommand::Recall(RecallRequest { query, limit, offset, filter, sort, explain, vouched_unchanged })
+            NotebookCommand::Recall(Recall { query, limit, offset, filter, sort, explain, vouched_unchanged })
         },
     );
     prop_oneof![
-        1 => Just(NotebookCommand::Init),
+        1 => Just(NotebookCommand::Init(Init)),
         4 => remember,
         4 => recall,
-        2 => text().prop_map(|entry| NotebookCommand::Journal { entry }),
-        1 => Just(NotebookCommand::Today),
-        3 => list().prop_map(NotebookCommand::List),
-        1 => (note(), 0_u32..4).prop_map(|(note, limit)| NotebookCommand::Related { note, limit }),
+        2 => text().prop_map(|entry| NotebookCommand::Journal(Journal { entry })),
+        1 => Just(NotebookCommand::Today(Today)),
+        3 => list().prop_map(NotebookCommand::ListNotes),
+        1 => (note(), 0_u32..4).prop_map(|(note, limit)| NotebookCommand::Related(Related { note, limit })),
         3 => (note(), note(), prop::option::of(title()))
-            .prop_map(|(from, to, text)| NotebookCommand::Link { from, to, text }),
-        2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename { note, title }),
-        1 => note().prop_map(|note| NotebookCommand::Forget { note }),
-        1 => note().prop_map(|note| NotebookCommand::Restore { note }),
-        1 => Just(NotebookCommand::Tags),
+            .prop_map(|(from, to, text)| NotebookCommand::Link(Link { from, to, text })),
+        2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename(Rename { note, title })),
+        1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
+        1 => note().prop_map(|note| NotebookCommand::RestoreNote(RestoreNote { note })),
+        1 => Just(NotebookCommand::Tags(Tags)),
         1 => list().prop_map(NotebookCommand::Graph),
-        1 => Just(NotebookCommand::Orphans),
-        1 => Just(NotebookCommand::DeadLinks),
-        1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions { note }),
-        1 => (0_u32..4).prop_map(|limit| NotebookCommand::LoadMemories { limit }),
+        1 => Just(NotebookCommand::Orphans(Orphans)),
+        1 => Just(NotebookCommand::DeadLinks(DeadLinks)),
+        1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),
+        1 => (0_u32..4).prop_map(|limit| NotebookCommand::LoadMemories(LoadMemories { limit })),
         2 => (0_u64..4, query(), 0_u32..4)
-            .prop_map(|(turn, query, limit)| NotebookCommand::RecallForTurn { turn, query, limit }),
+            .prop_map(|(turn, query, limit)| NotebookCommand::RecallForTurn(RecallForTurn { turn, query, limit })),
         1 => (0_u64..4, 0_u32..2000)
-            .prop_map(|(turn, max_bytes)| NotebookCommand::MemoryContext { turn, max_bytes }),
-        2 => (name(), text()).prop_map(|(tool, error)| NotebookCommand::RememberError { tool, error }),
-        1 => (name(), text()).prop_map(|(tool, summary)| NotebookCommand::RememberSummary { tool, summary }),
+            .prop_map(|(turn, max_bytes)| NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes })),
+        2 => (name(), text()).prop_map(|(tool, error)| NotebookCommand::RememberError(RememberError { tool, error })),
+        1 => (name(), text()).prop_map(|(tool, summary)| NotebookCommand::RememberSummary(RememberSummary { tool, summary })),
     ]
 }
 
@@ -256,22 +251,22 @@ pub fn command() -> impl Strategy<Value = Command> {
     ];
     let journal = prop_oneof![
         4 => (target(), mode, content, any::<bool>())
-            .prop_map(|(target, mode, content, truncate)| JournalCommand::Write { target, mode, content, truncate }),
-        2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily { heading, body }),
+            .prop_map(|(target, mode, content, truncate)| JournalCommand::Write(Write { target, mode, content, truncate })),
+        2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily(AppendDaily { heading, body })),
         3 => (target(), 0_u64..64, 0_u32..4000)
-            .prop_map(|(target, offset, max_bytes)| JournalCommand::Read { target, offset, max_bytes }),
-        1 => Just(JournalCommand::List),
-        3 => (target(), change).prop_map(|(target, change)| JournalCommand::Edit { target, change }),
-        2 => target().prop_map(|target| JournalCommand::Restore { target }),
+            .prop_map(|(target, offset, max_bytes)| JournalCommand::Read(Read { target, offset, max_bytes })),
+        1 => Just(JournalCommand::List(List)),
+        3 => (target(), change).prop_map(|(target, change)| JournalCommand::Edit(Edit { target, change })),
+        2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
         3 => (query(), 0_u32..3, 0_u32..4, 0_u32..2000, any::<bool>()).prop_map(
             |(query, offset, limit, max_bytes, vouched_unchanged)| {
-                JournalCommand::Search(SearchRequest { query, offset, limit, max_bytes, vouched_unchanged })
+                JournalCommand::Search(Search { query, offset, limit, max_bytes, vouched_unchanged })
             }
         ),
-        1 => Just(JournalCommand::Status),
+        1 => Just(JournalCommand::Status(Status)),
         1 => (text(), prop::option::of(any::<u32>()))
-            .prop_map(|(summary, messages)| JournalCommand::FlushSummary { summary, messages }),
-        3 => slash().prop_map(|line| JournalCommand::Slash { line }),
+            .prop_map(|(summary, messages)| JournalCommand::FlushSummary(FlushSummary { summary, messages })),
+        3 => slash().prop_map(|line| JournalCommand::Slash(Slash { line })),
     ];
     // Boxed, as the value of a strategy with all of them takes more stack than a thread of a test has.
     prop_oneof![
@@ -285,7 +280,7 @@ pub fn command() -> impl Strategy<Value = Command> {
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
-                Command::Context(ContextRequest { overflow, max_bytes, turn, entries, ..ContextRequest::default() })
+                Command::Context(Context { overflow, max_bytes, turn, entries, ..Context::default() })
             }),
         1 => preamble().prop_map(Command::Preamble),
         2 => agents_md().prop_map(Command::AgentsMd),
@@ -293,7 +288,7 @@ pub fn command() -> impl Strategy<Value = Command> {
 }
 
 /// A call of a tool: with arguments that fit it, with those of another one, or with no arguments at all.
-pub fn tool_call() -> impl Strategy<Value = ToolCall> {
+pub fn tool_call() -> impl Strategy<Value = CallTool> {
     let names: Vec<String> = tools(&ToolSet::ALL).into_iter().map(|tool| tool.name).chain(["nope".into()]).collect();
     let sets = prop_oneof![
         9 => Just(ToolSet::ALL.to_vec()),
@@ -310,7 +305,7 @@ pub fn tool_call() -> impl Strategy<Value = ToolCall> {
         1 => text(),
         1 => (1_usize..400).prop_map(|depth| format!("{{\"key\": {}", "[".repeat(depth))),
     ];
-    (prop::sample::select(names), arguments, sets, dialect).prop_map(|(name, arguments, sets, dialect)| ToolCall {
+    (prop::sample::select(names), arguments, sets, dialect).prop_map(|(name, arguments, sets, dialect)| CallTool {
         name,
         arguments,
         sets,
@@ -428,7 +423,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-fn preamble() -> impl Strategy<Value = PreambleRequest> {
+fn preamble() -> impl Strategy<Value = Preamble> {
     let roles = vec![PreambleRole::Base, PreambleRole::Instructions, PreambleRole::Architecture];
     let content = prop_oneof![4 => bytes().prop_map(Ok), 1 => fs_error().prop_map(Err)];
     let file = (prop::sample::select(roles), name(), content, 0_u64..3).prop_map(|(role, path, content, unread)| {
@@ -439,15 +434,14 @@ fn preamble() -> impl Strategy<Value = PreambleRequest> {
     let memory = (overflow(), 0_u32..6000, prop::option::of(hydrate_request()), forms).prop_map(
         |(overflow, max_bytes, entries, form)| {
             let entries = entries.map(|request| ContextEntries { request, run: None });
-            ContextRequest { overflow, max_bytes, turn: None, entries, form }
+            Context { overflow, max_bytes, turn: None, entries, form }
         },
     );
-    (prop::collection::vec(file, 0..4), memory, any::<bool>(), 0_u32..9000).prop_map(
-        |(files, memory, memory_prompt, max_bytes)| PreambleRequest { files, memory, memory_prompt, max_bytes },
-    )
+    (prop::collection::vec(file, 0..4), memory, any::<bool>(), 0_u32..9000)
+        .prop_map(|(files, memory, memory_prompt, max_bytes)| Preamble { files, memory, memory_prompt, max_bytes })
 }
 
-fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
+fn agents_md() -> impl Strategy<Value = SyncAgentsMd> {
     let inside =
         prop::sample::select(vec!["", "- a: fact one\n", "- `b`: x\n  y\n- fact two\n", "no item\n", "- a\nb\n\nc\n"]);
     let ends = [
@@ -465,7 +459,7 @@ fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
     let prefer = prop::option::of(prop::sample::select(vec![Side::Section, Side::Store]));
     let confirmed = prop::option::weighted(0.2, Just("0".repeat(64)));
     (content, prop::option::of(name()), any::<bool>(), prefer, 300_u32..900, confirmed, any::<bool>()).prop_map(
-        |(content, key, by_tag, prefer, max_bytes, confirmed, dry_run)| AgentsMdRequest {
+        |(content, key, by_tag, prefer, max_bytes, confirmed, dry_run)| SyncAgentsMd {
             name: "AGENTS.md".into(),
             identity: "/repo/AGENTS.md".into(),
             content,
@@ -479,9 +473,9 @@ fn agents_md() -> impl Strategy<Value = AgentsMdRequest> {
     )
 }
 
-fn hydrate_request() -> impl Strategy<Value = HydrateRequest> + Clone {
+fn hydrate_request() -> impl Strategy<Value = Hydrate> + Clone {
     let policy = prop::sample::select(vec![Policy::Greedy, Policy::Prefix]);
-    (0_u64..300, policy).prop_map(|(max_bytes, policy)| HydrateRequest { max_bytes, policy })
+    (0_u64..300, policy).prop_map(|(max_bytes, policy)| Hydrate { max_bytes, policy })
 }
 
 fn run() -> impl Strategy<Value = Option<String>> {
@@ -513,28 +507,28 @@ fn verb() -> impl Strategy<Value = EntriesVerb> {
     let cursor =
         prop::option::of(prop::sample::select(vec!["0:a", "9999999999999999999:", "x"]).prop_map(str::to_string));
     prop_oneof![
-        8 => (entry, base()).prop_map(|(entry, base)| EntriesVerb::Store { entry, base }),
-        2 => name().prop_map(|key| EntriesVerb::Get { key }),
-        1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesVerb::Find { query, limit }),
+        8 => (entry, base()).prop_map(|(entry, base)| EntriesVerb::StoreEntry(StoreEntry { entry, base })),
+        2 => name().prop_map(|key| EntriesVerb::GetEntry(GetEntry { key })),
+        1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesVerb::FindEntries(FindEntries { query, limit })),
         2 => (filter, prop::option::of(0_u32..3), cursor)
-            .prop_map(|(filter, limit, cursor)| EntriesVerb::List { filter, limit, cursor }),
-        2 => (name(), base()).prop_map(|(key, base)| EntriesVerb::Forget { key, base }),
-        1 => prop::option::of(name()).prop_map(|key| EntriesVerb::Purge { key }),
-        1 => name().prop_map(|key| EntriesVerb::Restore { key }),
+            .prop_map(|(filter, limit, cursor)| EntriesVerb::ListEntries(ListEntries { filter, limit, cursor })),
+        2 => (name(), base()).prop_map(|(key, base)| EntriesVerb::ForgetEntry(ForgetEntry { key, base })),
+        1 => prop::option::of(name()).prop_map(|key| EntriesVerb::PurgeEntries(PurgeEntries { key })),
+        1 => name().prop_map(|key| EntriesVerb::RestoreEntry(RestoreEntry { key })),
         2 => (any::<bool>(), prop::option::weighted(0.3, name()))
-            .prop_map(|(forgotten, cursor)| EntriesVerb::Export { forgotten, cursor }),
-        3 => import().prop_map(EntriesVerb::Import),
+            .prop_map(|(forgotten, cursor)| EntriesVerb::ExportEntries(ExportEntries { forgotten, cursor })),
+        3 => import().prop_map(EntriesVerb::ImportEntries),
         1 => (prop::collection::vec(imported(), 0..3), any::<bool>())
-            .prop_map(|(imported, dry_run)| EntriesVerb::Retain { imported, dry_run }),
+            .prop_map(|(imported, dry_run)| EntriesVerb::RetainEntries(RetainEntries { imported, dry_run })),
         2 => request.clone().prop_map(EntriesVerb::Hydrate),
-        1 => (request, prop::option::of(name())).prop_map(|(request, key)| EntriesVerb::Explain { request, key }),
-        3 => (0_u64..3).prop_map(|fence| EntriesVerb::OpenRun { fence }),
-        1 => Just(EntriesVerb::Checkpoint),
-        1 => Just(EntriesVerb::CloseRun),
+        1 => (request, prop::option::of(name())).prop_map(|(request, key)| EntriesVerb::Explain(Explain { request, key })),
+        3 => (0_u64..3).prop_map(|fence| EntriesVerb::OpenRun(OpenRun { fence })),
+        1 => Just(EntriesVerb::Checkpoint(Checkpoint)),
+        1 => Just(EntriesVerb::CloseRun(CloseRun)),
     ]
 }
 
-fn import() -> impl Strategy<Value = ImportRequest> {
+fn import() -> impl Strategy<Value = ImportEntries> {
     let folder = prop::sample::select(vec!["core/", "notes/", "workspace/", "../", ""]);
     let head = prop::sample::select(vec!["", "---\nkey: a\n---\n", "---\nkey: [\n---\n", "---\nagent: b\n---\n\n"]);
     let content = prop_oneof![
@@ -546,7 +540,7 @@ fn import() -> impl Strategy<Value = ImportRequest> {
         .prop_map(|(folder, name, content)| ImportFile { path: format!("{folder}{name}.md"), content });
     let mode = prop::sample::select(vec![ImportMode::Upsert, ImportMode::Replace]);
     (prop::collection::vec(file, 0..4), mode, any::<bool>(), prop::collection::vec(imported(), 0..3))
-        .prop_map(|(files, mode, dry_run, earlier)| ImportRequest { files, mode, dry_run, earlier })
+        .prop_map(|(files, mode, dry_run, earlier)| ImportEntries { files, mode, dry_run, earlier })
 }
 
 fn imported() -> impl Strategy<Value = ImportedFile> {
@@ -567,12 +561,13 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
 fn files() -> impl Strategy<Value = FilesCommand> {
     let path = || prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()];
     prop_oneof![
-        (prop::option::of(path()), 0_u32..4).prop_map(|(after, limit)| FilesCommand::List { after, limit }),
-        (path(), 0_u64..64, 0_u32..4000).prop_map(|(path, offset, max_bytes)| FilesCommand::Read {
+        (prop::option::of(path()), 0_u32..4)
+            .prop_map(|(after, limit)| FilesCommand::ListFiles(ListFiles { after, limit })),
+        (path(), 0_u64..64, 0_u32..4000).prop_map(|(path, offset, max_bytes)| FilesCommand::ReadFile(ReadFile {
             path,
             offset,
             max_bytes
-        }),
+        })),
     ]
 }
 
@@ -588,10 +583,10 @@ fn trust() -> impl Strategy<Value = TrustCommand> {
     let one = prop::option::weighted(0.3, prop_oneof![name(), Just("a".to_string())]);
     prop_oneof![
         2 => (0_u32..3, prop::option::weighted(0.3, name()), one, from).prop_map(|(limit, cursor, name, from)| {
-            TrustCommand::Pending(PendingRequest { limit, cursor, name, from })
+            TrustCommand::Pending(Pending { limit, cursor, name, from })
         }),
         1 => (items, any::<bool>())
-            .prop_map(|(items, dry_run)| TrustCommand::Approve(ApproveRequest { items, dry_run })),
+            .prop_map(|(items, dry_run)| TrustCommand::Approve(Approve { items, dry_run })),
     ]
 }
 
@@ -647,19 +642,11 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
         prop::collection::vec(earlier, 0..2),
     )
         .prop_map(|(format, origin, files, others, dry_run, earlier)| {
-            ExchangeVerb::ImportFrom(ImportFromRequest {
-                format,
-                origin,
-                files,
-                others,
-                dry_run,
-                earlier,
-                provenance: None,
-            })
+            ExchangeVerb::ImportFrom(ImportFrom { format, origin, files, others, dry_run, earlier, provenance: None })
         });
     let export = (format(), any::<bool>(), any::<bool>(), prop::option::weighted(0.2, name())).prop_map(
         |(format, forgotten, unapproved, cursor)| {
-            ExchangeVerb::ExportTo(ExportToRequest { format, forgotten, unapproved, cursor })
+            ExchangeVerb::ExportTo(ExportTo { format, forgotten, unapproved, cursor })
         },
     );
     let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));

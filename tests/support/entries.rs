@@ -1,8 +1,8 @@
 //! The vectors of the entries: pure rules, and both engines over the simulator.
 
 use saddlebag::entries::{
-    Budget, Candidate, Category, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, HydrateRequest,
-    Kept, NewEntry, Policy, Tier, is_expired, over_cap, plan, taken,
+    Budget, Candidate, Category, Checkpoint, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter,
+    Hydrate, Kept, ListEntries, NewEntry, OpenRun, Policy, StoreEntry, Tier, is_expired, over_cap, plan, taken,
 };
 use saddlebag::store::{EntryFolder, Timestamp, utc_text};
 use saddlebag::{Config, Reply};
@@ -178,8 +178,8 @@ impl Hydration {
                 let newest = 1_899_999_000_000;
                 let aged = self.rows.iter().zip(0_u64..).map(|(row, age)| (row, (newest - age) * NANOSECONDS));
                 let mut host = host(kind, 1_000, aged);
-                let verb = EntriesVerb::Hydrate(HydrateRequest { max_bytes: self.budget, policy });
-                let EntriesReply::Hydrated(reply) = run(&mut host, 1_900_000_000_000, None, verb)? else {
+                let verb = EntriesVerb::Hydrate(Hydrate { max_bytes: self.budget, policy });
+                let EntriesReply::Hydrate(reply) = run(&mut host, 1_900_000_000_000, None, verb)? else {
                     return Err("another reply".into());
                 };
                 let given: Vec<String> = reply.entries.into_iter().map(|entry| entry.key).collect();
@@ -216,19 +216,19 @@ impl Capture {
     fn check(&self, kind: Kind) -> Result<(), String> {
         let mut host = host(kind, self.cap, self.rows.iter().map(|row| (row, row.updated())));
         let mut run = |run_name: Option<&str>, verb| run(&mut host, self.now, run_name, verb);
-        run(Some("r"), EntriesVerb::OpenRun { fence: 1 })?;
+        run(Some("r"), EntriesVerb::OpenRun(OpenRun { fence: 1 }))?;
         let mut accepted = Vec::new();
         for delta in &self.deltas {
             let entry = NewEntry::new(delta.key.get(), delta.content.get(), delta.category.get());
-            if run(Some("r"), EntriesVerb::Store { entry, base: None }).is_ok() {
+            if run(Some("r"), EntriesVerb::StoreEntry(StoreEntry { entry, base: None })).is_ok() {
                 accepted.push(delta.key.get());
             }
         }
-        let EntriesReply::Saved(saved) = run(Some("r"), EntriesVerb::Checkpoint)? else {
+        let EntriesReply::Saved(saved) = run(Some("r"), EntriesVerb::Checkpoint(Checkpoint))? else {
             return Err("another reply".into());
         };
-        let list = EntriesVerb::List { filter: EntryFilter::default(), limit: None, cursor: None };
-        let EntriesReply::Listed(listed) = run(None, list)? else { return Err("another reply".into()) };
+        let list = EntriesVerb::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None });
+        let EntriesReply::ListEntries(listed) = run(None, list)? else { return Err("another reply".into()) };
         let skipped = self.deltas.len() - accepted.len() + saved.skipped.len();
         accepted.retain(|key| !saved.truncated.contains(key) && !saved.skipped.iter().any(|entry| entry.key == *key));
         let expected = &self.result;

@@ -11,7 +11,7 @@ pub mod zk;
 
 use std::sync::LazyLock;
 
-use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry};
+use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry, StoreEntry};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Memory, Reply};
@@ -87,7 +87,10 @@ pub fn agent_config() -> Config {
 
 /// Keeps an entry.
 pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
-    EntriesCommand::new(EntriesVerb::Store { entry: NewEntry::new(key, content, category), base: None })
+    EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry {
+        entry: NewEntry::new(key, content, category),
+        base: None,
+    }))
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;

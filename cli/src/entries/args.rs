@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use saddlebag::entries::{
-    Category, DEFAULT_HYDRATE_BYTES, EntriesVerb, EntryFilter, HydrateRequest, ImportMode, NewEntry, Policy,
+    Category, DEFAULT_HYDRATE_BYTES, EntriesVerb, EntryFilter, Explain, FindEntries, ForgetEntry, GetEntry, Hydrate,
+    ImportMode, ListEntries, NewEntry, Policy, PurgeEntries, StoreEntry,
 };
 use saddlebag::store::Timestamp;
 
@@ -207,12 +208,12 @@ enum PolicyName {
 }
 
 impl HydrateArgs {
-    fn request(&self) -> HydrateRequest {
+    fn request(&self) -> Hydrate {
         let policy = match self.policy {
             PolicyName::Greedy => Policy::Greedy,
             PolicyName::Prefix => Policy::Prefix,
         };
-        HydrateRequest { max_bytes: self.max_bytes, policy }
+        Hydrate { max_bytes: self.max_bytes, policy }
     }
 }
 
@@ -220,7 +221,7 @@ impl Command {
     /// The command for the store; of what is several, its arguments.
     pub(super) fn into_task(self) -> Result<Task, Failure> {
         Ok(Task::Verb(match self {
-            Self::Store(args) => EntriesVerb::Store {
+            Self::Store(args) => EntriesVerb::StoreEntry(StoreEntry {
                 entry: NewEntry {
                     key: args.key,
                     content: input::text(args.content)?,
@@ -230,10 +231,10 @@ impl Command {
                     supersedes: args.supersedes,
                 },
                 base: args.base,
-            },
-            Self::Get { key } => EntriesVerb::Get { key },
-            Self::Find { query, limit } => EntriesVerb::Find { query: query.join(" "), limit },
-            Self::Entries(args) => EntriesVerb::List {
+            }),
+            Self::Get { key } => EntriesVerb::GetEntry(GetEntry { key }),
+            Self::Find { query, limit } => EntriesVerb::FindEntries(FindEntries { query: query.join(" "), limit }),
+            Self::Entries(args) => EntriesVerb::ListEntries(ListEntries {
                 filter: EntryFilter {
                     category: args.category,
                     all_tags: args.tag,
@@ -243,10 +244,10 @@ impl Command {
                 },
                 limit: args.limit,
                 cursor: args.after,
-            },
-            Self::Purge { key } => EntriesVerb::Purge { key },
+            }),
+            Self::Purge { key } => EntriesVerb::PurgeEntries(PurgeEntries { key }),
             Self::Hydrate(args) => EntriesVerb::Hydrate(args.request()),
-            Self::Explain { key, hydrate } => EntriesVerb::Explain { request: hydrate.request(), key },
+            Self::Explain { key, hydrate } => EntriesVerb::Explain(Explain { request: hydrate.request(), key }),
             Self::Run(args) => return Ok(Task::Run(args)),
             Self::Export(args) => return Ok(Task::Export(args)),
             Self::Import(args) => return Ok(Task::Import(args)),
@@ -265,11 +266,11 @@ fn run_verb(line: &str) -> Result<(String, EntriesVerb), serde_json::Error> {
     let entry: RunEntry = serde_json::from_str(line)?;
     let RunEntry { key, content, category, tags, source, supersedes, deleted } = entry;
     let verb = match deleted {
-        true => EntriesVerb::Forget { key: key.clone(), base: None },
+        true => EntriesVerb::ForgetEntry(ForgetEntry { key: key.clone(), base: None }),
         false => {
             let category = category.unwrap_or_else(|| Category::Core.as_str().to_string());
             let entry = NewEntry { key: key.clone(), content, category, tags, source, supersedes };
-            EntriesVerb::Store { entry, base: None }
+            EntriesVerb::StoreEntry(StoreEntry { entry, base: None })
         }
     };
     Ok((key, verb))

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFile, EntryProblem};
+use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFile, EntryProblem, ExportEntries};
 use saddlebag::trust::Standing;
 use serde_json::json;
 
@@ -110,8 +110,8 @@ fn each_file(
     let bar = progress(0);
     let mut cursor = None;
     loop {
-        let verb = EntriesVerb::Export { forgotten: args.forgotten, cursor };
-        let EntriesReply::Exported(page) = execute(store, EntriesCommand::new(verb), output)? else {
+        let verb = EntriesVerb::ExportEntries(ExportEntries { forgotten: args.forgotten, cursor });
+        let EntriesReply::ExportEntries(page) = execute(store, EntriesCommand::new(verb), output)? else {
             return Err(wrong_reply());
         };
         bar.set_length(u64::from(page.total));

@@ -1,8 +1,8 @@
 //! `import`: files of a folder or of a tar stream, taken in as entries.
 
 use saddlebag::entries::{
-    DeletedEntry, EntriesCommand, EntriesReply, EntriesVerb, ImportFile, ImportMode, ImportRequest, ImportState,
-    ImportedFile, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, RetainReply, SkippedEntry,
+    DeletedEntry, EntriesCommand, EntriesReply, EntriesVerb, ImportEntries, ImportFile, ImportMode, ImportState,
+    ImportedFile, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, RetainEntries, RetainReply, SkippedEntry,
 };
 use saddlebag::trust::Provenance;
 use serde_json::json;
@@ -70,10 +70,10 @@ impl Import {
             let size = next.as_ref().and_then(|file| Some(file.content.as_ref().ok()?.len())).unwrap_or_default();
             if next.is_none() || files.len() == MAX_IMPORT_FILES || bytes + size > MAX_IMPORT_BYTES {
                 let part = std::mem::take(&mut files);
-                let request = ImportRequest { files: part, mode: self.mode, dry_run, earlier: imported.clone() };
+                let request = ImportEntries { files: part, mode: self.mode, dry_run, earlier: imported.clone() };
                 let provenance = self.trust.then_some(Provenance::User);
-                let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::Import(request)) };
-                let EntriesReply::Imported(reply) = execute(&mut self.store, command, output)? else {
+                let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::ImportEntries(request)) };
+                let EntriesReply::ImportEntries(reply) = execute(&mut self.store, command, output)? else {
                     return Err(wrong_reply());
                 };
                 bar.inc(reply.files.len() as u64);
@@ -93,9 +93,9 @@ impl Import {
         dry_run: bool,
         output: &mut Output,
     ) -> Result<RetainReply, Failure> {
-        let command = EntriesCommand::new(EntriesVerb::Retain { imported, dry_run });
+        let command = EntriesCommand::new(EntriesVerb::RetainEntries(RetainEntries { imported, dry_run }));
         match execute(&mut self.store, command, output)? {
-            EntriesReply::Retained(reply) => Ok(reply),
+            EntriesReply::RetainEntries(reply) => Ok(reply),
             _ => Err(wrong_reply()),
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Any reply of the entries.
 pub(crate) fn reply(reply: &EntriesReply) -> Value {
     match reply {
-        EntriesReply::Stored(reply) => {
+        EntriesReply::StoreEntry(reply) => {
             let (state, from) = match &reply.state {
                 StoreState::Stored => ("stored", None),
                 StoreState::Updated => ("updated", None),
@@ -30,8 +30,8 @@ pub(crate) fn reply(reply: &EntriesReply) -> Value {
                 "message": reply.message,
             })
         }
-        EntriesReply::Entry(found) => entry(found),
-        EntriesReply::Found(reply) => json!({
+        EntriesReply::GetEntry(found) => entry(found),
+        EntriesReply::FindEntries(reply) => json!({
             "hits": reply.hits.iter().map(|hit| json!({
                 "entry": entry(&hit.entry),
                 "score": hit.score,
@@ -41,33 +41,33 @@ pub(crate) fn reply(reply: &EntriesReply) -> Value {
             "total": reply.total,
             "problems": problems(&reply.problems),
         }),
-        EntriesReply::Listed(reply) => json!({
+        EntriesReply::ListEntries(reply) => json!({
             "entries": reply.entries.iter().map(entry).collect::<Vec<_>>(),
             "next": reply.next,
             "total": reply.total,
             "problems": problems(&reply.problems),
         }),
-        EntriesReply::Forgotten(reply) => json!({
+        EntriesReply::ForgetEntry(reply) => json!({
             "key": reply.key,
             "path": reply.path,
             "version": reply.version,
             "already_forgotten": reply.already_forgotten,
             "message": reply.message,
         }),
-        EntriesReply::Purged(reply) => json!({ "purged": reply.purged, "message": reply.message }),
-        EntriesReply::Hydrated(reply) => json!({
+        EntriesReply::PurgeEntries(reply) => json!({ "purged": reply.purged, "message": reply.message }),
+        EntriesReply::Hydrate(reply) => json!({
             "entries": reply.entries.iter().map(entry).collect::<Vec<_>>(),
             "bytes": reply.bytes,
             "left_out": reply.left_out.iter().map(explanation).collect::<Vec<_>>(),
             "problems": problems(&reply.problems),
         }),
-        EntriesReply::Explained(reply) => json!({
+        EntriesReply::Explain(reply) => json!({
             "entries": reply.entries.iter().map(explanation).collect::<Vec<_>>(),
             "bytes": reply.bytes,
             "max_bytes": reply.max_bytes,
             "problems": problems(&reply.problems),
         }),
-        EntriesReply::Opened(reply) => json!({ "run": reply.run, "fence": reply.fence, "message": reply.message }),
+        EntriesReply::OpenRun(reply) => json!({ "run": reply.run, "fence": reply.fence, "message": reply.message }),
         EntriesReply::Saved(reply) => json!({
             "stored": reply.stored,
             "unchanged": reply.unchanged,

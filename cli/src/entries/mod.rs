@@ -13,8 +13,8 @@ mod sources;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use saddlebag::Reply;
 use saddlebag::entries::{
-    CheckpointReply, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, Explanation, SkippedEntry,
-    StoreState,
+    CheckpointReply, CloseRun, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, Explanation,
+    ForgetEntry, OpenRun, RestoreEntry, SkippedEntry, StoreState,
 };
 use saddlebag::store::utc_text;
 use saddlebag::trust::ForModel;
@@ -52,16 +52,16 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
 
 /// Forgets the entry of a key.
 pub(crate) fn forget(key: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    run_verb(EntriesVerb::Forget { key, base: None }, global, output)
+    run_verb(EntriesVerb::ForgetEntry(ForgetEntry { key, base: None }), global, output)
 }
 
 /// Restores the entry of a key.
 pub(crate) fn restore(key: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    run_verb(EntriesVerb::Restore { key }, global, output)
+    run_verb(EntriesVerb::RestoreEntry(RestoreEntry { key }), global, output)
 }
 
 fn run_verb(verb: EntriesVerb, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let is_question = matches!(verb, EntriesVerb::Get { .. });
+    let is_question = matches!(verb, EntriesVerb::GetEntry(_));
     let reply = execute(&mut Store::open(global)?, EntriesCommand::new(verb), output);
     match reply {
         // Nothing was to be changed: there is only nothing to show.
@@ -84,14 +84,14 @@ fn run_of_agent(args: &RunArgs, global: &Global, output: &mut Output) -> Result<
     let verbs = args::run_verbs(args)?;
     let mut store = Store::open(global)?;
     let of_run = |verb| EntriesCommand { run: Some(args.name.clone()), ..EntriesCommand::new(verb) };
-    execute(&mut store, of_run(EntriesVerb::OpenRun { fence: args.fence }), output)?;
+    execute(&mut store, of_run(EntriesVerb::OpenRun(OpenRun { fence: args.fence })), output)?;
     let mut refused = Vec::new();
     for (key, verb) in verbs {
         if let Err(failure) = execute(&mut store, of_run(verb), output) {
             refused.push(SkippedEntry { key, reason: failure.message });
         }
     }
-    let reply = execute(&mut store, of_run(EntriesVerb::CloseRun), output)?;
+    let reply = execute(&mut store, of_run(EntriesVerb::CloseRun(CloseRun)), output)?;
     let EntriesReply::Saved(mut saved) = reply else { return Err(wrong_reply()) };
     saved.skipped.splice(0..0, refused);
     let (stored, skipped) = (saved.stored.len(), saved.skipped.len());
@@ -114,14 +114,14 @@ fn show(reply: &EntriesReply, output: &mut Output) -> Result<Exit, Failure> {
 
 fn exit(reply: &EntriesReply) -> Exit {
     let is_nothing = match reply {
-        EntriesReply::Found(reply) => reply.hits.is_empty(),
-        EntriesReply::Listed(reply) => reply.entries.is_empty(),
-        EntriesReply::Hydrated(reply) => reply.entries.is_empty(),
-        EntriesReply::Explained(reply) => reply.entries.is_empty(),
+        EntriesReply::FindEntries(reply) => reply.hits.is_empty(),
+        EntriesReply::ListEntries(reply) => reply.entries.is_empty(),
+        EntriesReply::Hydrate(reply) => reply.entries.is_empty(),
+        EntriesReply::Explain(reply) => reply.entries.is_empty(),
         _ => false,
     };
     let is_refused = match reply {
-        EntriesReply::Stored(reply) => matches!(reply.state, StoreState::Forgotten | StoreState::Conflict),
+        EntriesReply::StoreEntry(reply) => matches!(reply.state, StoreState::Forgotten | StoreState::Conflict),
         EntriesReply::Saved(reply) => !reply.skipped.is_empty(),
         _ => false,
     };
@@ -134,21 +134,21 @@ fn exit(reply: &EntriesReply) -> Exit {
 
 fn problems_of(reply: &EntriesReply) -> &[EntryProblem] {
     match reply {
-        EntriesReply::Found(reply) => &reply.problems,
-        EntriesReply::Listed(reply) => &reply.problems,
-        EntriesReply::Hydrated(reply) => &reply.problems,
-        EntriesReply::Explained(reply) => &reply.problems,
+        EntriesReply::FindEntries(reply) => &reply.problems,
+        EntriesReply::ListEntries(reply) => &reply.problems,
+        EntriesReply::Hydrate(reply) => &reply.problems,
+        EntriesReply::Explain(reply) => &reply.problems,
         _ => &[],
     }
 }
 
 fn print(reply: &EntriesReply, output: &mut Output) -> Result<(), Failure> {
     match reply {
-        EntriesReply::Stored(reply) => output.line(&shown(&reply.message))?,
-        EntriesReply::Forgotten(reply) => output.line(&shown(&reply.message))?,
-        EntriesReply::Purged(reply) => output.line(&shown(&reply.message))?,
-        EntriesReply::Opened(reply) => output.line(&shown(&reply.message))?,
-        EntriesReply::Entry(entry) => {
+        EntriesReply::StoreEntry(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::ForgetEntry(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::PurgeEntries(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::OpenRun(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::GetEntry(entry) => {
             output.text(&entry.content)?;
             output.flush()?;
             // Standard output has the content alone, byte for byte.
@@ -156,28 +156,28 @@ fn print(reply: &EntriesReply, output: &mut Output) -> Result<(), Failure> {
                 output.warning(&format!("unapproved: {from}: it goes into no prompt until `approve` lets it in"));
             }
         }
-        EntriesReply::Found(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
-        EntriesReply::Found(reply) => {
+        EntriesReply::FindEntries(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
+        EntriesReply::FindEntries(reply) => {
             for hit in &reply.hits {
                 let (key, category) = (shown(&hit.entry.key), shown(&hit.entry.category));
                 output.styled(STRONG, &format!("{key}  ({category}){}", mark(&hit.entry)))?;
                 output.line(&preview(&hit.passage))?;
             }
         }
-        EntriesReply::Listed(reply) if reply.entries.is_empty() => output.line("No entries.")?,
-        EntriesReply::Listed(reply) => {
+        EntriesReply::ListEntries(reply) if reply.entries.is_empty() => output.line("No entries.")?,
+        EntriesReply::ListEntries(reply) => {
             print_entries(&reply.entries, output)?;
             if let Some(next) = &reply.next {
                 output.styled(FAINT, &format!("More of {}: --after '{}'", reply.total, shown(next)))?;
             }
         }
-        EntriesReply::Hydrated(reply) => {
+        EntriesReply::Hydrate(reply) => {
             for entry in &reply.entries {
                 output.styled(STRONG, &format!("{}  ({})", shown(&entry.key), shown(&entry.category)))?;
                 output.line(entry.content.trim_end())?;
             }
         }
-        EntriesReply::Explained(reply) => {
+        EntriesReply::Explain(reply) => {
             reply.entries.iter().try_for_each(|entry| print_explanation(entry, output))?;
             output.styled(FAINT, &format!("{} of {} bytes", reply.bytes, reply.max_bytes))?;
         }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use saddlebag::exchange::{ExchangeReply, ExchangeVerb, ExportToReply, ExportToRequest, Format, Loss};
+use saddlebag::exchange::{ExchangeReply, ExchangeVerb, ExportTo, ExportToReply, Format, Loss};
 use serde_json::{Value, json};
 
 use super::execute;
@@ -96,13 +96,9 @@ fn collect(
     let mut first: Option<ExportToReply> = None;
     let mut cursor = None;
     loop {
-        let verb = ExchangeVerb::ExportTo(ExportToRequest {
-            format,
-            forgotten: args.forgotten,
-            unapproved: args.unapproved,
-            cursor,
-        });
-        let ExchangeReply::Exported(mut page) = execute(store, verb, output)? else { return Err(wrong_reply()) };
+        let verb =
+            ExchangeVerb::ExportTo(ExportTo { format, forgotten: args.forgotten, unapproved: args.unapproved, cursor });
+        let ExchangeReply::ExportTo(mut page) = execute(store, verb, output)? else { return Err(wrong_reply()) };
         bar.set_length(u64::from(page.files));
         for part in std::mem::take(&mut page.parts) {
             match files.last_mut() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use saddlebag::entries::{ExchangeState, ExchangedEntry};
 use saddlebag::exchange::{
-    Detected, ExchangeReply, ExchangeVerb, Format, ImportFromReply, ImportFromRequest, RejectedPart, detect,
+    Detected, ExchangeReply, ExchangeVerb, Format, ImportFrom, ImportFromReply, RejectedPart, detect,
 };
 use saddlebag::trust::Provenance;
 use serde_json::{Value, json};
@@ -192,8 +192,8 @@ fn take_in(
         let origin = source.origin.clone();
         let earlier = done.entries.clone();
         let provenance = trust.then_some(Provenance::User);
-        let request = ImportFromRequest { format, origin, files, others, dry_run, earlier, provenance };
-        let ExchangeReply::Imported(reply) = execute(store, ExchangeVerb::ImportFrom(request), output)? else {
+        let request = ImportFrom { format, origin, files, others, dry_run, earlier, provenance };
+        let ExchangeReply::ImportFrom(reply) = execute(store, ExchangeVerb::ImportFrom(request), output)? else {
             return Err(wrong_reply());
         };
         bar.inc(count);

@@ -81,7 +81,7 @@ fn execute(store: &mut Store, verb: ExchangeVerb, output: &mut Output) -> Result
 /// A reply as a JSON object.
 pub(crate) fn json(reply: &ExchangeReply) -> Value {
     match reply {
-        ExchangeReply::Imported(reply) => json!({
+        ExchangeReply::ImportFrom(reply) => json!({
             "entries": reply.entries.iter().map(|entry| {
                 let (state, detail) = state(&entry.state);
                 json!({ "path": entry.path, "line": entry.line, "key": entry.key, "state": state, "detail": detail })
@@ -90,7 +90,7 @@ pub(crate) fn json(reply: &ExchangeReply) -> Value {
                 json!({ "path": part.path, "line": part.line, "reason": part.reason })
             }).collect::<Vec<_>>(),
         }),
-        ExchangeReply::Exported(reply) => json!({
+        ExchangeReply::ExportTo(reply) => json!({
             "files": reply.files,
             "bytes": reply.bytes,
             "entries": reply.entries,

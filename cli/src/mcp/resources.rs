@@ -2,9 +2,9 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{ErrorData, ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
-use saddlebag::context::{ContextEntries, ContextReply, ContextRequest, DEFAULT_BLOCK_BYTES};
-use saddlebag::entries::{HydrateRequest, Policy};
-use saddlebag::files::{FilePage, FilesCommand};
+use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES};
+use saddlebag::entries::{Hydrate, Policy};
+use saddlebag::files::{FilePage, FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{FileState, ReadReply};
 use saddlebag::trust::ForModel;
 
@@ -44,10 +44,10 @@ pub(crate) fn file_uri(path: &str) -> String {
 }
 
 /// The command that makes the block; with entries where the tools for them are on.
-pub(crate) fn context(with_entries: bool) -> ContextRequest {
-    let request = HydrateRequest { max_bytes: DEFAULT_BLOCK_BYTES.into(), policy: Policy::Greedy };
+pub(crate) fn context(with_entries: bool) -> Context {
+    let request = Hydrate { max_bytes: DEFAULT_BLOCK_BYTES.into(), policy: Policy::Greedy };
     let entries = with_entries.then_some(ContextEntries { request, run: None });
-    ContextRequest { entries, ..ContextRequest::default() }
+    Context { entries, ..Context::default() }
 }
 
 pub(crate) fn context_contents(reply: ContextReply) -> ResourceContents {
@@ -56,7 +56,7 @@ pub(crate) fn context_contents(reply: ContextReply) -> ResourceContents {
 
 /// The command that lists the page behind a cursor, which is the path of the last file before it.
 pub(crate) fn page(cursor: Option<String>) -> FilesCommand {
-    FilesCommand::List { after: cursor, limit: PAGE_FILES }
+    FilesCommand::ListFiles(ListFiles { after: cursor, limit: PAGE_FILES })
 }
 
 /// A page; the first begins with the block.
@@ -85,7 +85,7 @@ pub(crate) fn template() -> ResourceTemplate {
 }
 
 pub(crate) fn read(path: String) -> FilesCommand {
-    FilesCommand::Read { path, offset: 0, max_bytes: MAX_FILE_BYTES }
+    FilesCommand::ReadFile(ReadFile { path, offset: 0, max_bytes: MAX_FILE_BYTES })
 }
 
 pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorData> {

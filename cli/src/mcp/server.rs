@@ -12,7 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::files::FilesReply;
-use saddlebag::tools::{Dialect, ToolCall, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::{Command, Reply};
 use tokio::sync::mpsc;
 
@@ -124,7 +124,7 @@ impl ServerHandler for MemoryServer {
             return Err(ErrorData::invalid_params(message, None));
         }
         let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default()).to_string();
-        let call = ToolCall {
+        let call = CallTool {
             name: request.name.into_owned(),
             arguments,
             sets: self.sets.to_vec(),
@@ -146,7 +146,7 @@ impl ServerHandler for MemoryServer {
         let cursor = request.and_then(|request| request.cursor);
         let is_first = cursor.is_none();
         match self.run(resources::page(cursor), &context).await {
-            Ok(Reply::Files(FilesReply::Listed(page))) => Ok(resources::listed(page, is_first)),
+            Ok(Reply::Files(FilesReply::ListFiles(page))) => Ok(resources::listed(page, is_first)),
             Ok(_) => Err(refused(&wrong_reply())),
             Err(failure) => Err(refused(&failure)),
         }
@@ -169,7 +169,7 @@ impl ServerHandler for MemoryServer {
         let contents = match resources::named(&request.uri)? {
             resources::Named::Context => resources::context_contents(self.block(&context).await?),
             resources::Named::File(path) => match self.run(resources::read(path), &context).await {
-                Ok(Reply::Files(FilesReply::Read(reply))) => resources::file_contents(reply)?,
+                Ok(Reply::Files(FilesReply::ReadFile(reply))) => resources::file_contents(reply)?,
                 Ok(_) => return Err(refused(&wrong_reply())),
                 Err(failure) => return Err(refused(&failure)),
             },

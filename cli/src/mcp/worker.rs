@@ -239,7 +239,7 @@ fn take_finished<T>(
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest};
+    use saddlebag::journal::{JournalCommand, JournalReply, Search, Status};
 
     use super::*;
     use crate::args::Cli;
@@ -266,7 +266,7 @@ mod tests {
     fn a_call_over_its_time_is_given_up_and_the_thread_ends_with_the_last_way_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let (memory, thread) = open(folder.path(), Duration::from_millis(1));
-        let search = JournalCommand::Search(SearchRequest::new("fact"));
+        let search = JournalCommand::Search(Search::new("fact"));
         let failure = block_on(memory.call(search, None)).unwrap_err();
         assert_eq!(failure.code, "time-limit");
         drop(memory);
@@ -282,7 +282,7 @@ mod tests {
             let mut tasks = tokio::task::JoinSet::new();
             for _ in 0..calls {
                 let memory = memory.clone();
-                tasks.spawn(async move { memory.call(JournalCommand::Status, None).await });
+                tasks.spawn(async move { memory.call(JournalCommand::Status(Status), None).await });
             }
             tasks.join_all().await
         });

@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 use saddlebag::notebook::{
-    ListRequest, MatchStrategy, NoteFilter, NotebookCommand, RecallRequest, RememberRequest, SortBy, SortKey,
+    DeadLinks, Forget, Init, Journal, Link, ListNotes, MatchStrategy, NoteFilter, NotebookCommand, Orphans, Recall,
+    Related, Remember, Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 
 use crate::failure::Failure;
@@ -264,8 +265,8 @@ impl Command {
     /// The command of the store.
     pub(crate) fn into_command(self) -> Result<NotebookCommand, Failure> {
         Ok(match self {
-            Self::Init => NotebookCommand::Init,
-            Self::Remember(args) => NotebookCommand::Remember(RememberRequest {
+            Self::Init => NotebookCommand::Init(Init),
+            Self::Remember(args) => NotebookCommand::Remember(Remember {
                 title: args.title,
                 content: input::text(args.content)?,
                 template: args.template,
@@ -277,7 +278,7 @@ impl Command {
             }),
             Self::Recall(args) => {
                 let words: Vec<String> = args.query.into_iter().map(input::text).collect::<Result<_, _>>()?;
-                NotebookCommand::Recall(RecallRequest {
+                NotebookCommand::Recall(Recall {
                     query: words.join(" "),
                     limit: args.limit,
                     offset: args.offset,
@@ -287,34 +288,32 @@ impl Command {
                     vouched_unchanged: false,
                 })
             }
-            Self::Journal { entry } => NotebookCommand::Journal { entry: input::text(entry)? },
-            Self::Today => NotebookCommand::Today,
+            Self::Journal { entry } => NotebookCommand::Journal(Journal { entry: input::text(entry)? }),
+            Self::Today => NotebookCommand::Today(Today),
             Self::ByTag { tag, limit } => {
                 let filter = NoteFilter { tags: vec![tag], ..NoteFilter::default() };
-                NotebookCommand::List(ListRequest { filter, limit, ..ListRequest::default() })
+                NotebookCommand::ListNotes(ListNotes { filter, limit, ..ListNotes::default() })
             }
-            Self::Recent { limit } => NotebookCommand::List(ListRequest {
+            Self::Recent { limit } => NotebookCommand::ListNotes(ListNotes {
                 sort: vec![SortKey { by: SortBy::Modified, ascending: false }],
                 limit: Some(limit),
-                ..ListRequest::default()
+                ..ListNotes::default()
             }),
-            Self::Notes(args) => NotebookCommand::List(ListRequest {
+            Self::Notes(args) => NotebookCommand::ListNotes(ListNotes {
                 filter: args.filter.into(),
                 sort: args.sort.iter().map(|key| sort_key(key)).collect::<Result<_, _>>()?,
                 limit: args.limit,
-                ..ListRequest::default()
+                ..ListNotes::default()
             }),
-            Self::Related { note, limit } => NotebookCommand::Related { note, limit },
-            Self::Link { from, to, text } => NotebookCommand::Link { from, to, text },
-            Self::Rename { note, title } => NotebookCommand::Rename { note, title },
-            Self::Forget { note, .. } => NotebookCommand::Forget { note: note.unwrap_or_default() },
-            Self::Tags => NotebookCommand::Tags,
-            Self::Graph(filter) => {
-                NotebookCommand::Graph(ListRequest { filter: filter.into(), ..ListRequest::default() })
-            }
-            Self::Orphans => NotebookCommand::Orphans,
-            Self::DeadLinks => NotebookCommand::DeadLinks,
-            Self::UnlinkedMentions { note } => NotebookCommand::UnlinkedMentions { note },
+            Self::Related { note, limit } => NotebookCommand::Related(Related { note, limit }),
+            Self::Link { from, to, text } => NotebookCommand::Link(Link { from, to, text }),
+            Self::Rename { note, title } => NotebookCommand::Rename(Rename { note, title }),
+            Self::Forget { note, .. } => NotebookCommand::Forget(Forget { note: note.unwrap_or_default() }),
+            Self::Tags => NotebookCommand::Tags(Tags),
+            Self::Graph(filter) => NotebookCommand::Graph(ListNotes { filter: filter.into(), ..ListNotes::default() }),
+            Self::Orphans => NotebookCommand::Orphans(Orphans),
+            Self::DeadLinks => NotebookCommand::DeadLinks(DeadLinks),
+            Self::UnlinkedMentions { note } => NotebookCommand::UnlinkedMentions(UnlinkedMentions { note }),
         })
     }
 }

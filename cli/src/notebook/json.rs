@@ -8,10 +8,10 @@ use crate::json::skipped;
 /// Any reply of the notebook.
 pub(crate) fn reply(reply: &NotebookReply) -> Value {
     match reply {
-        NotebookReply::Initialised(reply) => {
+        NotebookReply::Init(reply) => {
             json!({ "made": reply.made, "kept": reply.kept, "message": reply.message })
         }
-        NotebookReply::Remembered(reply) => {
+        NotebookReply::Remember(reply) => {
             let (state, other) = match &reply.state {
                 RememberState::Created => ("created", None),
                 RememberState::AlreadyThere => ("already-there", None),
@@ -26,7 +26,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
                 "warnings": warnings(&reply.warnings),
             })
         }
-        NotebookReply::ErrorKept(reply) => {
+        NotebookReply::RememberError(reply) => {
             let state = match reply.state {
                 ErrorState::Created => "created",
                 ErrorState::Counted => "counted",
@@ -40,14 +40,14 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
                 "message": reply.message,
             })
         }
-        NotebookReply::Journaled(reply) => json!({
+        NotebookReply::Journal(reply) => json!({
             "path": reply.path,
             "entry": reply.entry,
             "created": reply.created,
             "message": reply.message,
             "warnings": warnings(&reply.warnings),
         }),
-        NotebookReply::Recalled(reply) => json!({
+        NotebookReply::Recall(reply) => json!({
             "hits": reply.hits.iter().map(hit).collect::<Vec<_>>(),
             "total": reply.total,
             "rendered": reply.rendered,
@@ -62,7 +62,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
                 "warnings": warnings(&reply.warnings),
             })
         }
-        NotebookReply::Listed(reply) => json!({
+        NotebookReply::ListNotes(reply) => json!({
             "notes": reply.notes.iter().map(note).collect::<Vec<_>>(),
             "warnings": warnings(&reply.warnings),
             "skipped": skipped(&reply.skipped),
@@ -75,7 +75,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             });
             json!({ "notes": notes.collect::<Vec<_>>() })
         }
-        NotebookReply::Linked(reply) => {
+        NotebookReply::Link(reply) => {
             json!({
                 "from": reply.from,
                 "to": reply.to,
@@ -84,7 +84,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
                 "message": reply.message,
             })
         }
-        NotebookReply::Renamed(reply) => json!({
+        NotebookReply::Rename(reply) => json!({
             "old_path": reply.old_path,
             "path": reply.path,
             "title": reply.title,
@@ -93,8 +93,8 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             "not_rewritten": warnings(&reply.not_rewritten),
             "message": reply.message,
         }),
-        NotebookReply::Restored(reply) => crate::json::restored(reply),
-        NotebookReply::Forgotten(reply) => json!({
+        NotebookReply::RestoreNote(reply) => crate::json::restored(reply),
+        NotebookReply::Forget(reply) => json!({
             "path": reply.path,
             "backup": reply.backup,
             "message": reply.message,
@@ -115,12 +115,12 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             });
             json!({ "links": links.collect::<Vec<_>>() })
         }
-        NotebookReply::Mentions(notes) => {
+        NotebookReply::UnlinkedMentions(notes) => {
             let notes = notes.iter().map(|note| json!({ "path": note.path, "title": note.title, "lines": note.lines }));
             json!({ "notes": notes.collect::<Vec<_>>() })
         }
         NotebookReply::Loaded(count) => json!({ "memories": count }),
-        NotebookReply::Section(section) => json!({
+        NotebookReply::MemoryContext(section) => json!({
             "text": section.text,
             "included": section.included,
             "left_out": section.left_out,

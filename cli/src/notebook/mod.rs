@@ -6,7 +6,7 @@ mod json;
 use std::collections::BTreeMap;
 
 use saddlebag::Reply;
-use saddlebag::notebook::{GraphReply, NoteInfo, NotebookCommand, NotebookReply, RecallHit, Warning};
+use saddlebag::notebook::{GraphReply, NoteInfo, NotebookCommand, NotebookReply, RecallHit, RestoreNote, Warning};
 use saddlebag::search::Skipped;
 
 pub(crate) use args::Command;
@@ -25,7 +25,7 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
 
 /// Restores the note that has or had this path.
 pub(crate) fn restore(note: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    run_command(NotebookCommand::Restore { note }, None, global, output)
+    run_command(NotebookCommand::RestoreNote(RestoreNote { note }), None, global, output)
 }
 
 fn run_command(
@@ -38,7 +38,7 @@ fn run_command(
     let Reply::Notebook(notebook) = &reply else { return Err(wrong_reply()) };
     let exit = match notebook {
         // The note has its new name, and not every link to it.
-        NotebookReply::Renamed(reply) if !reply.not_rewritten.is_empty() => Exit::Failed,
+        NotebookReply::Rename(reply) if !reply.not_rewritten.is_empty() => Exit::Failed,
         _ if is_empty(notebook) => Exit::Nothing,
         _ => Exit::Done,
     };
@@ -52,10 +52,10 @@ fn run_command(
         output.note(&format!("no note has a tag that fits `{tag}`; `tags` lists those that there are"));
     }
     let (warnings, skipped): (&[Warning], &[Skipped]) = match notebook {
-        NotebookReply::Recalled(reply) => (&reply.warnings, &reply.skipped),
-        NotebookReply::Listed(reply) => (&reply.warnings, &reply.skipped),
-        NotebookReply::Remembered(reply) => (&reply.warnings, &[]),
-        NotebookReply::Journaled(reply) => (&reply.warnings, &[]),
+        NotebookReply::Recall(reply) => (&reply.warnings, &reply.skipped),
+        NotebookReply::ListNotes(reply) => (&reply.warnings, &reply.skipped),
+        NotebookReply::Remember(reply) => (&reply.warnings, &[]),
+        NotebookReply::Journal(reply) => (&reply.warnings, &[]),
         NotebookReply::Today(reply) => (&reply.warnings, &[]),
         _ => (&[], &[]),
     };
@@ -66,32 +66,32 @@ fn run_command(
 
 fn is_empty(reply: &NotebookReply) -> bool {
     match reply {
-        NotebookReply::Recalled(reply) => reply.hits.is_empty(),
-        NotebookReply::Listed(reply) => reply.notes.is_empty(),
+        NotebookReply::Recall(reply) => reply.hits.is_empty(),
+        NotebookReply::ListNotes(reply) => reply.notes.is_empty(),
         NotebookReply::Related(notes) => notes.is_empty(),
         NotebookReply::Tags(tags) => tags.is_empty(),
         NotebookReply::Graph(graph) => graph.notes.is_empty(),
         NotebookReply::DeadLinks(links) => links.is_empty(),
-        NotebookReply::Mentions(notes) => notes.is_empty(),
+        NotebookReply::UnlinkedMentions(notes) => notes.is_empty(),
         _ => false,
     }
 }
 
 fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
     match reply {
-        NotebookReply::Initialised(reply) => output.line(&reply.message)?,
-        NotebookReply::Remembered(reply) => output.line(&reply.message)?,
-        NotebookReply::Linked(reply) => output.line(&reply.message)?,
-        NotebookReply::Renamed(reply) => output.line(&reply.message)?,
-        NotebookReply::Forgotten(reply) => output.line(&reply.message)?,
-        NotebookReply::Restored(reply) => output.line(&reply.message)?,
-        NotebookReply::ErrorKept(reply) => output.line(&reply.message)?,
-        NotebookReply::Journaled(reply) => output.line(&reply.message)?,
+        NotebookReply::Init(reply) => output.line(&reply.message)?,
+        NotebookReply::Remember(reply) => output.line(&reply.message)?,
+        NotebookReply::Link(reply) => output.line(&reply.message)?,
+        NotebookReply::Rename(reply) => output.line(&reply.message)?,
+        NotebookReply::Forget(reply) => output.line(&reply.message)?,
+        NotebookReply::RestoreNote(reply) => output.line(&reply.message)?,
+        NotebookReply::RememberError(reply) => output.line(&reply.message)?,
+        NotebookReply::Journal(reply) => output.line(&reply.message)?,
         NotebookReply::Loaded(count) => output.line(&format!("{count} memories"))?,
-        NotebookReply::Section(section) => output.text(&section.text)?,
+        NotebookReply::MemoryContext(section) => output.text(&section.text)?,
         NotebookReply::Today(reply) => output.text(&reply.text)?,
-        NotebookReply::Recalled(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
-        NotebookReply::Recalled(reply) => {
+        NotebookReply::Recall(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
+        NotebookReply::Recall(reply) => {
             for (number, hit) in reply.hits.iter().enumerate() {
                 if number > 0 {
                     output.line("")?;
@@ -99,7 +99,7 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
                 print_hit(hit, output)?;
             }
         }
-        NotebookReply::Listed(reply) => print_notes(&reply.notes, output)?,
+        NotebookReply::ListNotes(reply) => print_notes(&reply.notes, output)?,
         NotebookReply::Related(notes) => {
             for note in notes {
                 output.line(&format!("{}  {}  ({})", note.path, note.title, note.reason))?;
@@ -128,7 +128,7 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
                 output.line(&format!("{}:{}  {}  ({meaning})", link.path, link.line, link.target))?;
             }
         }
-        NotebookReply::Mentions(notes) => {
+        NotebookReply::UnlinkedMentions(notes) => {
             for note in notes {
                 let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();
                 output.line(&format!("{}:{}  {}", note.path, lines.join(","), note.title))?;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{Args, Parser, Subcommand};
-use saddlebag::notebook::{ListRequest, MatchStrategy, NoteFilter, SortBy, SortKey};
+use saddlebag::notebook::{ListNotes, MatchStrategy, NoteFilter, SortBy, SortKey};
 
 use super::expressions::Expressions;
 
@@ -272,7 +272,7 @@ pub(crate) struct FilterArgs {
 impl FilterArgs {
     /// The request. `relative` turns a path, given relative to the working folder, into one below the
     /// root of the notebook.
-    pub(crate) fn request(&self, relative: impl Fn(&str) -> String) -> Result<ListRequest, BadUse> {
+    pub(crate) fn request(&self, relative: impl Fn(&str) -> String) -> Result<ListNotes, BadUse> {
         if self.interactive {
             return Err(BadUse("--interactive is not supported: nothing here asks".into()));
         }
@@ -308,7 +308,7 @@ impl FilterArgs {
         let sort = split("--sort", &self.sort)?;
         let sort = sort.iter().rev().map(|term| sort_key(term)).collect::<Result<_, _>>()?;
         let limit = if self.is_expression() { None } else { self.limit() };
-        Ok(ListRequest { filter, sort, limit, zk_links: true, with_text: true })
+        Ok(ListNotes { filter, sort, limit, zk_links: true, with_text: true })
     }
 
     /// What the notes that come of the request must match, where that is for the program to see to.
@@ -426,7 +426,7 @@ fn split_escaped(value: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn request(arguments: &[&str]) -> Result<ListRequest, BadUse> {
+    fn request(arguments: &[&str]) -> Result<ListNotes, BadUse> {
         let arguments = ["--no-input", "list", "-q", "-P", "-f", "path"].iter().chain(arguments);
         match parse(arguments.map(OsString::from))? {
             Asked::Run(zk) => match zk.command {

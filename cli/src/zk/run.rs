@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use saddlebag::Reply;
 use saddlebag::notebook::{
-    CONFIG_FILE, ListRequest, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig, NotebookReply,
-    RememberRequest, RememberState, TagCount, is_query_syntax_error,
+    CONFIG_FILE, Init, Journal, ListNotes, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig, NotebookReply,
+    Remember, RememberState, TagCount, Tags, Today, is_query_syntax_error,
 };
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
 use saddlebag::trust::Provenance;
@@ -107,7 +107,7 @@ fn init(folder: &Path, global: &Global) -> Result<(), Stop> {
         return Err(Stop::Failed(format!("init: a notebook already exists in {}", root.display())));
     }
     let options = Options { create: true, project: Project::Notebook, ..options(global)? };
-    Saddlebag::open(folder, options)?.run(global.now.unwrap_or_else(now), NotebookCommand::Init)?;
+    Saddlebag::open(folder, options)?.run(global.now.unwrap_or_else(now), NotebookCommand::Init(Init))?;
     Ok(())
 }
 
@@ -186,9 +186,9 @@ impl Notebook {
         }
     }
 
-    fn notes(&mut self, request: ListRequest) -> Result<Vec<NoteInfo>, Stop> {
-        match self.execute(NotebookCommand::List(request)) {
-            Ok(NotebookReply::Listed(reply)) => {
+    fn notes(&mut self, request: ListNotes) -> Result<Vec<NoteInfo>, Stop> {
+        match self.execute(NotebookCommand::ListNotes(request)) {
+            Ok(NotebookReply::ListNotes(reply)) => {
                 for warning in &reply.warnings {
                     tell_part(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
                 }
@@ -205,7 +205,7 @@ impl Notebook {
     }
 
     fn tag_counts(&mut self) -> Result<Vec<TagCount>, Stop> {
-        match self.execute(NotebookCommand::Tags)? {
+        match self.execute(NotebookCommand::Tags(Tags))? {
             NotebookReply::Tags(tags) => Ok(tags),
             _ => Ok(Vec::new()),
         }
@@ -245,7 +245,7 @@ impl Notebook {
         if args.format != "json" {
             return Err(Stop::Failed(format!("{}: unknown format, try json", args.format)));
         }
-        let mut paths: Vec<String> = self.notes(ListRequest::default())?.into_iter().map(|note| note.path).collect();
+        let mut paths: Vec<String> = self.notes(ListNotes::default())?.into_iter().map(|note| note.path).collect();
         // zk numbers notes by path, a folder before what only begins like it.
         paths.sort_by_key(|path| path.replace('/', "\u{1}"));
         let numbers: BTreeMap<String, u64> = paths.into_iter().zip(1..).collect();
@@ -313,14 +313,14 @@ impl Notebook {
         if folder == DAILY_FOLDER {
             return self.new_day(content, args.title.is_some());
         }
-        let request = RememberRequest {
+        let request = Remember {
             title: args.title.clone().unwrap_or_else(|| self.default_title(args.group.as_deref(), &folder)),
             content,
             template: if folder.is_empty() { ".".into() } else { folder },
             group: args.group.clone(),
-            ..RememberRequest::default()
+            ..Remember::default()
         };
-        if let NotebookReply::Remembered(reply) = self.execute(NotebookCommand::Remember(request))? {
+        if let NotebookReply::Remember(reply) = self.execute(NotebookCommand::Remember(request))? {
             if reply.state == RememberState::AlreadyThere {
                 tell_part(&format!("zk: warning: {}\n", reply.message));
             }
@@ -336,13 +336,13 @@ impl Notebook {
             tell_part("zk: warning: --title is not used: the note of a day is named by its date\n");
         }
         let command = if content.trim().is_empty() {
-            NotebookCommand::Today
+            NotebookCommand::Today(Today)
         } else {
-            NotebookCommand::Journal { entry: content }
+            NotebookCommand::Journal(Journal { entry: content })
         };
         let (path, warnings) = match self.execute(command)? {
             NotebookReply::Today(reply) => (reply.path, reply.warnings),
-            NotebookReply::Journaled(reply) => (reply.path, reply.warnings),
+            NotebookReply::Journal(reply) => (reply.path, reply.warnings),
             _ => return Ok(()),
         };
         for warning in warnings {

@@ -36,7 +36,7 @@ use self::graph::Direction;
 pub(super) use self::paths::parts as path_parts;
 use self::tags::TagFilter;
 use self::text::Exact;
-use super::{ListRequest, MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
+use super::{ListNotes, MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
 use crate::order;
 use crate::store::Timestamp;
 
@@ -46,7 +46,7 @@ use crate::store::Timestamp;
 /// bytes) and by path. A request without anything but empty queries selects every note.
 pub(crate) fn select(
     notes: &[NoteView<'_>],
-    request: &ListRequest,
+    request: &ListNotes,
     now: Timestamp,
     links: &dyn Links,
 ) -> Result<Vec<usize>, SelectError> {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::fts::FullText;
 use super::{Links, SelectError, full_text, named};
-use crate::notebook::{ListRequest, NoteView};
+use crate::notebook::{ListNotes, NoteView};
 
 /// What a listing shows of each note: the words around a match, else the blocks of the links that were
 /// followed, else the lead.
@@ -19,7 +19,7 @@ pub(crate) struct Snippets {
 
 impl Snippets {
     /// For the notes that [`select`](super::select) gives for the request.
-    pub(crate) fn new(notes: &[NoteView<'_>], request: &ListRequest) -> Result<Self, SelectError> {
+    pub(crate) fn new(notes: &[NoteView<'_>], request: &ListNotes) -> Result<Self, SelectError> {
         let filter = &request.filter;
         let marked = |paths: &[String]| -> Result<Vec<bool>, SelectError> {
             let mut marked = vec![false; if paths.is_empty() { 0 } else { notes.len() }];

@@ -90,8 +90,8 @@ fn expected() -> Value {
 }
 
 /// The arguments of a recorded case, as its shell gave them. `None` if the case is about the command line.
-fn request(args: &[String]) -> Option<ListRequest> {
-    let mut request = ListRequest { zk_links: true, ..ListRequest::default() };
+fn request(args: &[String]) -> Option<ListNotes> {
+    let mut request = ListNotes { zk_links: true, ..ListNotes::default() };
     let filter = &mut request.filter;
     for arg in args {
         let (flag, value) = arg.split_once('=').unwrap_or((arg, ""));
@@ -180,7 +180,7 @@ fn snippets_are_those_that_zk_records() {
     let notes = Notes::recorded(&expected["json_all"]);
     let views = notes.views();
     let links = LinkTable::zk(&views);
-    let shown = |request: &ListRequest| -> Vec<Vec<String>> {
+    let shown = |request: &ListNotes| -> Vec<Vec<String>> {
         let snippets = Snippets::new(&views, request).expect("valid");
         let selected = select(&views, request, NOW, &links).expect("valid");
         selected.into_iter().map(|note| snippets.of(&views, &links, note)).collect()
@@ -190,12 +190,12 @@ fn snippets_are_those_that_zk_records() {
         expected[key].as_array().expect("notes").iter().map(strings).collect()
     };
     let by_path = SortKey { by: SortBy::Path, ascending: true };
-    assert_eq!(shown(&ListRequest { sort: vec![by_path], ..ListRequest::default() }), recorded("json_all"));
+    assert_eq!(shown(&ListNotes { sort: vec![by_path], ..ListNotes::default() }), recorded("json_all"));
     let matching = |query: &str| NoteFilter { matches: vec![query.into()], ..NoteFilter::default() };
-    let request = ListRequest { filter: matching("database port"), ..ListRequest::default() };
+    let request = ListNotes { filter: matching("database port"), ..ListNotes::default() };
     assert_eq!(shown(&request), recorded("json_match"));
     let filter = NoteFilter { linked_by: vec!["use-rust".into()], ..NoteFilter::default() };
-    assert_eq!(shown(&ListRequest { filter, ..ListRequest::default() }), [["See [[use-postgres]]#"]]);
+    assert_eq!(shown(&ListNotes { filter, ..ListNotes::default() }), [["See [[use-postgres]]#"]]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn what_zk_passes_over_in_silence_is_an_error() {
     let notes = Notes::of(&[("a.md", "# A")]);
     let views = notes.views();
     let refused = |filter: NoteFilter| {
-        let request = ListRequest { filter, ..ListRequest::default() };
+        let request = ListNotes { filter, ..ListNotes::default() };
         select(&views, &request, NOW, &LinkTable::new(&views)).expect_err("refused")
     };
     let one = |text: &str| vec![text.to_string()];
@@ -277,7 +277,7 @@ fn what_zk_passes_over_in_silence_is_an_error() {
 fn a_limit_keeps_the_first() {
     let notes = Notes::of(&[("b.md", "# B"), ("a.md", "# A"), ("c.md", "# C")]);
     let views = notes.views();
-    let request = ListRequest { limit: Some(2), ..ListRequest::default() };
+    let request = ListNotes { limit: Some(2), ..ListNotes::default() };
     assert_eq!(select(&views, &request, NOW, &LinkTable::new(&views)), Ok(vec![1, 0]));
 }
 

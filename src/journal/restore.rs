@@ -1,46 +1,38 @@
 //! One-step backups: `MEMORY.bak` beside `MEMORY.md`, and `restore`.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{RestoreReply, Target};
+use super::target::Target;
+use super::types::{BackupReply, JournalCall, RestoreReply};
 use crate::engine::{Backup, Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
 use crate::store::{Layout, RelPath};
 use crate::trust::{ForModel, Removal, Screened};
 
-/// What became of the backup of a change.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BackupReply {
-    /// The file that holds what was replaced.
-    pub path: Option<String>,
-    /// Why it is not the usual backup file, which could not be written.
-    pub failure: Option<String>,
+/// Puts the backup of a target back. What it replaces becomes the backup, so a second restore undoes the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restore {
+    /// The target.
+    pub target: Target,
 }
 
-impl BackupReply {
-    /// The end of a message where the backup is not in its usual file; it begins as in zerostack v1.7.2.
-    pub(super) fn warning(&self) -> String {
-        let (Some(failure), Some(path)) = (&self.failure, &self.path) else { return String::new() };
-        format!(" (warning: backup failed, no .bak written: {failure}; the replaced text is in {path})")
+impl Request for Restore {
+    type Reply = RestoreReply;
+    const NAME: &'static str = "restore";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        Target::samples(name).into_iter().map(|target| Self { target }).collect()
     }
 }
 
-pub(super) fn reply(call: &Call, backup: Backup) -> BackupReply {
-    match backup {
-        Backup::None => BackupReply::default(),
-        Backup::Kept(path) => BackupReply { path: Some(call.scope.shown(&path)), failure: None },
-        Backup::Elsewhere(path, error) => {
-            BackupReply { path: Some(call.scope.shown(&path)), failure: Some(error.message) }
-        }
+impl Run<JournalCall<'_>> for Restore {
+    async fn run(self, with: &JournalCall<'_>) -> Result<RestoreReply, Error> {
+        let call = with.call;
+        restore_file(call, self.target.changed_path(call)?).await
     }
-}
-
-/// Puts the backup of a target back. What it replaces becomes the backup, so a second restore
-/// undoes the first.
-pub(super) async fn restore(call: &Call, target: &Target) -> Result<RestoreReply, Error> {
-    restore_file(call, target.changed_path(call)?).await
 }
 
 /// Puts the backup of a file of memory back.
@@ -118,5 +110,5 @@ fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replace
     let bytes = bytes as u64;
     let (path, source) = (call.scope.shown(path), call.scope.shown(backup));
     let message = format!("Restored {path} from {source} ({bytes} bytes)");
-    RestoreReply { path, bytes, backup: reply(call, replaced), message: ForModel::escaped(&message) }
+    RestoreReply { path, bytes, backup: BackupReply::of(call, replaced), message: ForModel::escaped(&message) }
 }

@@ -1,0 +1,53 @@
+//! Every command, with samples that succeed in a store made for them.
+//!
+//! A host can show the list, and a test that must hold for every command takes its commands from here: a new command
+//! is tested by all of them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::Config;
+use crate::entries::EntriesConfig;
+pub use crate::memory::catalogue;
+
+/// The name that the samples succeed with: there is a note and an entry of it in [`sample_files`].
+pub const SAMPLE_NAME: &str = "a";
+
+/// A text that occurs once in each file of the journal in [`sample_files`].
+pub const SAMPLE_TEXT: &str = "port 5432";
+
+/// The run that must be open before the samples which belong to one.
+pub const SAMPLE_RUN: &str = "r";
+
+/// A note that waits to be approved.
+pub(crate) const SAMPLE_WAITING: &[u8] = b"---\nprovenance: tool\n---\n# Waits\n\nthe text of a tool\n";
+
+/// Files of a store, below its root, in which the samples of every command succeed on 2026-05-25, with
+/// [`sample_config`].
+#[must_use]
+pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
+    vec![
+        ("MEMORY.md", b"port 5432 in MEMORY\n"),
+        ("MEMORY.bak", b"before\n"),
+        ("projects/proj/SCRATCHPAD.md", b"- [ ] port 5432\n"),
+        ("projects/proj/SCRATCHPAD.bak", b"- [ ] before\n"),
+        ("projects/proj/daily/2026-05-25.md", b"port 5432 today\n"),
+        ("projects/proj/daily/2026-05-25.bak", b"before\n"),
+        ("projects/proj/notes/a.md", b"port 5432 of a, see [[b]]\n"),
+        ("projects/proj/notes/a.bak", b"before\n"),
+        ("projects/proj/notes/b.md", b"# B\n\nthe text of b, see [[a]] and [[nowhere]]\n"),
+        ("projects/proj/notes/waits.md", SAMPLE_WAITING),
+        ("agents/a/entries/core/a.md", b"---\nkey: a\ncategory: core\n---\n\nthe text of a"),
+        (
+            "agents/a/entries/core/forgotten.md",
+            b"---\nkey: forgotten\nforgotten: 2026-05-25T09:00:00Z\n---\n\nforgotten",
+        ),
+    ]
+}
+
+/// A memory of the project `proj`, with the entries of the agent `a` in the workspace `w`.
+#[must_use]
+pub fn sample_config() -> Config {
+    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+    Config { epoch: 1, project: Some("proj".into()), entries: Some(entries), ..Config::default() }
+}

@@ -1,0 +1,52 @@
+//! `append-daily`: an entry of today's log.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::target::Target;
+use super::types::{JournalCall, WriteMode, WriteReply, screened};
+use super::write::{OverLimit, write};
+use crate::engine::{Backups, Call};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Adds an entry to today's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppendDaily {
+    /// One line.
+    pub heading: String,
+    /// The text below it.
+    pub body: String,
+}
+
+impl Request for AppendDaily {
+    type Reply = WriteReply;
+    const NAME: &'static str = "append-daily";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { heading: "a heading".into(), body: format!("about {name}") }]
+    }
+}
+
+impl Run<JournalCall<'_>> for AppendDaily {
+    async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {
+        let call = with.call;
+        call.screen.name("heading", &self.heading)?;
+        let body = screened(&call.screen, "body", self.body)?;
+        let mut reply = append_daily(call, &self.heading, &body).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}
+
+/// Appends an entry to today's log: `### HH:MM — heading` and the trimmed body.
+pub(super) async fn append_daily(call: &Call, heading: &str, body: &str) -> Result<WriteReply, Error> {
+    if let Some(bad) = heading.chars().find(|c| c.is_control()) {
+        let message = format!("heading has the control character U+{:04X}", u32::from(bad));
+        return Err(Error::invalid_argument(message, "a heading is one line; put the rest in the body"));
+    }
+    let entry = format!("\n### {} — {heading}\n{}\n", call.now.hour_minute(), body.trim());
+    write(call, &Target::Daily(None), WriteMode::Append, &entry, OverLimit::Refuse, Backups::Off).await
+}

@@ -1,0 +1,52 @@
+//! Keeping what a conversation loses when it is compacted.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::append_daily::append_daily;
+use super::types::{JOURNAL, JournalCall, WriteReply};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// The heading of a compaction summary in the log: with the number of messages it stands for, or
+/// without.
+///
+/// ```
+/// assert_eq!(saddlebag::journal::compaction_heading(Some(12)), "compaction summary (12 msgs)");
+/// assert_eq!(saddlebag::journal::compaction_heading(None), "compaction summary");
+/// ```
+#[must_use]
+pub fn compaction_heading(messages: Option<u32>) -> String {
+    messages.map_or_else(|| "compaction summary".to_string(), |count| format!("compaction summary ({count} msgs)"))
+}
+
+/// Keeps the summary of a conversation that is compacted in today's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlushSummary {
+    /// The summary.
+    pub summary: String,
+    /// The number of messages that it replaces.
+    pub messages: Option<u32>,
+}
+
+impl Request for FlushSummary {
+    type Reply = WriteReply;
+    const NAME: &'static str = "flush-summary";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { summary: format!("we talked about {name}"), messages: Some(3) }]
+    }
+}
+
+impl Run<JournalCall<'_>> for FlushSummary {
+    async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {
+        let call = with.call;
+        call.screen.needs_trust(JOURNAL)?;
+        let summary = call.screen.summary("summary", self.summary)?;
+        let mut reply = append_daily(call, &compaction_heading(self.messages), &summary).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}

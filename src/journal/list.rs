@@ -1,0 +1,62 @@
+//! `list`: the files that `search` covers.
+
+use alloc::vec::Vec;
+
+use super::types::{JournalCall, ListedFile};
+use crate::engine::Call;
+use crate::order;
+use crate::protocol::{EntryKind, Error};
+use crate::request::{Effect, Request, Run};
+use crate::search::{FolderScope, SkipReason, Skipped, list_markdown};
+use crate::store::Layout;
+
+/// Lists the files that [`Search`](super::Search) covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List;
+
+/// The files of a scope.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListReply {
+    /// Sorted by path.
+    pub files: Vec<ListedFile>,
+    /// Named like memory, but not readable as such.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Request for List {
+    type Reply = ListReply;
+    const NAME: &'static str = "list";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+}
+
+impl Run<JournalCall<'_>> for List {
+    async fn run(self, with: &JournalCall<'_>) -> Result<ListReply, Error> {
+        list(with.call).await
+    }
+}
+
+/// Every file that `search` covers, sorted by path.
+pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
+    let mut reply = ListReply::default();
+    for entry in list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await? {
+        let path = call.scope.shown(&entry.path);
+        if entry.kind == EntryKind::Directory && Layout::is_other_memory(&entry.path) {
+            reply.skipped.push(Skipped { path, reason: SkipReason::OtherMemory });
+            continue;
+        }
+        if !call.scope.layout.is_journal(&entry.path) {
+            continue;
+        }
+        if entry.kind == EntryKind::File {
+            reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });
+        } else {
+            reply.skipped.push(Skipped { path, reason: SkipReason::NotRegular });
+        }
+    }
+    order::sort_slice(&mut reply.files, |a, b| a.path.cmp(&b.path));
+    Ok(reply)
+}

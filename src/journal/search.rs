@@ -1,0 +1,79 @@
+//! `search`: the literal search over everything the scope holds.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use atomic_refcell::AtomicRefCell;
+
+use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
+use crate::catalogue::SAMPLE_TEXT;
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+use crate::search::{Corpus, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
+
+/// Searches the files of the journal: see [`Layout::is_journal`](crate::store::Layout::is_journal).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Words separated by white space, at most [`MAX_QUERY_BYTES`].
+    pub query: String,
+    /// How many matching files to pass over: the next page of an earlier search.
+    pub offset: u32,
+    /// How many hits the reply lists.
+    pub limit: u32,
+    /// How many bytes the rendered text may have, without its truncation marker.
+    pub max_bytes: u32,
+    /// The host vouches that nothing changed since the last search, by a watch or a generation
+    /// number: the store is not listed again. Of no effect on the first search.
+    pub vouched_unchanged: bool,
+}
+
+impl Search {
+    /// A search for `query` with the usual limits: 50 hits, [`DEFAULT_READ_BYTES`] of text.
+    #[must_use]
+    pub fn new(query: impl Into<String>) -> Self {
+        Self { query: query.into(), offset: 0, limit: 50, max_bytes: DEFAULT_READ_BYTES, vouched_unchanged: false }
+    }
+}
+
+impl Request for Search {
+    type Reply = SearchResults;
+    const NAME: &'static str = "search";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        [SAMPLE_TEXT, name].map(Self::new).to_vec()
+    }
+}
+
+impl Run<JournalCall<'_>> for Search {
+    async fn run(self, with: &JournalCall<'_>) -> Result<SearchResults, Error> {
+        search(with.call, with.corpus, &self).await
+    }
+}
+
+/// Searches; brings the corpus up to date first, unless the host vouches that nothing changed.
+pub(super) async fn search(
+    call: &Call,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
+    request: &Search,
+) -> Result<SearchResults, Error> {
+    if request.query.len() > MAX_QUERY_BYTES {
+        let message = format!("query has {} bytes, the limit is {MAX_QUERY_BYTES}", request.query.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "search for a few distinctive words"));
+    }
+    let terms = Terms::of(&request.query);
+    if terms.as_slice().is_empty() {
+        return Err(Error::invalid_argument("the query has no words", "give one or more words to look for"));
+    }
+    let vouched = request.vouched_unchanged && corpus.borrow().is_loaded();
+    if !vouched {
+        refresh(call, corpus, FolderScope::all(&call.scope.layout), Purpose::Literal).await?;
+    }
+    // What is known from an index file alone has no text.
+    read_all(call, corpus).await;
+    let page = (request.offset as usize, request.limit as usize);
+    let shown = |path: &_| call.scope.shown(path);
+    Ok(corpus.borrow_mut().search(&terms, shown, page, request.max_bytes as usize))
+}

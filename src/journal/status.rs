@@ -1,0 +1,98 @@
+//! `status`: the sizes of what is always at hand.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::read::size;
+use super::types::JournalCall;
+use crate::document::is_open_item;
+use crate::engine::{Call, Loaded, load};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::store::{LONG_TERM_FILE, RelPath};
+
+/// Gives the sizes of what is always at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status;
+
+/// The sizes of what is always at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusReply {
+    /// The size of the long-term memory that every project shares; `None` if it was never written.
+    pub long_term_bytes: Option<u64>,
+    /// The size of the long-term memory of the project; `None` if it was never written, or without a project.
+    pub project_long_term_bytes: Option<u64>,
+    /// Open items of the scratchpad.
+    pub open_items: u32,
+    /// Entries of today's log.
+    pub today_entries: u32,
+    /// All of this for a person.
+    pub text: String,
+}
+
+impl Request for Status {
+    type Reply = StatusReply;
+    const NAME: &'static str = "status";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+}
+
+impl Run<JournalCall<'_>> for Status {
+    async fn run(self, with: &JournalCall<'_>) -> Result<StatusReply, Error> {
+        status(with.call).await
+    }
+}
+
+/// The sizes of what is always at hand.
+pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
+    let layout = &call.scope.layout;
+    let long_term = size(call, layout.shared_long_term()).await?;
+    let of_project = match layout.project_long_term() {
+        Some(path) => size(call, path).await?,
+        None => None,
+    };
+    let scratchpad = text_of(call, layout.scratchpad()).await?;
+    let today = text_of(call, &layout.daily(call.now.date())).await?;
+    let count = |text: &str, counts: fn(&str) -> bool| {
+        u32::try_from(text.lines().filter(|line| counts(line)).count()).unwrap_or(u32::MAX)
+    };
+    let open_items = count(&scratchpad, is_open_item);
+    let today_entries = count(&today, |line| line.starts_with("### "));
+    let size_of = |what: &str, size: Option<u64>| {
+        size.map_or_else(|| format!("{what}: (not created)"), |size| format!("{what}: {size}B"))
+    };
+    // Where the shared file is the one that is written, a line for the other one says something only if it is there.
+    let names_project = of_project.is_some() || layout.project_long_term() == Some(layout.long_term());
+    let mut text = alloc::vec![size_of(LONG_TERM_FILE, long_term)];
+    text.extend(names_project.then(|| size_of("MEMORY.md of the project", of_project)));
+    text.extend([
+        match open_items {
+            0 => "scratchpad: (empty)".to_string(),
+            items => format!("scratchpad: {items} open item(s)"),
+        },
+        match today_entries {
+            0 => "today: (no entries)".to_string(),
+            entries => format!("today: {entries} entry(s)"),
+        },
+    ]);
+    Ok(StatusReply {
+        long_term_bytes: long_term,
+        project_long_term_bytes: of_project,
+        open_items,
+        today_entries,
+        text: text.join("\n"),
+    })
+}
+
+async fn text_of(call: &Call, path: &RelPath) -> Result<String, Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    match load(&call.fs, path, limit).await? {
+        Loaded::Absent => Ok(String::new()),
+        Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| Error::not_text(path)),
+        Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
+    }
+}
