@@ -20,7 +20,7 @@ use bindings::exports::saddlebag::memory::{
     agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
 };
 
-saddlebag::mirror_contract!();
+saddlebag::mirror_contract!(open);
 
 #[allow(missing_docs, unreachable_pub)]
 mod bindings {

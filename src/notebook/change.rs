@@ -14,8 +14,8 @@ use super::run::{Notebook, catch_up, look};
 use super::select::{Graph, LinkTable, Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::{
-    ErrorReply, ForgetReply, JournalEntryReply, LinkReply, NoteView, Remember, RememberReply, RenameReply,
-    SUPERSEDES, TodayReply, Warning, create, daily, lifecycle, link, rename, slug, tool_summary_note,
+    ErrorReply, ForgetReply, JournalEntryReply, LinkReply, NoteView, Remember, RememberReply, RenameReply, SUPERSEDES,
+    TodayReply, Warning, create, daily, lifecycle, link, rename, slug, tool_summary_note,
 };
 use crate::document::{Frontmatter, Link, Note};
 use crate::engine::Call;
