@@ -65,7 +65,7 @@ pub trait Observer {
 pub struct Host<E, X> {
     engine: E,
     executor: X,
-    observer: Option<Box<dyn Observer>>,
+    observer: Option<Box<dyn Observer + Send>>,
     last_id: u64,
     pending: VecDeque<FsRequest>,
     finished: BTreeMap<CommandId, Result<Reply, Error>>,
@@ -78,7 +78,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
     }
 
     /// Has everything that happens from here on watched, in place of an earlier observer.
-    pub fn observe(&mut self, observer: impl Observer + 'static) {
+    pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
         self.observer = Some(Box::new(observer));
     }
 
@@ -274,6 +274,9 @@ fn nothing_pending(index: usize, pending: usize) -> EngineError {
 #[cfg(test)]
 #[allow(clippy::expect_used)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use saddlebag::Config;
     use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode};
     use saddlebag::store::RelPath;
@@ -294,6 +297,13 @@ mod tests {
             content: text.into(),
             truncate: false,
         }
+    }
+
+    #[test]
+    fn a_host_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<Host<NativeEngine, Simulator>>();
+        assert_send::<Host<Box<dyn Engine + Send>, Box<dyn Executor + Send>>>();
     }
 
     #[test]
@@ -357,12 +367,10 @@ mod tests {
     #[test]
     fn every_request_has_one_result_and_is_observed() {
         #[derive(Default)]
-        struct Counts(std::rc::Rc<std::cell::Cell<[u32; 4]>>);
+        struct Counts(Arc<[AtomicU32; 4]>);
         impl Counts {
             fn count(&self, which: usize) {
-                let mut counts = self.0.get();
-                counts[which] += 1;
-                self.0.set(counts);
+                self.0[which].fetch_add(1, Ordering::Relaxed);
             }
         }
         impl Observer for Counts {
@@ -389,7 +397,7 @@ mod tests {
         host.observe(counts);
         let reply = host.run(NOW, JournalCommand::Search(SearchRequest::new("word"))).expect("found");
         assert!(matches!(reply, Reply::Journal(JournalReply::Found(found)) if found.hits.len() == 3));
-        let [commands, requests, results, finished] = seen.get();
+        let [commands, requests, results, finished] = [0, 1, 2, 3].map(|which| seen[which].load(Ordering::Relaxed));
         assert_eq!((commands, finished), (1, 1));
         assert!(requests >= 4 && requests == results, "{requests} requests, {results} results");
     }

@@ -1,24 +1,51 @@
 //! [`Saddlebag`]: a store on the local disk, ready to use.
 
-use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use saddlebag::agents_md::{AgentsMdReply, AgentsMdRequest};
 use saddlebag::context::{ContextReply, ContextRequest};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{JournalCommand, JournalReply, SearchRequest, Target, WriteMode, WriteReply};
+use saddlebag::protocol::{CommandId, Error};
 use saddlebag::search::SearchResults;
-use saddlebag::store::LongTermScope;
+use saddlebag::store::{LongTermScope, RelPath, Timestamp};
+use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Command, Config, Limits, Reply};
 
 use crate::clock;
-use crate::engine::{Engine, EngineError, EngineKind, open_engine};
-use crate::executor::Durability;
-use crate::host::{Host, HostError};
+#[cfg(feature = "component")]
+use crate::component_engine::{ComponentEngine, ComponentOptions};
+use crate::engine::{Engine, EngineError, NativeEngine};
+use crate::executor::{Durability, Executor};
+use crate::host::{Host, HostError, Observer};
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
+
+/// Which engine runs the commands.
+#[derive(Clone)]
+pub enum EngineKind {
+    /// The WebAssembly component, in a sandbox.
+    #[cfg(feature = "component")]
+    Component(ComponentOptions),
+    /// The same code, compiled into this program.
+    Native,
+}
+
+/// Opens an engine.
+///
+/// # Errors
+///
+/// A configuration that breaks a rule, or a component that cannot be loaded.
+pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine + Send>, EngineError> {
+    match kind {
+        #[cfg(feature = "component")]
+        EngineKind::Component(options) => Ok(Box::new(ComponentEngine::open(config, options)?)),
+        EngineKind::Native => Ok(Box::new(NativeEngine::open(config)?)),
+    }
+}
 
 /// What a [`Saddlebag`] is opened with.
 #[derive(Clone)]
@@ -114,7 +141,7 @@ impl Project {
 /// # assert!(prompt.contains("Staging runs on port 8080"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Saddlebag(Host<Box<dyn Engine>, LocalDir>);
+pub struct Saddlebag(Host<Box<dyn Engine + Send>, LocalDir>);
 
 impl Saddlebag {
     /// Opens the store in the folder `root`. Nothing is read yet.
@@ -138,6 +165,29 @@ impl Saddlebag {
             long_term: options.long_term,
         };
         Ok(Self(Host::new(open_engine(options.engine, config)?, store)))
+    }
+
+    /// Has everything that happens from here on watched, in place of an earlier observer.
+    pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
+        self.0.observe(observer);
+    }
+
+    /// The tools of these sets, as a model is shown them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::tools`].
+    pub fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        self.0.tools(sets)
+    }
+
+    /// Runs a command at `now`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`].
+    pub fn run(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<Reply, HostError> {
+        self.0.run(now, command)
     }
 
     /// Runs a command at this moment of the system's clock.
@@ -173,6 +223,21 @@ impl Saddlebag {
         }
     }
 
+    /// Brings the section of the file `path` in `folder` and the entries together.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::sync_agents_md`].
+    pub fn sync_agents_md(
+        &mut self,
+        now: Timestamp,
+        folder: &mut impl Executor,
+        path: &RelPath,
+        request: &AgentsMdRequest,
+    ) -> Result<AgentsMdReply, HostError> {
+        self.0.sync_agents_md(now, folder, path, request)
+    }
+
     /// Makes the block for a prompt, under the usual policy and budget.
     ///
     /// # Errors
@@ -186,17 +251,38 @@ impl Saddlebag {
     }
 }
 
-impl Deref for Saddlebag {
-    type Target = Host<Box<dyn Engine>, LocalDir>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
+/// Several commands in flight at once, beside which the caller does other work.
+impl Saddlebag {
+    /// Puts a command in flight and gives its id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::submit`].
+    pub fn submit(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<CommandId, EngineError> {
+        self.0.submit(now, command)
     }
-}
 
-impl DerefMut for Saddlebag {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
+    /// Performs the oldest pending request and hands its result in.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::answer`].
+    pub fn answer(&mut self) -> Result<(), EngineError> {
+        self.0.answer(0)
+    }
+
+    /// The outcome of a command that ended, once.
+    pub fn take_finished(&mut self, id: CommandId) -> Option<Result<Reply, Error>> {
+        self.0.take_finished(id)
+    }
+
+    /// Gives a command up.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::cancel`].
+    pub fn cancel(&mut self, id: CommandId) -> Result<(), EngineError> {
+        self.0.cancel(id)
     }
 }
 
@@ -229,4 +315,16 @@ fn unique_epoch() -> u64 {
 
 fn wrong_reply() -> HostError {
     EngineError::Component("the reply is not of the kind of its command".into()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<Saddlebag>();
+        assert_send::<Options>();
+    }
 }

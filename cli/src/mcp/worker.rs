@@ -191,7 +191,7 @@ impl Worker {
 
     /// Performs one operation.
     fn perform(&mut self) {
-        let answered = self.store().and_then(|store| Ok(store.memory().answer(0)?));
+        let answered = self.store().and_then(|store| Ok(store.memory().answer()?));
         if let Err(failure) = answered {
             // Which command the operation was for, only the engine knows.
             return self.lose(&failure);

@@ -57,6 +57,12 @@ fn plan_syncs(good: usize, bad: usize) {
     SYNCS.set((0..good).map(|_| Ok(())).chain((0..bad).map(|_| failure())).collect());
 }
 
+#[test]
+fn a_folder_moves_between_threads_and_serves_several() {
+    fn assert_send_and_sync<T: Send + Sync>() {}
+    assert_send_and_sync::<LocalDir>();
+}
+
 struct Store {
     folder: tempfile::TempDir,
     dir: LocalDir,
