@@ -116,7 +116,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             if let Some(outcome) = self.take_finished(id) {
                 return Ok(outcome?);
             }
-            if let Err(error) = self.answer(0) {
+            if let Err(error) = self.answer_oldest(usize::MAX) {
                 self.give_up(id);
                 return Err(error.into());
             }
@@ -156,6 +156,35 @@ impl<E: Engine, X: Executor> Host<E, X> {
         };
         let outcome = self.executor.perform(&request.op);
         self.answer_with(index, outcome)
+    }
+
+    /// Performs the oldest pending requests together, at most `most`, and hands their results in, oldest first. Gives
+    /// how many there were. The results of all are handed in, even if the engine refuses one of them.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is pending, or the engine refuses a result, which leaves its request pending.
+    pub fn answer_oldest(&mut self, most: usize) -> Result<usize, EngineError> {
+        if self.pending.is_empty() {
+            return Err(nothing_pending(0, 0));
+        }
+        let ops: Vec<&FsOp> = self.pending.iter().take(most).map(|request| &request.op).collect();
+        let asked = ops.len();
+        let mut outcomes = self.executor.perform_all(&ops);
+        let given = outcomes.len();
+        outcomes.resize_with(asked, || {
+            let text = format!("the executor gave {given} results for {asked} operations; this one may be done or not");
+            Err(FsError::Other(text))
+        });
+        let (mut refused, mut index) = (None, 0);
+        for outcome in outcomes {
+            // What was performed must not be pending any more, or somebody would perform it again.
+            if let Err(error) = self.answer_with(index, outcome) {
+                index += 1;
+                refused.get_or_insert(error);
+            }
+        }
+        refused.map_or(Ok(asked), Err)
     }
 
     /// Hands in `outcome` as the result of the pending request at `index`, which is not performed.
@@ -362,6 +391,52 @@ mod tests {
         assert_eq!(host.pending().len(), 0);
         host.executor_mut().1 = false;
         host.run(NOW, append("x")).expect("works again");
+    }
+
+    #[test]
+    fn what_was_performed_beside_a_refused_result_is_not_performed_again() {
+        /// Answers the first append wrongly, which it has performed.
+        struct Wrong(Simulator, bool);
+        impl Executor for Wrong {
+            fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+                let outcome = self.0.perform(op);
+                let is_first = matches!(op, FsOp::Append { .. }) && std::mem::take(&mut self.1);
+                if is_first { Ok(FsOutcome::MakeDirectory) } else { outcome }
+            }
+        }
+        let engine = NativeEngine::open(Config::default()).expect("valid");
+        let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
+        let log = |text: &str| JournalCommand::AppendDaily { heading: text.into(), body: String::new() };
+        let [wronged, beside] = [append("a"), log("b")].map(|command| host.submit(NOW, command).expect("taken"));
+        while host.executor().1 {
+            let _ = host.answer_oldest(usize::MAX);
+        }
+        host.cancel(wronged).expect("cancelled");
+        host.drive(10, |_| 0).expect("driven");
+        assert!(matches!(host.take_finished(beside), Some(Ok(_))));
+        let files = host.executor().0.files();
+        let logs: Vec<_> = files.iter().filter(|(path, _)| path.starts_with("daily/")).collect();
+        let [(_, bytes)] = logs[..] else { panic!("{logs:?}") };
+        assert_eq!(String::from_utf8_lossy(bytes).matches("b\n").count(), 1);
+    }
+
+    #[test]
+    fn an_executor_that_leaves_results_out_is_told_of() {
+        struct Short(Simulator);
+        impl Executor for Short {
+            fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+                self.0.perform(op)
+            }
+
+            fn perform_all(&mut self, _: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+                Vec::new()
+            }
+        }
+        let engine = NativeEngine::open(Config::default()).expect("valid");
+        let mut host = Host::new(engine, Short(Simulator::new(1)));
+        let refused = host.run(NOW, append("x"));
+        assert!(matches!(&refused, Err(HostError::Command(error)) if error.message.contains("0 results for 1")));
+        assert!(host.executor().0.files().is_empty());
     }
 
     #[test]
