@@ -80,6 +80,11 @@ pub enum Durability {
     Fast,
 }
 
+/// Returns true if `op` asks for nothing to be changed.
+pub(crate) fn is_read(op: &FsOp) -> bool {
+    matches!(op, FsOp::Read { .. } | FsOp::List { .. })
+}
+
 /// The path of `op` as a field of a trace; empty for the root.
 pub(crate) fn traced_path(op: &FsOp) -> &str {
     match op {

@@ -10,7 +10,7 @@ use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Reply, Step};
 
 use crate::engine::{Engine, EngineError};
-use crate::executor::Executor;
+use crate::executor::{Executor, is_read};
 use crate::local_dir::OpenError;
 
 /// Why a command gave no reply.
@@ -185,6 +185,19 @@ impl<E: Engine, X: Executor> Host<E, X> {
             }
         }
         refused.map_or(Ok(asked), Err)
+    }
+
+    /// Performs the oldest pending request and hands its result in. If it is a read, the reads right after it are
+    /// performed together with it, at most `most` in all. Gives how many there were.
+    ///
+    /// For a caller that looks for something else to do between two changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer_oldest`](Self::answer_oldest).
+    pub fn answer_next(&mut self, most: usize) -> Result<usize, EngineError> {
+        let reads = self.pending.iter().take(most).take_while(|request| is_read(&request.op)).count();
+        self.answer_oldest(reads.max(1))
     }
 
     /// Hands in `outcome` as the result of the pending request at `index`, which is not performed.

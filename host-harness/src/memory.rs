@@ -262,13 +262,13 @@ impl Saddlebag {
         self.0.submit(now, command)
     }
 
-    /// Performs the oldest pending request and hands its result in.
+    /// Performs the oldest pending request, or up to `most` reads together, and gives how many.
     ///
     /// # Errors
     ///
-    /// As [`Host::answer`].
-    pub fn answer(&mut self) -> Result<(), EngineError> {
-        self.0.answer(0)
+    /// As [`Host::answer_next`].
+    pub fn answer_next(&mut self, most: usize) -> Result<usize, EngineError> {
+        self.0.answer_next(most)
     }
 
     /// The outcome of a command that ended, once.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use saddlebag::protocol::{FsError, FsOp, FsOutcome};
 
 use super::LocalDir;
-use crate::Durability;
+use crate::executor::is_read;
 
 /// How many reads are worth a thread of their own: it takes about as long to start as three reads of small files.
 const READS_PER_THREAD: usize = 16;
@@ -75,10 +75,6 @@ fn take<'o>(next: &AtomicUsize, ops: &[&'o FsOp]) -> Option<(usize, &'o FsOp)> {
 impl LocalDir {
     /// Returns true if the operation changes nothing. A read of a file that could not be synced writes it again first.
     fn only_reads(&self, op: &FsOp) -> bool {
-        match op {
-            FsOp::Read { path, .. } => self.options.durability == Durability::Fast || !self.unsynced().is_known(path),
-            FsOp::List { .. } => true,
-            _ => false,
-        }
+        is_read(op) && !matches!(op, FsOp::Read { path, .. } if self.must_settle(path))
     }
 }

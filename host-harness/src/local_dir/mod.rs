@@ -35,7 +35,7 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, FsOp, FsOutcome};
 use saddlebag::store::RelPath;
 
-use crate::executor::{Durability, Executor, refuse_reserved, traced_path};
+use crate::executor::{Durability, Executor, is_read, refuse_reserved, traced_path};
 pub use error::io_cause;
 pub use leftovers::Recovered;
 use lock::Guard;
@@ -193,10 +193,9 @@ impl LocalDir {
     /// Refuses an operation once the root is not where it was opened: what is acknowledged then would be lost
     /// to everybody who looks there.
     fn check_root(&self, op: &FsOp) -> Result<(), FsError> {
-        let is_read = matches!(op, FsOp::Read { .. } | FsOp::List { .. });
         let now = Instant::now();
         let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_read && seen.is_some_and(|seen| now.duration_since(seen) < ROOT_IS_FRESH) {
+        if is_read(op) && seen.is_some_and(|seen| now.duration_since(seen) < ROOT_IS_FRESH) {
             return Ok(());
         }
         let fate = match sys::root_at(&self.path) {
@@ -255,6 +254,12 @@ impl LocalDir {
         self.unsynced.get_or_init(|| Unsynced::load(&self.root))
     }
 
+    /// Returns true if a read must write the file again first: a caller may find in it what it was about to write,
+    /// and call that kept.
+    fn must_settle(&self, path: &RelPath) -> bool {
+        self.options.durability == Durability::Full && self.unsynced().is_known(path)
+    }
+
     /// Refuses more bytes than one write or append takes.
     fn check_size(&self, content: &[u8]) -> Result<(), FsError> {
         let limit = self.options.max_write_bytes;
@@ -279,8 +284,7 @@ impl LocalDir {
         let checked = refuse_reserved(op).and_then(|()| self.check_root(op));
         let outcome = checked.and_then(|()| match op {
             FsOp::Read { path, offset, max_bytes, unless } => {
-                // A caller may find in the file what it was about to write, and call that kept.
-                if self.options.durability == Durability::Full && self.unsynced().is_known(path) {
+                if self.must_settle(path) {
                     self.settle(path);
                 }
                 self.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
