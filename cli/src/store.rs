@@ -128,7 +128,7 @@ impl Store {
         self.now
     }
 
-    pub(crate) fn observe(&mut self, observer: impl Observer + 'static) {
+    pub(crate) fn observe(&mut self, observer: impl Observer + Send + 'static) {
         self.memory.observe(observer);
     }
 

@@ -291,3 +291,15 @@ fn start_clock(engine: &wasmtime::Engine) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<ComponentEngine>();
+        assert_send::<ComponentRuntime>();
+    }
+}
