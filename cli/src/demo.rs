@@ -137,7 +137,7 @@ fn step(
         store.observe(watcher);
     }
     let text = match store.run(command)? {
-        Reply::Journal(JournalReply::Written(reply)) => reply.message,
+        Reply::Journal(JournalReply::Write(reply) | JournalReply::AppendDaily(reply)) => reply.message,
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Context(reply) => reply.block.unwrap_or_default(),
         Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
