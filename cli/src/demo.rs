@@ -20,9 +20,8 @@ use saddlebag::{Command, Reply};
 use saddlebag_host::{Observer, Options, Project};
 use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::commands::wrong_reply;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
 use crate::output::{FAINT, Output, STRONG};
 use crate::store::{Root, Store, options};
 

@@ -316,7 +316,7 @@ impl FilterArgs {
         if !self.is_expression() {
             return Ok(None);
         }
-        Expressions::new(&split("--match", &self.r#match)?, self.limit()).map(Some)
+        Expressions::new(&split("--match", &self.r#match)?, self.limit()).map(Some).map_err(BadUse)
     }
 
     fn is_expression(&self) -> bool {

@@ -3,8 +3,6 @@
 use regex::{Regex, RegexBuilder};
 use saddlebag::notebook::NoteInfo;
 
-use super::args::BadUse;
-
 /// How deep an expression may nest.
 const MAX_DEPTH: u32 = 50;
 
@@ -17,13 +15,17 @@ pub(super) struct Expressions {
 
 impl Expressions {
     /// Blank patterns ask for nothing.
-    pub(super) fn new(patterns: &[String], limit: Option<u32>) -> Result<Self, BadUse> {
+    ///
+    /// # Errors
+    ///
+    /// A pattern that is not a regular expression, and why.
+    pub(super) fn new(patterns: &[String], limit: Option<u32>) -> Result<Self, String> {
         let compiled = |pattern: &String| {
             RegexBuilder::new(pattern).nest_limit(MAX_DEPTH).build().map_err(|error| {
-                BadUse(format!(
+                format!(
                     "not a regular expression: `{pattern}`: {}\n`--match-strategy exact` takes the text as it stands",
                     problem(&error)
-                ))
+                )
             })
         };
         Ok(Self {
@@ -65,7 +67,7 @@ mod tests {
         for pattern in [r"(\w{1000}){1000}", "(a{1000}){1000}", &"(".repeat(10_000), "(", "[z-a]"] {
             assert!(Expressions::new(&[pattern.to_string()], None).is_err(), "{}", &pattern[..20.min(pattern.len())]);
         }
-        let refused = Expressions::new(&["(".into()], None).expect_err("refused").0;
+        let refused = Expressions::new(&["(".into()], None).expect_err("refused");
         assert!(refused.starts_with("not a regular expression: `(`: unclosed group\n"), "{refused}");
     }
 

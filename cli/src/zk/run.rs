@@ -20,8 +20,8 @@ use super::args::{self, Asked, BadUse, GraphArgs, ListArgs, NewArgs, TagCommand,
 use super::filters::expand;
 use super::format::{self, Context, ListedLink, ListedNote, ListedTag};
 use super::{EXIT_FAILED, error_text};
-use crate::args::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::{print, tell_part};
 use crate::store::options;
 
