@@ -23,7 +23,8 @@ const PACKAGES: [&str; 10] = [
 ];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 5] = ["--package", "saddlebag-host", "--package", "saddlebag-cli", "--no-default-features"];
+const NATIVE: [&str; 7] =
+    ["--package", "saddlebag-host", "--package", "saddlebag-cli", "--package", "xtask", "--no-default-features"];
 
 /// Everything.
 pub(crate) fn all(without_clients: bool) -> Result<(), String> {
