@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::files::notebook_file;
-use super::run::{Notebook, catch_up, look};
+use super::index::{Notebook, catch_up, look};
 use super::snapshot::Snapshot;
 use crate::engine::{Call, Loaded, load};
 use crate::journal::{Edit, JournalCommand, Read, Target, Write};
