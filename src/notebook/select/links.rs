@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::paths::{folder, normalize, stem, without_extension};
 use crate::document::{Link, LinkKind, Note, Value};
-use crate::notebook::types::{NoteView, SUPERSEDES};
+use crate::notebook::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::percent;
 

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::notebook::types::NoteView;
+use crate::notebook::NoteView;
 
 /// Whether a path is, begins with, or is below `href`: `x.md`, `x`, `daily/2026-01`, `facts`.
 fn fits(path: &str, href: &str) -> bool {

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 
 use self::query::{Columns, Expr, Phrase};
 use self::scan::Scanner;
-use crate::notebook::types::NoteView;
+use crate::notebook::NoteView;
 
 /// How many phrases one search may have.
 const MAX_PHRASES: usize = 1024;

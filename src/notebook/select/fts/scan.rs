@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::query::Phrase;
 use super::{COLUMN_WEIGHTS, columns, porter, tokens};
-use crate::notebook::types::NoteView;
+use crate::notebook::NoteView;
 use crate::order;
 
 /// Finds the words of the phrases in one note after the other.

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::scan::Scanner;
 use super::{FullText, collect, columns, tokens};
-use crate::notebook::types::NoteView;
+use crate::notebook::NoteView;
 use crate::order;
 
 /// How many tokens are shown.
