@@ -18,7 +18,7 @@ use exports::saddlebag::memory::{
     agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
 };
 
-crate::mirror_contract!();
+crate::mirror_contract!(closed);
 
 // `memcmp` and the like come from here; they are all that is linked of it.
 #[cfg(target_os = "wasi")]

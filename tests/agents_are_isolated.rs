@@ -16,7 +16,7 @@ use saddlebag::journal::{
     Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand,
+    DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand,
     Orphans, Recall, RecallForTurn, Related, Remember, RememberError, Rename, RestoreNote, Tags, Today,
     UnlinkedMentions,
 };
@@ -195,7 +195,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::Today(Today).into(),
         NotebookCommand::ListNotes(list(NoteFilter::default())).into(),
         NotebookCommand::ListNotes(list(filter.clone())).into(),
-        NotebookCommand::Graph(list(filter)).into(),
+        NotebookCommand::Graph(Graph { notes: list(filter) }).into(),
         NotebookCommand::Related(Related { note: name(), limit: 50 }).into(),
         NotebookCommand::Link(Link { from: name(), to: name(), text: None }).into(),
         NotebookCommand::Rename(Rename { note: name(), title: "mine".into() }).into(),
@@ -336,7 +336,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         // The files of the entries are files of the scope.
         Command::Files(_) => false,
         Command::Preamble(request) => request.memory.entries.is_none(),
-        Command::AgentsMd(_) => false,
+        Command::SyncAgentsMd(_) => false,
         // What waits to be approved is of both families.
         Command::Trust(_) => false,
         _ => true,

@@ -50,7 +50,7 @@ fn agreed(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
 
 fn sync(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
     match drive.run(request) {
-        Ok(Reply::AgentsMd(reply)) => reply,
+        Ok(Reply::SyncAgentsMd(reply)) => reply,
         other => panic!("expected a section, got {other:?}"),
     }
 }

@@ -63,7 +63,7 @@ fn not_followed() -> Vec<String> {
 fn tell(host: &mut SimulatedHost, dialect: Dialect, input: &Value) -> ToolAnswer {
     let sets = vec![ToolSet::Anthropic];
     let call = CallTool { name: "memory".into(), arguments: input.to_string(), sets, dialect };
-    let Reply::Tool(answer) = run(host, call) else { panic!("no answer of a tool") };
+    let Reply::CallTool(answer) = run(host, call) else { panic!("no answer of a tool") };
     answer
 }
 
@@ -474,7 +474,7 @@ fn a_memory_without_an_agent_shows_no_entries() {
             dialect: Dialect::Sdk,
         }),
     );
-    assert!(matches!(outcome, Ok(Reply::Tool(ToolAnswer { is_error: true, .. }))));
+    assert!(matches!(outcome, Ok(Reply::CallTool(ToolAnswer { is_error: true, .. }))));
 }
 
 #[test]

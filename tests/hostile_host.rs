@@ -14,8 +14,8 @@ use saddlebag::journal::{
     Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Orphans, Recall,
-    RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename, Tags, Today, UnlinkedMentions,
+    DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Orphans,
+    Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult,
@@ -325,7 +325,7 @@ fn notebook() -> Vec<NotebookCommand> {
         NotebookCommand::Rename(Rename { note: "n".into(), title: "T".into() }),
         NotebookCommand::Forget(Forget { note: "n".into() }),
         NotebookCommand::Tags(Tags),
-        NotebookCommand::Graph(ListNotes::default()),
+        NotebookCommand::Graph(Graph { notes: ListNotes::default() }),
         NotebookCommand::Orphans(Orphans),
         NotebookCommand::DeadLinks(DeadLinks),
         NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "n".into() }),
@@ -637,7 +637,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
                     }
                     (_, Err(error)) => {
                         let is_of_entries =
-                            matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_));
+                            matches!(command, Command::Entries(_) | Command::SyncAgentsMd(_) | Command::Exchange(_));
                         let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
                         assert_eq!(error.code, code, "{command:?}");
                         assert!(error.message.contains(&answer.to_string()), "{error:?}");

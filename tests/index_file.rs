@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    DeadLinks, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, NotebookReply,
+    DeadLinks, Forget, Graph, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, NotebookReply,
     Orphans, Recall, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
@@ -77,7 +77,7 @@ fn questions() -> Vec<NotebookCommand> {
         NotebookCommand::ListNotes(filter(NoteFilter { tags: words("hash2"), ..NoteFilter::default() })),
         NotebookCommand::ListNotes(filter(NoteFilter { matches: words("word5*"), ..NoteFilter::default() })),
         NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }),
-        NotebookCommand::Graph(ListNotes::default()),
+        NotebookCommand::Graph(Graph { notes: ListNotes::default() }),
         NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
         NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }),
         NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }),

@@ -86,7 +86,7 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
                 let error = drive.run(write(false)).unwrap_err();
                 assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
                 assert!(error.message.contains("65537 bytes, the limit is 65536"), "{error:?}");
-                let JournalReply::Written(reply) = journal(&mut drive, write(true)) else { panic!("not written") };
+                let JournalReply::Write(reply) = journal(&mut drive, write(true)) else { panic!("not written") };
                 assert_eq!((reply.bytes, reply.truncated_from), (65_536, Some(65_537)));
             }
         }
@@ -104,7 +104,7 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
 
 fn slash(drive: &mut Drive<Simulator>, line: &str) -> String {
     match journal(drive, JournalCommand::Slash(Slash { line: line.into() })) {
-        JournalReply::Text(text) => text,
+        JournalReply::Slash(reply) => reply.text,
         other => panic!("expected a text, got {other:?}"),
     }
 }

@@ -75,7 +75,7 @@ impl Side {
             }
             Action::SubmitBadly { bad_time } => {
                 let now = Timestamp { nanoseconds: if *bad_time { 1_000_000_000 } else { 0 }, ..today() };
-                let command = Command::Journal(saddlebag::journal::JournalCommand::List(List));
+                let command = Command::Journal(saddlebag::journal::JournalCommand::List(saddlebag::journal::List));
                 self.engine.handle_memory_command(CommandId(self.last_id), now, command)
             }
             Action::Answer if self.pending.is_empty() => return Ok(Step::default()),

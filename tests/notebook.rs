@@ -2,14 +2,14 @@
 
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    DeadLinks, ErrorReply, ErrorState, Forget, Init, Journal, Link, ListNotes, ListNotesReply, LoadMemories,
-    MAX_ERROR_NOTES, MatchStrategy, MemoryContext, NoteFilter, NotebookCommand, NotebookReply, Orphans, Recall,
-    RecallForTurn, RecallReply, Related, Remember, RememberError, RememberReply, RememberState, RememberSummary,
-    Rename, Tags, Today, UnlinkedMentions,
+    DeadLinks, ErrorReply, ErrorState, Forget, Graph, Init, Journal, Link, ListNotes, ListNotesReply, LoadMemories,
+    MAX_ERROR_NOTES, MatchStrategy, MemoriesReply, MemoryContext, MemoryContextReply, NoteFilter, NotebookCommand,
+    NotebookReply, Orphans, Recall, RecallForTurn, RecallReply, Related, Remember, RememberError, RememberReply,
+    RememberState, RememberSummary, Rename, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsOp};
 use saddlebag::store::Timestamp;
-use saddlebag::{Config, Limits, Reply};
+use saddlebag::{Answered, Config, Limits, Reply};
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive, simulator};
 use support::{BOTH, Kind, path, project_config};
@@ -24,7 +24,8 @@ fn open(kind: Kind, files: &[(&str, &str)]) -> Drive<Simulator> {
     drive(kind, config(), &files)
 }
 
-fn run<X: Executor>(drive: &mut Drive<X>, command: NotebookCommand) -> NotebookReply {
+fn run<X: Executor>(drive: &mut Drive<X>, command: impl Into<NotebookCommand>) -> NotebookReply {
+    let command = command.into();
     notebook(drive.run(command.clone()).unwrap_or_else(|error| panic!("{command:?}: {error:?}")))
 }
 
@@ -35,17 +36,14 @@ fn notebook(reply: Reply) -> NotebookReply {
     }
 }
 
-macro_rules! reply {
-    ($drive:expr, $command:expr, $kind:ident) => {
-        match run($drive, $command) {
-            NotebookReply::$kind(reply) => reply,
-            other => panic!("{other:?}"),
-        }
-    };
+/// Runs a command that must be done.
+fn call<X: Executor, R: Answered>(drive: &mut Drive<X>, request: R) -> R::Reply {
+    drive.call(request).unwrap_or_else(|error| panic!("{} in {:?}: {error:?}", R::NAME, drive.kind))
 }
 
 /// Runs a command that must be refused and change nothing, not even try to.
-fn refused(drive: &mut Drive<Simulator>, command: NotebookCommand) -> Error {
+fn refused(drive: &mut Drive<Simulator>, command: impl Into<NotebookCommand>) -> Error {
+    let command = command.into();
     let (before, tried) = (drive.executor.files(), changes(&drive.executor).len());
     let error = match drive.run(command.clone()) {
         Err(error) => error,
@@ -71,7 +69,7 @@ fn fact(title: &str, content: &str) -> Remember {
 }
 
 fn remember(drive: &mut Drive<Simulator>, request: Remember) -> RememberReply {
-    reply!(drive, NotebookCommand::Remember(request), Remembered)
+    call(drive, request)
 }
 
 fn question(query: &str) -> Recall {
@@ -87,7 +85,7 @@ fn question(query: &str) -> Recall {
 }
 
 fn recall(drive: &mut Drive<Simulator>, request: Recall) -> RecallReply {
-    reply!(drive, NotebookCommand::Recall(request), Recalled)
+    call(drive, request)
 }
 
 fn found(reply: &RecallReply) -> Vec<&str> {
@@ -95,7 +93,7 @@ fn found(reply: &RecallReply) -> Vec<&str> {
 }
 
 fn list(drive: &mut Drive<Simulator>, filter: NoteFilter) -> Vec<String> {
-    paths(reply!(drive, NotebookCommand::ListNotes(ListNotes { filter, ..Default::default() }), Listed))
+    paths(call(drive, ListNotes { filter, ..Default::default() }))
 }
 
 fn paths(reply: ListNotesReply) -> Vec<String> {
@@ -106,12 +104,12 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_string()).collect()
 }
 
-fn link(from: &str, to: &str) -> NotebookCommand {
-    NotebookCommand::Link(Link { from: from.into(), to: to.into(), text: None })
+fn link(from: &str, to: &str) -> Link {
+    Link { from: from.into(), to: to.into(), text: None }
 }
 
-fn rename(note: &str, title: &str) -> NotebookCommand {
-    NotebookCommand::Rename(Rename { note: note.into(), title: title.into() })
+fn rename(note: &str, title: &str) -> Rename {
+    Rename { note: note.into(), title: title.into() }
 }
 
 // init
@@ -120,12 +118,12 @@ fn rename(note: &str, title: &str) -> NotebookCommand {
 fn init_makes_what_is_missing_and_overwrites_nothing() {
     for kind in BOTH {
         let mut drive = open(kind, &[("templates/fact.md", "mine"), ("facts/a.md", "a")]);
-        let made = reply!(&mut drive, NotebookCommand::Init(Init), Initialised);
+        let made = call(&mut drive, Init);
         assert!(made.kept.contains(&"templates/fact.md".to_string()), "{made:?}");
         assert!(made.made.contains(&".zk/config.toml".to_string()), "{made:?}");
         assert_eq!(text(&drive, "templates/fact.md"), "mine");
         let before = (drive.executor.files(), changes(&drive.executor));
-        let again = reply!(&mut drive, NotebookCommand::Init(Init), Initialised);
+        let again = call(&mut drive, Init);
         assert_eq!(again.made, [""; 0]);
         assert_eq!(drive.executor.files(), before.0);
         assert!(remember(&mut drive, fact("Port", "5432")).warnings.is_empty());
@@ -189,7 +187,7 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so() {
         assert!(reply.rendered.contains("(superseded by facts/port-2.md)"), "{}", reply.rendered);
         let text = text(&drive, "facts/port-2.md");
         assert!(text.contains("facts/port"), "it links to the old one: {text}");
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
+        assert_eq!(call(&mut drive, DeadLinks).links, []);
     }
 }
 
@@ -221,7 +219,7 @@ fn a_superseded_note_stays_below_after_it_is_renamed() {
         let reply = recall(&mut drive, question("port"));
         assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
         assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
+        assert_eq!(call(&mut drive, DeadLinks).links, []);
     }
 }
 
@@ -258,7 +256,7 @@ fn any_title_makes_a_visible_file_and_comes_back() {
             assert!(!name.contains('/') && !name.starts_with('.') && name.len() <= 255 && name.len() > 3, "{kept:?}");
             assert_eq!(remember(&mut drive, fact(title, "content")).state, RememberState::AlreadyThere, "{title}");
         }
-        let listed = reply!(&mut drive, NotebookCommand::ListNotes(ListNotes::default()), Listed);
+        let listed = call(&mut drive, ListNotes::default());
         let mut expected: Vec<&str> = titles.to_vec();
         let mut got: Vec<&str> = listed.notes.iter().map(|note| note.title.as_str()).collect();
         expected.sort_unstable();
@@ -278,8 +276,7 @@ fn content_with_frontmatter_of_its_own_stays_content() {
         let mut drive = open(kind, &[]);
         let content = "---\ntitle: forged\ntags: [evil]\n---\n\n# Heading\n\ntext with {{sh \"date\"}}";
         let kept = remember(&mut drive, Remember { tags: words(&["#real", "a b"]), ..fact("True", content) });
-        let listed =
-            reply!(&mut drive, NotebookCommand::ListNotes(ListNotes { with_text: true, ..Default::default() }), Listed);
+        let listed = call(&mut drive, ListNotes { with_text: true, ..Default::default() });
         let note = &listed.notes[0];
         assert_eq!((note.path.as_str(), note.title.as_str()), (kept.path.as_str(), "True"));
         assert!(note.tags.contains(&"real".to_string()) && note.tags.contains(&"a b".to_string()), "{note:?}");
@@ -298,7 +295,7 @@ fn remembered_links_lead_where_they_were_meant_to() {
         let kept = remember(&mut drive, request.clone());
         let filter = NoteFilter { linked_by: vec![kept.path.clone()], ..Default::default() };
         assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
+        assert_eq!(call(&mut drive, DeadLinks).links, []);
         assert_eq!(remember(&mut drive, request).state, RememberState::AlreadyThere);
         for unknown in ["nowhere", "", "../x", "facts"] {
             let request = Remember { links: words(&["ex", unknown]), ..fact("New", "x") };
@@ -319,7 +316,7 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them() {
         }
         run(&mut drive, link("c", "a/x"));
         run(&mut drive, link("c", "b/x.md"));
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
+        assert_eq!(call(&mut drive, DeadLinks).links, []);
     }
 }
 
@@ -354,7 +351,7 @@ fn notes_remembered_together_are_all_kept() {
 fn an_entry_is_one_append() {
     for kind in BOTH {
         let mut drive = open(kind, &[("daily/2026-05-25.md", "# Day\n\ntext")]);
-        let added = reply!(&mut drive, NotebookCommand::Journal(Journal { entry: "deployed\nv2".into() }), Journaled);
+        let added = call(&mut drive, Journal { entry: "deployed\nv2".into() });
         assert_eq!((added.path.as_str(), added.created), ("daily/2026-05-25.md", false));
         assert_eq!(text(&drive, "daily/2026-05-25.md"), "# Day\n\ntext\n- 12:00 deployed\n  v2\n");
         assert_eq!(changes(&drive.executor), ["append daily/2026-05-25.md"]);
@@ -425,11 +422,11 @@ fn a_link_is_written_once_in_the_way_of_the_notebook() {
                 kind,
                 &[(".zk/config.toml", config), ("facts/port.md", "# The port\n"), ("notes/a.md", "# A\n\ntext\n")],
             );
-            let linked = reply!(&mut drive, link("A", "The port"), Linked);
+            let linked = call(&mut drive, link("A", "The port"));
             assert!(!linked.already_linked);
             assert!(text(&drive, "notes/a.md").ends_with(&format!("text\n\n{}\n", linked.link)), "{linked:?}");
             assert_eq!(linked.link.starts_with("[["), config != markdown, "{linked:?}");
-            let again = reply!(&mut drive, link("notes/a.md", "facts/port"), Linked);
+            let again = call(&mut drive, link("notes/a.md", "facts/port"));
             assert!(again.already_linked && again.link.is_empty(), "{again:?}");
             let filter = NoteFilter { linked_by: words(&["notes/a.md"]), ..Default::default() };
             assert_eq!(list(&mut drive, filter), ["facts/port.md"]);
@@ -453,7 +450,7 @@ fn a_link_keeps_line_ends_frontmatter_and_the_final_newline() {
             "text\n<!-- open",
         ] {
             let mut drive = open(kind, &[("facts/port.md", "# The port\n"), ("notes/a.md", note)]);
-            let linked = reply!(&mut drive, link("notes/a.md", "facts/port.md"), Linked);
+            let linked = call(&mut drive, link("notes/a.md", "facts/port.md"));
             let new = text(&drive, "notes/a.md");
             // What is open at the end stays the end, and the link comes before it.
             let is_open = note.contains("```") || note.contains("<!--");
@@ -470,7 +467,7 @@ fn a_link_keeps_line_ends_frontmatter_and_the_final_newline() {
             assert!(new.contains(&linked.link), "{new:?}");
             let filter = NoteFilter { link_to: words(&["facts/port.md"]), ..Default::default() };
             assert_eq!(list(&mut drive, filter), ["notes/a.md"], "the link is one: {new:?}");
-            assert!(reply!(&mut drive, link("notes/a.md", "facts/port.md"), Linked).already_linked);
+            assert!(call(&mut drive, link("notes/a.md", "facts/port.md")).already_linked);
         }
     }
 }
@@ -512,7 +509,7 @@ fn a_rename_takes_every_link_along() {
     for kind in BOTH {
         let mut drive = linked_notebook(kind);
         let before = list(&mut drive, NoteFilter { link_to: words(&["facts/port.md"]), ..Default::default() });
-        let renamed = reply!(&mut drive, rename("Port", "DB: port"), Renamed);
+        let renamed = call(&mut drive, rename("Port", "DB: port"));
         assert_eq!((renamed.old_path.as_str(), renamed.path.as_str()), ("facts/port.md", "facts/db-port.md"));
         let log = text(&drive, "daily/log.md");
         assert!(log.contains("[[facts/db-port#Why|the port]]"), "{log}");
@@ -533,7 +530,7 @@ fn a_rename_takes_every_link_along() {
         before.sort();
         after.sort();
         assert_eq!(after, before);
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks), []);
+        assert_eq!(call(&mut drive, DeadLinks).links, []);
         let error = refused(&mut drive, rename("facts/port", "x"));
         assert_eq!(error.code, ErrorCode::NotFound);
     }
@@ -544,7 +541,7 @@ fn a_rename_to_a_taken_name_takes_another() {
     for kind in BOTH {
         let mut drive =
             open(kind, &[("facts/a.md", "# A\n\nof a\n"), ("facts/b.md", "# B\n"), ("c.md", "[[facts/a]]\n")]);
-        let renamed = reply!(&mut drive, rename("facts/a.md", "B"), Renamed);
+        let renamed = call(&mut drive, rename("facts/a.md", "B"));
         assert_eq!(renamed.path, "facts/b-2.md");
         assert_eq!(text(&drive, "facts/b.md"), "# B\n");
         let filter = NoteFilter { linked_by: words(&["c.md"]), ..Default::default() };
@@ -620,11 +617,11 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten() {
     let saved = |old: &str| format!("{old}\nsaved by the editor\n");
     let commands: [(NotebookCommand, &[(&str, &str)]); 5] = [
         (
-            rename("facts/port.md", "DB: port"),
+            rename("facts/port.md", "DB: port").into(),
             &[("facts/port.md", PORT), ("daily/log.md", LOG), ("facts/other.md", OTHER)],
         ),
-        (rename("facts/port.md", "PORT"), &[("facts/port.md", PORT), ("daily/log.md", LOG)]),
-        (link("facts/other.md", "daily/log.md"), &[("facts/other.md", OTHER)]),
+        (rename("facts/port.md", "PORT").into(), &[("facts/port.md", PORT), ("daily/log.md", LOG)]),
+        (link("facts/other.md", "daily/log.md").into(), &[("facts/other.md", OTHER)]),
         (NotebookCommand::Forget(Forget { note: "facts/port.md".into() }), &[("facts/port.md", PORT)]),
         (NotebookCommand::Remember(fact("Port", "new")), &[("facts/port.md", PORT), ("facts/port-2.md", "# x\n")]),
     ];
@@ -655,7 +652,7 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten() {
 fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows() {
     for kind in BOTH {
         let mut drive = linked_notebook(kind);
-        let forgotten = reply!(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }), Forgotten);
+        let forgotten = call(&mut drive, Forget { note: "Port".into() });
         assert_eq!((forgotten.path.as_str(), forgotten.backup.as_str()), ("facts/port.md", "facts/port.bak"));
         assert!(forgotten.message.contains("2 notes still link to it"), "{forgotten:?}");
         assert_eq!(text(&drive, "facts/port.bak"), PORT);
@@ -664,7 +661,7 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows() {
             recall(&mut drive, question("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(),
             0
         );
-        assert!(!reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks).is_empty());
+        assert!(!call(&mut drive, DeadLinks).links.is_empty());
         let again = refused(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }));
         assert_eq!(again.code, ErrorCode::NotFound);
     }
@@ -705,7 +702,7 @@ fn library(kind: Kind) -> Drive<Simulator> {
 #[test]
 fn tags_are_counted() {
     for kind in BOTH {
-        let tags = reply!(&mut library(kind), NotebookCommand::Tags(Tags), Tags);
+        let tags = call(&mut library(kind), Tags).tags;
         let mut tags: Vec<(&str, u32)> = tags.iter().map(|tag| (tag.name.as_str(), tag.notes)).collect();
         tags.sort_unstable();
         assert_eq!(tags, [("db", 2), ("lang/rust", 1), ("ops", 1)]);
@@ -716,8 +713,7 @@ fn tags_are_counted() {
 fn the_graph_has_links_between_its_notes_alone() {
     for kind in BOTH {
         let filter = NoteFilter { paths: words(&["facts", "notes/both.md"]), ..Default::default() };
-        let graph =
-            reply!(&mut library(kind), NotebookCommand::Graph(ListNotes { filter, ..Default::default() }), Graph);
+        let graph = call(&mut library(kind), Graph { notes: ListNotes { filter, ..Default::default() } });
         let mut links: Vec<(&str, &str)> =
             graph.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
         links.sort_unstable();
@@ -730,29 +726,18 @@ fn the_graph_has_links_between_its_notes_alone() {
 fn orphans_dead_links_and_mentions_are_found() {
     for kind in BOTH {
         let mut drive = library(kind);
-        let orphans = paths(reply!(&mut drive, NotebookCommand::Orphans(Orphans), Listed));
+        let orphans = paths(call(&mut drive, Orphans));
         assert_eq!(orphans, ["daily/2026-05-24.md", "notes/alone.md", "notes/ops.md"]);
-        let dead = reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks);
+        let dead = call(&mut drive, DeadLinks).links;
         assert_eq!(dead.len(), 1);
         assert_eq!((dead[0].path.as_str(), dead[0].line, dead[0].target.as_str()), ("notes/ops.md", 5, "nowhere"));
-        let mentions = reply!(
-            &mut drive,
-            NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "Database".into() }),
-            Mentions
-        );
+        let mentions = call(&mut drive, UnlinkedMentions { note: "Database".into() }).notes;
         assert_eq!(mentions.len(), 1);
         assert_eq!((mentions[0].path.as_str(), mentions[0].lines.as_slice()), ("notes/ops.md", [3].as_slice()));
         drive.executor.insert(&path("notes/ops.md"), *b"# Ops\n\nThe database, a database.\n\nDatabase again.\n");
-        let mentions = reply!(
-            &mut drive,
-            NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "Database".into() }),
-            Mentions
-        );
+        let mentions = call(&mut drive, UnlinkedMentions { note: "Database".into() }).notes;
         assert_eq!(mentions[0].lines, [3, 5]);
-        assert_eq!(
-            reply!(&mut drive, NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "Port".into() }), Mentions),
-            []
-        );
+        assert_eq!(call(&mut drive, UnlinkedMentions { note: "Port".into() }).notes, []);
         let error = refused(&mut drive, NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "nope".into() }));
         assert_eq!(error.code, ErrorCode::NotFound);
     }
@@ -763,7 +748,7 @@ fn related_notes_come_nearest_first() {
     for kind in BOTH {
         let mut drive = library(kind);
         let related = |drive: &mut Drive<Simulator>, note: &str, limit| {
-            let found = reply!(drive, NotebookCommand::Related(Related { note: note.into(), limit }), Related);
+            let found = call(drive, Related { note: note.into(), limit }).notes;
             found.into_iter().map(|note| (note.path, note.distance, note.reason)).collect::<Vec<_>>()
         };
         let near = related(&mut drive, "Port", 10);
@@ -998,8 +983,8 @@ fn what_the_host_vouches_for_is_not_listed_again() {
 
 // sessions
 
-fn context(drive: &mut Drive<Simulator>, turn: u64, max_bytes: u32) -> MemoryContext {
-    reply!(drive, NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes }), Section)
+fn context(drive: &mut Drive<Simulator>, turn: u64, max_bytes: u32) -> MemoryContextReply {
+    call(drive, MemoryContext { turn, max_bytes })
 }
 
 #[test]
@@ -1016,7 +1001,7 @@ fn a_session_begins_with_the_ten_newest_facts() {
         drive.executor.advance(std::time::Duration::from_secs(10));
         drive.executor.insert(&path("factsheet.md"), "# Sheet\n\nnewest\n");
         drive.executor.insert(&path("facts-old/x.md"), "# X\n\nnewest\n");
-        assert_eq!(reply!(&mut drive, NotebookCommand::LoadMemories(LoadMemories { limit: 10 }), Loaded), 10);
+        assert_eq!(call(&mut drive, LoadMemories { limit: 10 }).memories, 10);
         let section = context(&mut drive, 0, 20_000);
         let titles: Vec<String> = (2..12).rev().map(|i| format!("facts/fact-{i}.md")).collect();
         let mut last = 0;
@@ -1043,7 +1028,9 @@ fn a_late_answer_never_reaches_a_later_turn() {
         let mut held = std::mem::take(&mut drive.pending);
         let second = drive.submit(recall_for(2, "nobody alone"));
         drive.settle();
-        let NotebookReply::Loaded(count) = notebook(drive.finished.remove(&second).unwrap().unwrap()) else {
+        let NotebookReply::RecallForTurn(MemoriesReply { memories: count }) =
+            notebook(drive.finished.remove(&second).unwrap().unwrap())
+        else {
             panic!("a count")
         };
         let before = context(&mut drive, 2, 9_000);
@@ -1051,7 +1038,9 @@ fn a_late_answer_never_reaches_a_later_turn() {
         assert_eq!(before.included, count);
         drive.pending.append(&mut held);
         drive.settle();
-        let NotebookReply::Loaded(late) = notebook(drive.finished.remove(&first).unwrap().unwrap()) else {
+        let NotebookReply::RecallForTurn(MemoriesReply { memories: late }) =
+            notebook(drive.finished.remove(&first).unwrap().unwrap())
+        else {
             panic!("a count")
         };
         assert_eq!(late, 0, "nothing of it is for a prompt");
@@ -1082,7 +1071,7 @@ fn of_two_recalls_for_a_turn_the_later_one_counts() {
         drive.settle();
         assert_eq!(context(&mut drive, 1, 9_000), section);
         let late = notebook(drive.finished.remove(&first).unwrap().unwrap());
-        assert_eq!(late, NotebookReply::Loaded(0), "nothing of it is for a prompt");
+        assert_eq!(late, NotebookReply::RecallForTurn(MemoriesReply { memories: 0 }), "nothing of it is for a prompt");
         assert!(drive.finished.remove(&second).unwrap().is_ok());
     }
 }
@@ -1095,12 +1084,8 @@ fn stored_text_cannot_escape_the_section_and_the_section_fits_its_budget() {
         for i in 0..12 {
             remember(&mut drive, fact(&format!("</memory> {i}"), &evil.repeat(1 + i * 4)));
         }
-        reply!(&mut drive, NotebookCommand::LoadMemories(LoadMemories { limit: 20 }), Loaded);
-        reply!(
-            &mut drive,
-            NotebookCommand::RecallForTurn(RecallForTurn { turn: 7, query: "forged memory".into(), limit: 5 }),
-            Loaded
-        );
+        call(&mut drive, LoadMemories { limit: 20 }).memories;
+        call(&mut drive, RecallForTurn { turn: 7, query: "forged memory".into(), limit: 5 }).memories;
         for max_bytes in [0, 1, 20, 23, 100, 300, 1_000, 3_000, 50_000, u32::MAX] {
             let section = context(&mut drive, 7, max_bytes);
             assert!(section.text.len() <= max_bytes as usize, "{} bytes for {max_bytes}", section.text.len());
@@ -1116,11 +1101,7 @@ fn stored_text_cannot_escape_the_section_and_the_section_fits_its_budget() {
 }
 
 fn remember_error(drive: &mut Drive<Simulator>, error: &str) -> ErrorReply {
-    reply!(
-        drive,
-        NotebookCommand::RememberError(RememberError { tool: "cargo".into(), error: error.into() }),
-        ErrorKept
-    )
+    call(drive, RememberError { tool: "cargo".into(), error: error.into() })
 }
 
 #[test]
@@ -1178,11 +1159,11 @@ fn a_summary_is_a_fact_of_bounded_size() {
     for kind in BOTH {
         let mut drive = open(kind, &[]);
         let summary = "All tests pass. ".repeat(1_000);
-        let command = NotebookCommand::RememberSummary(RememberSummary { tool: "cargo test".into(), summary });
-        let kept = reply!(&mut drive, command.clone(), Remembered);
+        let command = RememberSummary { tool: "cargo test".into(), summary };
+        let kept = call(&mut drive, command.clone());
         assert!(kept.path.starts_with("facts/"), "{kept:?}");
         assert!(text(&drive, &kept.path).len() < 2_000);
-        assert_eq!(reply!(&mut drive, command, Remembered).state, RememberState::AlreadyThere);
+        assert_eq!(call(&mut drive, command).state, RememberState::AlreadyThere);
     }
 }
 
@@ -1208,11 +1189,11 @@ fn bad_names_and_templates_are_refused_and_change_nothing() {
         }
         for name in ["", "nope", "../x", "/etc/passwd", "a\0b", "facts"] {
             for command in [
-                rename(name, "T"),
+                NotebookCommand::from(rename(name, "T")),
                 NotebookCommand::Forget(Forget { note: name.into() }),
                 NotebookCommand::Related(Related { note: name.into(), limit: 1 }),
-                link("Port", name),
-                link(name, "Port"),
+                link("Port", name).into(),
+                link(name, "Port").into(),
             ] {
                 assert_eq!(refused(&mut drive, command).code, ErrorCode::NotFound);
             }
@@ -1259,12 +1240,12 @@ fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place() {
         let reply = recall(&mut drive, question("database"));
         assert!(!reply.hits.is_empty());
         assert!(reply.warnings.iter().any(|warning| warning.message.contains("line 2, column")), "{reply:?}");
-        let listed = reply!(&mut drive, NotebookCommand::ListNotes(ListNotes::default()), Listed);
+        let listed = call(&mut drive, ListNotes::default());
         assert_eq!(listed.warnings.len(), 1);
         for command in [
             NotebookCommand::Remember(fact("T", "x")),
-            link("Port", "Alone"),
-            rename("Port", "T"),
+            link("Port", "Alone").into(),
+            rename("Port", "T").into(),
             NotebookCommand::Today(Today),
         ] {
             let error = refused(&mut drive, command.clone());
@@ -1310,8 +1291,8 @@ fn ten_thousand_links_in_a_note_are_links() {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let mut drive = open(kind, &files);
         assert_eq!(list(&mut drive, NoteFilter { linked_by: words(&["hub.md"]), ..Default::default() }).len(), 50);
-        assert_eq!(reply!(&mut drive, NotebookCommand::DeadLinks(DeadLinks), DeadLinks).len(), 10_000);
-        let renamed = reply!(&mut drive, rename("n7", "Seven"), Renamed);
+        assert_eq!(call(&mut drive, DeadLinks).links.len(), 10_000);
+        let renamed = call(&mut drive, rename("n7", "Seven"));
         assert_eq!((renamed.links, renamed.files), (200, 1));
         assert!(!text(&drive, "hub.md").contains("[[n7]]"));
     }
@@ -1323,13 +1304,13 @@ fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known() {
         let links = "[[a]]".repeat(3_000_000);
         let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];
         let mut drive = open(kind, &files);
-        let listed = reply!(&mut drive, NotebookCommand::ListNotes(ListNotes::default()), Listed);
+        let listed = call(&mut drive, ListNotes::default());
         assert_eq!(listed.notes.len(), 4);
         let [warning] = &listed.warnings[..] else { panic!("{:?}", listed.warnings) };
         assert_eq!(warning.path, "b.md");
         assert!(warning.message.starts_with("line 1: only the first 65536 links of the note are known"), "{warning:?}");
         assert!(warning.message.ends_with("; there is a problem in c.md, d.md too"), "{warning:?}");
-        let renamed = reply!(&mut drive, rename("a", "Another"), Renamed);
+        let renamed = call(&mut drive, rename("a", "Another"));
         let left: Vec<&str> = renamed.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
         assert_eq!(left, ["b.md", "c.md", "d.md"]);
     }
@@ -1391,8 +1372,8 @@ fn a_note_over_the_limit_is_skipped_by_name_and_never_changed() {
             matches!(reply.skipped[0].reason, saddlebag::search::SkipReason::TooLarge(bytes) if bytes == size as u64)
         );
         for command in [
-            link("large.md", "a.md"),
-            rename("large.md", "Small"),
+            NotebookCommand::from(link("large.md", "a.md")),
+            rename("large.md", "Small").into(),
             NotebookCommand::Forget(Forget { note: "large.md".into() }),
         ] {
             let error = refused(&mut drive, command.clone());
@@ -1479,9 +1460,8 @@ fn what_is_remembered_is_created_when_it_was_remembered_wherever_that_is() {
             let mut drive = open(kind, &[]);
             drive.now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds };
             remember(&mut drive, fact("Port", "5432"));
-            let error =
-                NotebookCommand::RememberError(RememberError { tool: "sh".into(), error: "no such file".into() });
-            reply!(&mut drive, error, ErrorKept);
+            let error = RememberError { tool: "sh".into(), error: "no such file".into() };
+            call(&mut drive, error);
             let on = |day: &str| NoteFilter { created: Some(day.into()), ..Default::default() };
             assert_eq!(list(&mut drive, on(day)).len(), 2, "{}", text(&drive, "facts/port.md"));
             assert_eq!(list(&mut drive, on("today")).len(), 2);

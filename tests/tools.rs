@@ -17,7 +17,7 @@ fn call(name: &str, arguments: impl ToString) -> CallTool {
 }
 
 fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolAnswer {
-    let Reply::Tool(answer) = run(host, call(name, arguments)) else { panic!("no answer of a tool") };
+    let Reply::CallTool(answer) = run(host, call(name, arguments)) else { panic!("no answer of a tool") };
     if let Some(structured) = &answer.structured {
         let tool = tools(&ToolSet::ALL).into_iter().find(|tool| tool.name == name).unwrap();
         let schema = tool.output_schema.expect("what is structured has a schema");
@@ -198,7 +198,7 @@ fn an_argument_that_does_not_fit_is_refused_by_name() {
 fn a_tool_of_a_set_that_is_off_is_not_there() {
     let mut host = host(Kind::Native, agent_config(), &[]);
     let call = CallTool { sets: vec![ToolSet::Notebook], ..call("memory_store", "{}") };
-    let Reply::Tool(answer) = run(&mut host, call) else { panic!("no answer of a tool") };
+    let Reply::CallTool(answer) = run(&mut host, call) else { panic!("no answer of a tool") };
     assert!(answer.is_error);
     assert_eq!(
         answer.text,
@@ -432,7 +432,7 @@ proptest! {
                 ("agents/a/entries/core/a.md", b"fact three"),
             ]);
             let answers: Vec<ToolAnswer> = calls.iter().map(|call| match run(&mut host, Command::from(call.clone())) {
-                Reply::Tool(answer) => answer,
+                Reply::CallTool(answer) => answer,
                 other => panic!("{other:?}"),
             }).collect();
             (answers, host.executor().files())

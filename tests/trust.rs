@@ -16,8 +16,8 @@ use saddlebag::journal::{
     WriteMode,
 };
 use saddlebag::notebook::{
-    Forget, Journal, LoadMemories, MemoryContext, NotebookCommand, NotebookReply, RecallForTurn, Remember,
-    RememberError, RememberSummary, Rename, RestoreNote,
+    Forget, Journal, LoadMemories, MemoryContext, MemoryContextReply, NotebookCommand, NotebookReply, RecallForTurn,
+    Remember, RememberError, RememberSummary, Rename, RestoreNote,
 };
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, Standing, TrustConfig};
@@ -257,7 +257,7 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing() {
     }
 }
 
-fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContext {
+fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContextReply {
     match drive.run(NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes: 10_000 })) {
         Ok(Reply::Notebook(NotebookReply::MemoryContext(section))) => section,
         other => panic!("{other:?}"),
@@ -380,7 +380,7 @@ fn a_secret_is_redacted_or_kept_where_the_policy_says_so() {
             truncate: false,
         });
         let written = drive.run(write.clone());
-        let Ok(Reply::Journal(JournalReply::Written(reply))) = written else { panic!("{written:?}") };
+        let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
         assert!(reply.message.ends_with("(redacted: github-pat)"), "{}", reply.message);
         assert_eq!(text(&drive, "MEMORY.md"), "the token is [redacted: github-pat]\n");
         let file = format!("---\nkey: k\n---\n\n{SECRET}");
@@ -426,7 +426,7 @@ fn the_memory_block_is_not_stored_again() {
         }
         let summary = format!("We agreed on tea.\n\n{whole}");
         let kept = drive.run(JournalCommand::FlushSummary(FlushSummary { summary, messages: Some(3) }));
-        let Ok(Reply::Journal(JournalReply::Written(reply))) = kept else { panic!("{kept:?}") };
+        let Ok(Reply::Journal(JournalReply::Write(reply))) = kept else { panic!("{kept:?}") };
         assert!(reply.message.ends_with("(left out: text of the memory block)"), "{}", reply.message);
         let log = text(&drive, "projects/proj/daily/2026-05-25.md");
         assert!(log.contains("We agreed on tea.") && !log.contains("a fact"), "{log}");
@@ -645,7 +645,7 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused() {
         ] {
             let before = drive.executor.files();
             match drive.run(of_tool(&arguments)) {
-                Ok(Reply::Tool(answer)) => {
+                Ok(Reply::CallTool(answer)) => {
                     assert!(answer.is_error && answer.text.contains("github-pat"), "{arguments}: {answer:?}");
                 }
                 other => panic!("{other:?}"),
@@ -694,7 +694,7 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be() {
             })
         };
         let written = drive.run(write("b"));
-        let Ok(Reply::Journal(JournalReply::Written(reply))) = written else { panic!("{written:?}") };
+        let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
         assert!(!reply.message.contains("secret"), "{}", reply.message);
     }
 }

@@ -320,7 +320,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 Ok(JournalCommand::Write(Write { target, mode, content: content.into(), truncate: true }))
             });
             message(command, &mut run, |reply| match reply {
-                JournalReply::Written(written) => Some(written.message.into_string()),
+                JournalReply::Write(written) => Some(written.message.into_string()),
                 _ => None,
             })?
         }

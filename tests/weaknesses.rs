@@ -3,7 +3,7 @@
 use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow};
 use saddlebag::journal::{
     Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, Read, ReadReply, Restore, Search,
-    Slash, SlashCommand, Target, Write, WriteMode,
+    Slash, SlashCommand, SlashReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::search::{SearchResults, SkipReason};
@@ -95,7 +95,7 @@ fn weakness_03_the_editor_empties_nothing_and_write_writes() {
         drive.run(slash("/memory write note:plan all of it")).unwrap();
         assert_eq!(
             drive.run(slash("/memory read note plan")),
-            Ok(Reply::Journal(JournalReply::Text("all of it\n".into())))
+            Ok(Reply::Journal(JournalReply::Slash(SlashReply { text: "all of it\n".into() })))
         );
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: 
     let mut host =
         Host::new(Box::new(runtime.open(Config { epoch: 1, ..Config::default() })?), disk(&root, Durability::Full)?);
     let in_process = median(21, || match host.run(NOW, Command::CallTool(call.clone()))? {
-        Reply::Tool(answer) if !answer.is_error => Ok(answer),
+        Reply::CallTool(answer) if !answer.is_error => Ok(answer),
         other => Err(format!("{other:?}").into()),
     })?;
     let mut client = Client::start(program, &root)?;

@@ -101,11 +101,13 @@ pub(crate) fn run_in(store: &mut Store, command: impl Into<Command>, output: &mu
 fn change(command: JournalCommand, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let reply = execute(command, global, output)?;
     let message = match &reply {
-        Reply::Journal(JournalReply::Written(reply)) => reply.message.as_str(),
+        Reply::Journal(
+            JournalReply::Write(reply) | JournalReply::AppendDaily(reply) | JournalReply::FlushSummary(reply),
+        ) => reply.message.as_str(),
         Reply::Journal(JournalReply::Edit(reply)) => reply.message.as_str(),
         Reply::Journal(JournalReply::Restore(reply)) => reply.message.as_str(),
         Reply::Journal(JournalReply::Status(reply)) => &reply.text,
-        Reply::Journal(JournalReply::Text(text)) => text,
+        Reply::Journal(JournalReply::Slash(reply)) => &reply.text,
         _ => return Err(wrong_reply()),
     };
     output.object_or_line(|| json::reply(&reply), message)?;

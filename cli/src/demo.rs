@@ -1,10 +1,9 @@
 //! `demo`: memory at work on a sample store, with the operations that the component asks for.
 
-use std::cell::RefCell;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::{
@@ -138,7 +137,7 @@ fn step(
         store.observe(watcher);
     }
     let text = match store.run(command)? {
-        Reply::Journal(JournalReply::Written(reply)) => reply.message,
+        Reply::Journal(JournalReply::Write(reply) | JournalReply::AppendDaily(reply)) => reply.message,
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Context(reply) => reply.block.unwrap_or_default(),
         Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
@@ -146,7 +145,7 @@ fn step(
         Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,
         _ => return Err(wrong_reply()),
     };
-    let operations = seen.take();
+    let operations = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
     if !output.is_json() {
         output.line("")?;
         output.styled(STRONG, &format!("$ saddlebag {line}"))?;
@@ -179,7 +178,7 @@ fn copy_sample(root: &Path, store: &Store) -> io::Result<()> {
 
 /// Collects one line for each operation.
 #[derive(Default)]
-struct Watcher(Rc<RefCell<Vec<String>>>);
+struct Watcher(Arc<Mutex<Vec<String>>>);
 
 impl Observer for Watcher {
     fn result(&mut self, request: &FsRequest, outcome: &Result<FsOutcome, FsError>) {
@@ -194,7 +193,7 @@ impl Observer for Watcher {
             _ => "",
         };
         let (name, answer) = (request.op.name(), answer(&request.op, outcome));
-        self.0.borrow_mut().push(format!("{name:<6} {place:<22} {answer}"));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name:<6} {place:<22} {answer}"));
     }
 }
 

@@ -166,7 +166,7 @@ fn show(reply: AgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit
     let has_open = reply.changes.iter().any(|change| is_open(&change.kind));
     let exit = if has_open || (is_unconfirmed && !dry_run) { Exit::Failed } else { Exit::Done };
     if output.is_json() {
-        output.object(&json::reply(&Reply::AgentsMd(reply)))?;
+        output.object(&json::reply(&Reply::SyncAgentsMd(reply)))?;
         return Ok(exit);
     }
     show_changes(&reply, dry_run || is_unconfirmed, output)?;

@@ -14,22 +14,24 @@ use serde_json::{Value, json};
 /// Any reply.
 pub(crate) fn reply(reply: &Reply) -> Value {
     match reply {
-        Reply::Journal(JournalReply::Written(reply)) => written(reply),
+        Reply::Journal(
+            JournalReply::Write(reply) | JournalReply::AppendDaily(reply) | JournalReply::FlushSummary(reply),
+        ) => written(reply),
         Reply::Journal(JournalReply::Read(reply)) => read(reply),
         Reply::Journal(JournalReply::List(reply)) => listed(reply),
         Reply::Journal(JournalReply::Edit(reply)) => edited(reply),
         Reply::Journal(JournalReply::Restore(reply)) => restored(reply),
         Reply::Journal(JournalReply::Search(results)) => found(results),
         Reply::Journal(JournalReply::Status(reply)) => status(reply),
-        Reply::Journal(JournalReply::Text(text)) => json!({ "text": text }),
+        Reply::Journal(JournalReply::Slash(reply)) => json!({ "text": reply.text }),
         Reply::Context(reply) => context(reply),
         Reply::Preamble(reply) => preamble(reply),
-        Reply::AgentsMd(reply) => agents_md(reply),
+        Reply::SyncAgentsMd(reply) => agents_md(reply),
         Reply::Notebook(reply) => crate::notebook::json(reply),
         Reply::Entries(reply) => crate::entries::json(reply),
         Reply::Files(FilesReply::ReadFile(reply)) => read(reply),
         Reply::Files(FilesReply::ListFiles(page)) => file_page(page),
-        Reply::Tool(answer) => crate::tools::json(answer),
+        Reply::CallTool(answer) => crate::tools::json(answer),
         Reply::Trust(reply) => crate::trust::json(reply),
         Reply::Exchange(reply) => crate::exchange::json(reply),
         _ => Value::Null,

@@ -98,7 +98,7 @@ pub(crate) fn call(args: CallArgs, global: &Global, output: &mut Output) -> Resu
     };
     let call = CallTool { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect };
     let mut store = Store::open(&global.of_agent())?;
-    let Reply::Tool(answer) = store.run(call)? else { return Err(wrong_reply()) };
+    let Reply::CallTool(answer) = store.run(call)? else { return Err(wrong_reply()) };
     if output.is_json() {
         output.object(&json(&answer))?;
         return Ok(if answer.is_error { Exit::Failed } else { Exit::Done });

@@ -3,11 +3,10 @@
 //! Secrets stay out of a trace, as they stay out of memory: unless the policy allows them, every text of a command and
 //! of the files that it reads passes [`secrets_in`], also if the command is refused.
 
-use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -27,7 +26,17 @@ use crate::output::JsonLine;
 
 /// The file that a trace goes to.
 pub(crate) struct Trace {
-    sink: Rc<RefCell<Sink>>,
+    sink: Shared,
+}
+
+/// Who opened the trace and who writes it share the file.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Sink>>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Sink> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 struct Sink {
@@ -49,26 +58,26 @@ impl Trace {
                 format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
             Failure::new("trace", message, "name a file in a folder that exists")
         })?;
-        Ok(Self { sink: Rc::new(RefCell::new(Sink { file, redacts, failure: None })) })
+        Ok(Self { sink: Shared(Arc::new(Mutex::new(Sink { file, redacts, failure: None }))) })
     }
 
-    pub(crate) fn observer(&self) -> impl Observer + 'static {
+    pub(crate) fn observer(&self) -> impl Observer + Send + 'static {
         Tracer { sink: self.sink.clone() }
     }
 
     /// Why the trace is not whole, if it is not.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.sink.borrow().failure.map(|kind| format!("the trace is not whole: {kind}"))
+        self.sink.lock().failure.map(|kind| format!("the trace is not whole: {kind}"))
     }
 }
 
 struct Tracer {
-    sink: Rc<RefCell<Sink>>,
+    sink: Shared,
 }
 
 impl Tracer {
     fn put(&self, event: &str, mut object: Map<String, Value>) {
-        let mut sink = self.sink.borrow_mut();
+        let mut sink = self.sink.lock();
         if sink.redacts {
             object.values_mut().for_each(redact);
         }
@@ -90,7 +99,7 @@ impl Observer for Tracer {
             "utc_offset_seconds": now.utc_offset_seconds,
         });
         let mut shown = format!("{command:?}");
-        if self.sink.borrow().redacts {
+        if self.sink.lock().redacts {
             shown = without_secrets_in_debug(&shown);
         }
         let object = json!({ "id": id.0, "name": command.name(), "now": time, "command": shown });
@@ -98,7 +107,7 @@ impl Observer for Tracer {
     }
 
     fn request(&mut self, request: &FsRequest) {
-        let mut object = operation(&request.op, self.sink.borrow().redacts);
+        let mut object = operation(&request.op, self.sink.lock().redacts);
         object.insert("key".to_string(), request.key.as_str().into());
         object.insert("op".to_string(), request.op.name().into());
         self.put("request", object);
@@ -106,7 +115,7 @@ impl Observer for Tracer {
 
     fn result(&mut self, request: &FsRequest, outcome: &Result<FsOutcome, FsError>) {
         let mut object = match outcome {
-            Ok(outcome) => answer(outcome, self.sink.borrow().redacts),
+            Ok(outcome) => answer(outcome, self.sink.lock().redacts),
             Err(error) => fields(json!({ "outcome": "error", "error": error.to_string() })),
         };
         object.insert("key".to_string(), request.key.as_str().into());

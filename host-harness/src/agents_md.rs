@@ -5,9 +5,8 @@ use saddlebag::protocol::{
     Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, WriteOutcome,
 };
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::{Command, Reply};
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
 use crate::executor::Executor;
 use crate::host::{Host, HostError};
 
@@ -36,9 +35,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             let (content, precondition) = read(folder, path, &request.name)?;
             let request = SyncAgentsMd { content, ..request.clone() };
             let is_dry_run = request.dry_run;
-            let Reply::AgentsMd(mut reply) = self.run(now, Command::AgentsMd(request.clone()))? else {
-                return Err(EngineError::Component("the reply is not of the kind of its command".into()).into());
-            };
+            let mut reply = self.call(now, request.clone())?;
             if reply.unconfirmed.is_some() && !is_dry_run && !earlier.is_empty() {
                 return Err(changed_meanwhile(&request.name, earlier.len()).into());
             }

@@ -20,7 +20,7 @@ use bindings::exports::saddlebag::memory::{
     agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
 };
 
-saddlebag::mirror_contract!();
+saddlebag::mirror_contract!(open);
 
 #[allow(missing_docs, unreachable_pub)]
 mod bindings {
@@ -290,4 +290,16 @@ fn start_clock(engine: &wasmtime::Engine) {
             engine.increment_epoch();
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<ComponentEngine>();
+        assert_send::<ComponentRuntime>();
+    }
 }

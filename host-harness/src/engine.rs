@@ -5,9 +5,6 @@ use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Config, ConfigError, Memory, Step};
 
-#[cfg(feature = "component")]
-use crate::component_engine::{ComponentEngine, ComponentOptions};
-
 /// Runs the commands of one scope of one store, without doing any I/O.
 ///
 /// Every call returns what it caused: requests, each of which is owed exactly one result, and the
@@ -60,29 +57,6 @@ pub enum EngineError {
     /// broke the contract.
     #[error("{0}")]
     Component(String),
-}
-
-/// Which engine runs the commands.
-#[derive(Clone)]
-pub enum EngineKind {
-    /// The WebAssembly component, in a sandbox.
-    #[cfg(feature = "component")]
-    Component(ComponentOptions),
-    /// The same code, compiled into this program.
-    Native,
-}
-
-/// Opens an engine.
-///
-/// # Errors
-///
-/// A configuration that breaks a rule, or a component that cannot be loaded.
-pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine>, EngineError> {
-    match kind {
-        #[cfg(feature = "component")]
-        EngineKind::Component(options) => Ok(Box::new(ComponentEngine::open(config, options)?)),
-        EngineKind::Native => Ok(Box::new(NativeEngine::open(config)?)),
-    }
 }
 
 /// The engine as a part of this program: no sandbox, nothing to load.
@@ -156,5 +130,16 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
 
     fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
         (**self).tools(sets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_native_engine_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<NativeEngine>();
     }
 }

@@ -39,17 +39,33 @@ pub trait Executor {
     ///
     /// Why it was not performed. Absence and a lost race are outcomes, not errors.
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError>;
+
+    /// Performs all of `ops` and gives one result for each, in their order.
+    ///
+    /// It comes to the same as [`perform`](Self::perform) for one after another. An implementation may perform at the
+    /// same time what does not depend on each other: reads and listings between two changes.
+    fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+        ops.iter().map(|op| self.perform(op)).collect()
+    }
 }
 
 impl<E: Executor + ?Sized> Executor for Box<E> {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         (**self).perform(op)
     }
+
+    fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+        (**self).perform_all(ops)
+    }
 }
 
 impl<E: Executor + ?Sized> Executor for &mut E {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         (**self).perform(op)
+    }
+
+    fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+        (**self).perform_all(ops)
     }
 }
 
@@ -62,6 +78,11 @@ pub enum Durability {
     /// A crash of the process. After a power cut the latest changes may be missing; no file is
     /// half-written through the store's own doing, but the file system decides.
     Fast,
+}
+
+/// Returns true if `op` asks for nothing to be changed.
+pub(crate) fn is_read(op: &FsOp) -> bool {
+    matches!(op, FsOp::Read { .. } | FsOp::List { .. })
 }
 
 /// The path of `op` as a field of a trace; empty for the root.

@@ -7,10 +7,10 @@ use saddlebag::protocol::{
 };
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::{Command, Reply, Step};
+use saddlebag::{Answered, Command, Reply, Step};
 
 use crate::engine::{Engine, EngineError};
-use crate::executor::Executor;
+use crate::executor::{Executor, is_read};
 use crate::local_dir::OpenError;
 
 /// Why a command gave no reply.
@@ -49,7 +49,7 @@ pub trait Observer {
 /// reply.
 ///
 /// ```
-/// use saddlebag::journal::{JournalCommand, Target, Write, WriteMode};
+/// use saddlebag::journal::{AppendDaily, JournalCommand, Target, Write, WriteMode};
 /// use saddlebag::store::Timestamp;
 /// use saddlebag::Config;
 /// use saddlebag_host::{Host, NativeEngine, Simulator};
@@ -58,14 +58,15 @@ pub trait Observer {
 /// let mut host = Host::new(engine, Simulator::new(1));
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
 /// let content = "- [ ] water the plants".to_string();
-/// host.run(now, JournalCommand::Write(Write { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false }))?;
+/// let reply = host.call(now, Write { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false })?;
+/// assert_eq!(reply.bytes, 24);
 /// assert_eq!(host.executor().files()["SCRATCHPAD.md"], b"- [ ] water the plants\n");
 /// # Ok::<(), saddlebag_host::HostError>(())
 /// ```
 pub struct Host<E, X> {
     engine: E,
     executor: X,
-    observer: Option<Box<dyn Observer>>,
+    observer: Option<Box<dyn Observer + Send>>,
     last_id: u64,
     pending: VecDeque<FsRequest>,
     finished: BTreeMap<CommandId, Result<Reply, Error>>,
@@ -78,7 +79,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
     }
 
     /// Has everything that happens from here on watched, in place of an earlier observer.
-    pub fn observe(&mut self, observer: impl Observer + 'static) {
+    pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
         self.observer = Some(Box::new(observer));
     }
 
@@ -92,7 +93,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         &mut self.executor
     }
 
-    /// The tools of these sets, as a model is shown them; a [`CallTool`](saddlebag::tools::CallTool) runs one.
+    /// The tools of these sets, as a model is shown them; a [`ToolCall`](saddlebag::tools::ToolCall) runs one.
     ///
     /// # Errors
     ///
@@ -116,11 +117,22 @@ impl<E: Engine, X: Executor> Host<E, X> {
             if let Some(outcome) = self.take_finished(id) {
                 return Ok(outcome?);
             }
-            if let Err(error) = self.answer(0) {
+            if let Err(error) = self.answer_oldest(usize::MAX) {
                 self.give_up(id);
                 return Err(error.into());
             }
         }
+    }
+
+    /// Runs a command to its end and gives its own reply.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn call<R: Answered>(&mut self, now: Timestamp, request: R) -> Result<R::Reply, HostError> {
+        let reply = self.run(now, request)?;
+        let wrong = || EngineError::Component(format!("the reply is not one of `{}`", R::NAME));
+        R::from_reply(reply).ok_or_else(|| wrong().into())
     }
 
     /// Puts a command in flight and gives its id; ids grow by one.
@@ -156,6 +168,48 @@ impl<E: Engine, X: Executor> Host<E, X> {
         };
         let outcome = self.executor.perform(&request.op);
         self.answer_with(index, outcome)
+    }
+
+    /// Performs the oldest pending requests together, at most `most`, and hands their results in, oldest first. Gives
+    /// how many there were. The results of all are handed in, even if the engine refuses one of them.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is pending, or the engine refuses a result, which leaves its request pending.
+    pub fn answer_oldest(&mut self, most: usize) -> Result<usize, EngineError> {
+        if self.pending.is_empty() {
+            return Err(nothing_pending(0, 0));
+        }
+        let ops: Vec<&FsOp> = self.pending.iter().take(most).map(|request| &request.op).collect();
+        let asked = ops.len();
+        let mut outcomes = self.executor.perform_all(&ops);
+        let given = outcomes.len();
+        outcomes.resize_with(asked, || {
+            let text = format!("the executor gave {given} results for {asked} operations; this one may be done or not");
+            Err(FsError::Other(text))
+        });
+        let (mut refused, mut index) = (None, 0);
+        for outcome in outcomes {
+            // What was performed must not be pending any more, or somebody would perform it again.
+            if let Err(error) = self.answer_with(index, outcome) {
+                index += 1;
+                refused.get_or_insert(error);
+            }
+        }
+        refused.map_or(Ok(asked), Err)
+    }
+
+    /// Performs the oldest pending request and hands its result in. If it is a read, the reads right after it are
+    /// performed together with it, at most `most` in all. Gives how many there were.
+    ///
+    /// For a caller that looks for something else to do between two changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer_oldest`](Self::answer_oldest).
+    pub fn answer_next(&mut self, most: usize) -> Result<usize, EngineError> {
+        let reads = self.pending.iter().take(most).take_while(|request| is_read(&request.op)).count();
+        self.answer_oldest(reads.max(1))
     }
 
     /// Hands in `outcome` as the result of the pending request at `index`, which is not performed.
@@ -274,8 +328,11 @@ fn nothing_pending(index: usize, pending: usize) -> EngineError {
 #[cfg(test)]
 #[allow(clippy::expect_used)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use saddlebag::Config;
-    use saddlebag::journal::{JournalCommand, JournalReply, Search, Target, WriteMode};
+    use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
     use saddlebag::store::RelPath;
 
     use super::*;
@@ -294,6 +351,13 @@ mod tests {
             content: text.into(),
             truncate: false,
         })
+    }
+
+    #[test]
+    fn a_host_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<Host<NativeEngine, Simulator>>();
+        assert_send::<Host<Box<dyn Engine + Send>, Box<dyn Executor + Send>>>();
     }
 
     #[test]
@@ -355,14 +419,58 @@ mod tests {
     }
 
     #[test]
+    fn what_was_performed_beside_a_refused_result_is_not_performed_again() {
+        /// Answers the first append wrongly, which it has performed.
+        struct Wrong(Simulator, bool);
+        impl Executor for Wrong {
+            fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+                let outcome = self.0.perform(op);
+                let is_first = matches!(op, FsOp::Append { .. }) && std::mem::take(&mut self.1);
+                if is_first { Ok(FsOutcome::MakeDirectory) } else { outcome }
+            }
+        }
+        let engine = NativeEngine::open(Config::default()).expect("valid");
+        let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
+        let log = |text: &str| JournalCommand::AppendDaily(AppendDaily { heading: text.into(), body: String::new() });
+        let [wronged, beside] = [append("a"), log("b")].map(|command| host.submit(NOW, command).expect("taken"));
+        while host.executor().1 {
+            let _ = host.answer_oldest(usize::MAX);
+        }
+        host.cancel(wronged).expect("cancelled");
+        host.drive(10, |_| 0).expect("driven");
+        assert!(matches!(host.take_finished(beside), Some(Ok(_))));
+        let files = host.executor().0.files();
+        let logs: Vec<_> = files.iter().filter(|(path, _)| path.starts_with("daily/")).collect();
+        let [(_, bytes)] = logs[..] else { panic!("{logs:?}") };
+        assert_eq!(String::from_utf8_lossy(bytes).matches("b\n").count(), 1);
+    }
+
+    #[test]
+    fn an_executor_that_leaves_results_out_is_told_of() {
+        struct Short(Simulator);
+        impl Executor for Short {
+            fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+                self.0.perform(op)
+            }
+
+            fn perform_all(&mut self, _: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+                Vec::new()
+            }
+        }
+        let engine = NativeEngine::open(Config::default()).expect("valid");
+        let mut host = Host::new(engine, Short(Simulator::new(1)));
+        let refused = host.run(NOW, append("x"));
+        assert!(matches!(&refused, Err(HostError::Command(error)) if error.message.contains("0 results for 1")));
+        assert!(host.executor().0.files().is_empty());
+    }
+
+    #[test]
     fn every_request_has_one_result_and_is_observed() {
         #[derive(Default)]
-        struct Counts(std::rc::Rc<std::cell::Cell<[u32; 4]>>);
+        struct Counts(Arc<[AtomicU32; 4]>);
         impl Counts {
             fn count(&self, which: usize) {
-                let mut counts = self.0.get();
-                counts[which] += 1;
-                self.0.set(counts);
+                self.0[which].fetch_add(1, Ordering::Relaxed);
             }
         }
         impl Observer for Counts {
@@ -389,7 +497,7 @@ mod tests {
         host.observe(counts);
         let reply = host.run(NOW, JournalCommand::Search(Search::new("word"))).expect("found");
         assert!(matches!(reply, Reply::Journal(JournalReply::Search(found)) if found.hits.len() == 3));
-        let [commands, requests, results, finished] = seen.get();
+        let [commands, requests, results, finished] = [0, 1, 2, 3].map(|which| seen[which].load(Ordering::Relaxed));
         assert_eq!((commands, finished), (1, 1));
         assert!(requests >= 4 && requests == results, "{requests} requests, {results} results");
     }

@@ -40,11 +40,11 @@ pub use clock::{TimeError, now, parse_time};
 pub use code_cache::CodeCache;
 #[cfg(feature = "component")]
 pub use component_engine::{ComponentEngine, ComponentOptions, ComponentRuntime};
-pub use engine::{Engine, EngineError, EngineKind, NativeEngine, open_engine};
+pub use engine::{Engine, EngineError, NativeEngine};
 pub use executor::{Durability, Executor};
 pub use host::{Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
-pub use memory::{Options, Project, Saddlebag, default_root};
+pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine};
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Simulator};

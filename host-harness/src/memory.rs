@@ -1,24 +1,51 @@
 //! [`Saddlebag`]: a store on the local disk, ready to use.
 
-use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use saddlebag::agents_md::{AgentsMdReply, SyncAgentsMd};
 use saddlebag::context::{Context, ContextReply};
 use saddlebag::entries::EntriesConfig;
-use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode, WriteReply};
+use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
+use saddlebag::protocol::{CommandId, Error};
 use saddlebag::search::SearchResults;
-use saddlebag::store::LongTermScope;
+use saddlebag::store::{LongTermScope, RelPath, Timestamp};
+use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::trust::TrustConfig;
-use saddlebag::{Command, Config, Limits, Reply};
+use saddlebag::{Answered, Command, Config, Limits, Reply};
 
 use crate::clock;
-use crate::engine::{Engine, EngineError, EngineKind, open_engine};
-use crate::executor::Durability;
-use crate::host::{Host, HostError};
+#[cfg(feature = "component")]
+use crate::component_engine::{ComponentEngine, ComponentOptions};
+use crate::engine::{Engine, EngineError, NativeEngine};
+use crate::executor::{Durability, Executor};
+use crate::host::{Host, HostError, Observer};
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
+
+/// Which engine runs the commands.
+#[derive(Clone)]
+pub enum EngineKind {
+    /// The WebAssembly component, in a sandbox.
+    #[cfg(feature = "component")]
+    Component(ComponentOptions),
+    /// The same code, compiled into this program.
+    Native,
+}
+
+/// Opens an engine.
+///
+/// # Errors
+///
+/// A configuration that breaks a rule, or a component that cannot be loaded.
+pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine + Send>, EngineError> {
+    match kind {
+        #[cfg(feature = "component")]
+        EngineKind::Component(options) => Ok(Box::new(ComponentEngine::open(config, options)?)),
+        EngineKind::Native => Ok(Box::new(NativeEngine::open(config)?)),
+    }
+}
 
 /// What a [`Saddlebag`] is opened with.
 #[derive(Clone)]
@@ -97,7 +124,7 @@ impl Project {
 /// Memory in a folder of the local disk: a [`Host`] with an engine and a [`LocalDir`].
 ///
 /// ```
-/// use saddlebag::journal::{JournalCommand, Target, WriteMode};
+/// use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
 /// use saddlebag_host::{EngineKind, Options, Project, Saddlebag};
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -106,7 +133,7 @@ impl Project {
 /// let options = Options { project, ..Options::new(EngineKind::Native) };
 /// let mut memory = Saddlebag::open(root, options)?;
 /// memory.write(Target::LongTerm, WriteMode::Append, "Staging runs on port 8080")?;
-/// memory.execute(JournalCommand::AppendDaily(AppendDaily { heading: "deploy".into(), body: "went well".into() }))?;
+/// memory.execute(AppendDaily { heading: "deploy".into(), body: "went well".into() })?;
 /// for hit in memory.search("staging port")?.hits {
 ///     println!("{} {:?}", hit.path, hit.lines);
 /// }
@@ -114,7 +141,7 @@ impl Project {
 /// # assert!(prompt.contains("Staging runs on port 8080"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Saddlebag(Host<Box<dyn Engine>, LocalDir>);
+pub struct Saddlebag(Host<Box<dyn Engine + Send>, LocalDir>);
 
 impl Saddlebag {
     /// Opens the store in the folder `root`. Nothing is read yet.
@@ -140,13 +167,45 @@ impl Saddlebag {
         Ok(Self(Host::new(open_engine(options.engine, config)?, store)))
     }
 
-    /// Runs a command at this moment of the system's clock.
+    /// Has everything that happens from here on watched, in place of an earlier observer.
+    pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
+        self.0.observe(observer);
+    }
+
+    /// The tools of these sets, as a model is shown them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::tools`].
+    pub fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        self.0.tools(sets)
+    }
+
+    /// Runs a command of any kind at `now`.
     ///
     /// # Errors
     ///
     /// As [`Host::run`].
-    pub fn execute(&mut self, command: impl Into<Command>) -> Result<Reply, HostError> {
-        self.0.run(clock::now(), command)
+    pub fn run(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<Reply, HostError> {
+        self.0.run(now, command)
+    }
+
+    /// Runs a command at `now` and gives its own reply.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::call`].
+    pub fn call<R: Answered>(&mut self, now: Timestamp, request: R) -> Result<R::Reply, HostError> {
+        self.0.call(now, request)
+    }
+
+    /// Runs a command at this moment of the system's clock and gives its own reply.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::call`].
+    pub fn execute<R: Answered>(&mut self, request: R) -> Result<R::Reply, HostError> {
+        self.0.call(clock::now(), request)
     }
 
     /// Writes text to a target.
@@ -155,10 +214,7 @@ impl Saddlebag {
     ///
     /// As [`Host::run`].
     pub fn write(&mut self, target: Target, mode: WriteMode, text: &str) -> Result<WriteReply, HostError> {
-        match self.execute(JournalCommand::Write(Write { target, mode, content: text.into(), truncate: false }))? {
-            Reply::Journal(JournalReply::Written(reply)) => Ok(reply),
-            _ => Err(wrong_reply()),
-        }
+        self.execute(Write { target, mode, content: text.into(), truncate: false })
     }
 
     /// Searches for words, with the usual limits.
@@ -167,10 +223,22 @@ impl Saddlebag {
     ///
     /// As [`Host::run`].
     pub fn search(&mut self, words: &str) -> Result<SearchResults, HostError> {
-        match self.execute(JournalCommand::Search(Search::new(words)))? {
-            Reply::Journal(JournalReply::Search(results)) => Ok(results),
-            _ => Err(wrong_reply()),
-        }
+        self.execute(Search::new(words))
+    }
+
+    /// Brings the section of the file `path` in `folder` and the entries together.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::sync_agents_md`].
+    pub fn sync_agents_md(
+        &mut self,
+        now: Timestamp,
+        folder: &mut impl Executor,
+        path: &RelPath,
+        request: &SyncAgentsMd,
+    ) -> Result<AgentsMdReply, HostError> {
+        self.0.sync_agents_md(now, folder, path, request)
     }
 
     /// Makes the block for a prompt, under the usual policy and budget.
@@ -179,24 +247,42 @@ impl Saddlebag {
     ///
     /// As [`Host::run`].
     pub fn context(&mut self) -> Result<ContextReply, HostError> {
-        match self.execute(Command::Context(Context::default()))? {
-            Reply::Context(reply) => Ok(reply),
-            _ => Err(wrong_reply()),
-        }
+        self.execute(Context::default())
     }
 }
 
-impl Deref for Saddlebag {
-    type Target = Host<Box<dyn Engine>, LocalDir>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
+/// Several commands in flight at once, beside which the caller does other work.
+impl Saddlebag {
+    /// Puts a command in flight and gives its id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::submit`].
+    pub fn submit(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<CommandId, EngineError> {
+        self.0.submit(now, command)
     }
-}
 
-impl DerefMut for Saddlebag {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
+    /// Performs the oldest pending request, or up to `most` reads together, and gives how many.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::answer_next`].
+    pub fn answer_next(&mut self, most: usize) -> Result<usize, EngineError> {
+        self.0.answer_next(most)
+    }
+
+    /// The outcome of a command that ended, once.
+    pub fn take_finished(&mut self, id: CommandId) -> Option<Result<Reply, Error>> {
+        self.0.take_finished(id)
+    }
+
+    /// Gives a command up.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::cancel`].
+    pub fn cancel(&mut self, id: CommandId) -> Result<(), EngineError> {
+        self.0.cancel(id)
     }
 }
 
@@ -227,6 +313,14 @@ fn unique_epoch() -> u64 {
     (elapsed.as_nanos() as u64) ^ u64::from(std::process::id()).rotate_left(32) ^ opened.rotate_left(16)
 }
 
-fn wrong_reply() -> HostError {
-    EngineError::Component("the reply is not of the kind of its command".into()).into()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<Saddlebag>();
+        assert_send::<Options>();
+    }
 }

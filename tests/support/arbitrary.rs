@@ -17,7 +17,7 @@ use saddlebag::journal::{
     Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, MatchStrategy, MemoryContext, NoteFilter,
+    DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, LoadMemories, MatchStrategy, MemoryContext, NoteFilter,
     NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename,
     RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
@@ -223,7 +223,7 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
         1 => note().prop_map(|note| NotebookCommand::RestoreNote(RestoreNote { note })),
         1 => Just(NotebookCommand::Tags(Tags)),
-        1 => list().prop_map(NotebookCommand::Graph),
+        1 => list().prop_map(|notes| NotebookCommand::Graph(Graph { notes })),
         1 => Just(NotebookCommand::Orphans(Orphans)),
         1 => Just(NotebookCommand::DeadLinks(DeadLinks)),
         1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),
@@ -283,7 +283,7 @@ pub fn command() -> impl Strategy<Value = Command> {
                 Command::Context(Context { overflow, max_bytes, turn, entries, ..Context::default() })
             }),
         1 => preamble().prop_map(Command::Preamble),
-        2 => agents_md().prop_map(Command::AgentsMd),
+        2 => agents_md().prop_map(Command::SyncAgentsMd),
     ]
 }
 

@@ -7,12 +7,14 @@ use std::rc::Rc;
 
 use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult};
 use saddlebag::store::Timestamp;
-use saddlebag::{Command, Config, Reply, Step};
+use saddlebag::{Answered, Command, Config, Reply, Step};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
 
 use super::{Kind, engine, path, today};
 
 pub struct Drive<X> {
+    /// The engine, for the message of a test that fails.
+    pub kind: Kind,
     pub engine: Box<dyn Engine>,
     pub executor: X,
     /// Requests that are owed a result, oldest first.
@@ -26,6 +28,7 @@ pub struct Drive<X> {
 impl<X: Executor> Drive<X> {
     pub fn new(kind: Kind, config: Config, executor: X) -> Self {
         Self {
+            kind,
             engine: engine(kind, config),
             executor,
             pending: Vec::new(),
@@ -83,6 +86,15 @@ impl<X: Executor> Drive<X> {
         let id = self.submit(command);
         self.settle();
         self.finished.remove(&id).expect("every command ends")
+    }
+}
+
+impl<X: Executor> Drive<X> {
+    /// Runs a command and gives its own reply.
+    pub fn call<R: Answered>(&mut self, request: R) -> Result<R::Reply, Error> {
+        let reply = self.run(request)?;
+        let shown = format!("{reply:?}");
+        Ok(R::from_reply(reply).unwrap_or_else(|| panic!("{:?} answered `{}` with {shown}", self.kind, R::NAME)))
     }
 }
 

@@ -224,7 +224,7 @@ impl Capture {
                 accepted.push(delta.key.get());
             }
         }
-        let EntriesReply::Saved(saved) = run(Some("r"), EntriesVerb::Checkpoint(Checkpoint))? else {
+        let EntriesReply::Checkpoint(saved) = run(Some("r"), EntriesVerb::Checkpoint(Checkpoint))? else {
             return Err("another reply".into());
         };
         let list = EntriesVerb::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None });

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Any reply of the entries.
 pub(crate) fn reply(reply: &EntriesReply) -> Value {
     match reply {
-        EntriesReply::StoreEntry(reply) => {
+        EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply) => {
             let (state, from) = match &reply.state {
                 StoreState::Stored => ("stored", None),
                 StoreState::Updated => ("updated", None),
@@ -68,7 +68,7 @@ pub(crate) fn reply(reply: &EntriesReply) -> Value {
             "problems": problems(&reply.problems),
         }),
         EntriesReply::OpenRun(reply) => json!({ "run": reply.run, "fence": reply.fence, "message": reply.message }),
-        EntriesReply::Saved(reply) => json!({
+        EntriesReply::Checkpoint(reply) | EntriesReply::CloseRun(reply) => json!({
             "stored": reply.stored,
             "unchanged": reply.unchanged,
             "skipped": reply.skipped.iter().map(skipped).collect::<Vec<_>>(),

@@ -92,12 +92,12 @@ fn run_of_agent(args: &RunArgs, global: &Global, output: &mut Output) -> Result<
         }
     }
     let reply = execute(&mut store, of_run(EntriesVerb::CloseRun(CloseRun)), output)?;
-    let EntriesReply::Saved(mut saved) = reply else { return Err(wrong_reply()) };
+    let EntriesReply::CloseRun(mut saved) = reply else { return Err(wrong_reply()) };
     saved.skipped.splice(0..0, refused);
     let (stored, skipped) = (saved.stored.len(), saved.skipped.len());
     let message = format!("Closed run {}: {stored} stored, {skipped} skipped", args.name);
     saved.message = ForModel::escaped(&message);
-    Ok(EntriesReply::Saved(saved))
+    Ok(EntriesReply::CloseRun(saved))
 }
 
 fn show(reply: &EntriesReply, output: &mut Output) -> Result<Exit, Failure> {
@@ -121,8 +121,10 @@ fn exit(reply: &EntriesReply) -> Exit {
         _ => false,
     };
     let is_refused = match reply {
-        EntriesReply::StoreEntry(reply) => matches!(reply.state, StoreState::Forgotten | StoreState::Conflict),
-        EntriesReply::Saved(reply) => !reply.skipped.is_empty(),
+        EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply) => {
+            matches!(reply.state, StoreState::Forgotten | StoreState::Conflict)
+        }
+        EntriesReply::CloseRun(reply) => !reply.skipped.is_empty(),
         _ => false,
     };
     match (is_refused, is_nothing) {
@@ -144,7 +146,7 @@ fn problems_of(reply: &EntriesReply) -> &[EntryProblem] {
 
 fn print(reply: &EntriesReply, output: &mut Output) -> Result<(), Failure> {
     match reply {
-        EntriesReply::StoreEntry(reply) => output.line(&shown(&reply.message))?,
+        EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply) => output.line(&shown(&reply.message))?,
         EntriesReply::ForgetEntry(reply) => output.line(&shown(&reply.message))?,
         EntriesReply::PurgeEntries(reply) => output.line(&shown(&reply.message))?,
         EntriesReply::OpenRun(reply) => output.line(&shown(&reply.message))?,
@@ -181,7 +183,7 @@ fn print(reply: &EntriesReply, output: &mut Output) -> Result<(), Failure> {
             reply.entries.iter().try_for_each(|entry| print_explanation(entry, output))?;
             output.styled(FAINT, &format!("{} of {} bytes", reply.bytes, reply.max_bytes))?;
         }
-        EntriesReply::Saved(reply) => print_saved(reply, output)?,
+        EntriesReply::Checkpoint(reply) | EntriesReply::CloseRun(reply) => print_saved(reply, output)?,
         _ => return Err(wrong_reply()),
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! `saddlebag mcp`: memory for clients of the Model Context Protocol.
 //!
-//! [`worker`] has the engine on a thread of its own. [`server`] turns what the protocol asks for into commands,
+//! [`worker`] runs many calls on one store. [`server`] turns what the protocol asks for into commands,
 //! with [`tools`], [`resources`] and [`prompts`]. [`stdio`] and [`http`] are the ways to it, [`message`] is what comes
 //! in on both; [`token`] is what opens the second, [`connections`] are its places. Standard output has messages of the protocol and nothing else.
 
@@ -35,7 +35,7 @@ use stdio::Lines;
 use token::Token;
 use worker::Memory;
 
-/// How long what is in flight may take to end when the client has gone.
+/// How long blocked reads of standard input are waited for when the client has gone.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// Serves until the client goes, or over HTTP until the process is ended.
@@ -43,13 +43,15 @@ pub(crate) fn run(args: &McpArgs, global: Global, output: &mut Output) -> Result
     let mut sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
     sets.dedup();
     let max_bytes = args.max_message_bytes as usize;
-    let (memory, tools, thread) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout))?;
-    let tools = tools.into_iter().map(tools::shown).collect::<Result<_, _>>()?;
-    let server = MemoryServer::new(memory, &sets, tools);
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::new("server", format!("cannot start: {error}"), ""))?;
+    let entered = runtime.enter();
+    let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout))?;
+    drop(entered);
+    let tools = tools.into_iter().map(tools::shown).collect::<Result<_, _>>()?;
+    let server = MemoryServer::new(memory, &sets, tools);
     let ended = match args.http {
         Some(address) => {
             let (token, file) = Token::load(args.token_file.as_deref())?;
@@ -66,9 +68,11 @@ pub(crate) fn run(args: &McpArgs, global: Global, output: &mut Output) -> Result
         }
         None => runtime.block_on(serve_stdio(server, max_bytes)),
     };
-    // A read of standard input cannot be stopped; what is left of the calls is given up with the runtime.
+    ending.begin();
+    // A read of standard input cannot be stopped.
     runtime.shutdown_timeout(ENDING);
-    let _ = thread.join();
+    // An operation that is under way is waited for.
+    ending.wait();
     ended.map(|()| Exit::Done)
 }
 

@@ -1,44 +1,71 @@
-//! [`Memory`]: a store on a thread of its own, for many calls at once.
+//! [`Memory`]: a store for many calls at once.
 //!
-//! The engine runs on one thread and takes any number of commands in flight. The thread performs one
-//! operation after another, oldest first, and looks for new calls and cancelled ones in between: a long
-//! search holds nothing up, and a call that nobody waits for any more ends at its next operation.
+//! A task owns the store and waits for calls. While there are some, it lends the store to a thread for blocking work,
+//! which performs operations, oldest first, and looks for new calls and cancelled ones after each change and after a few
+//! reads: a long search holds nothing up, and a call that nobody waits for any more ends there.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use saddlebag::protocol::CommandId;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Limits, Reply};
 use saddlebag_host::EngineError;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, WeakUnboundedSender};
 use tokio::sync::{Semaphore, oneshot};
+use tokio::task;
 
 use crate::args::Global;
 use crate::failure::Failure;
 use crate::store::Store;
 
-/// After how many operations a call says how far it is.
+/// A call says how far it is each time when it has passed so many operations more.
 const PROGRESS_EVERY: u64 = 256;
 
-/// The way to the thread. Clones lead to the same one.
+/// How many reads are performed together: enough for several threads, and done within milliseconds.
+const READS_AT_ONCE: usize = 64;
+
+/// The way to the store. Clones lead to the same one.
 #[derive(Clone)]
 pub(crate) struct Memory {
-    jobs: Sender<Job>,
+    jobs: UnboundedSender<Job>,
     slots: Arc<Semaphore>,
     last_ticket: Arc<AtomicU64>,
     timeout: Duration,
 }
 
-/// What the thread is asked for.
+/// What the task is asked for.
 #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
 enum Job {
     Start(Call, Command),
     Cancel(u64),
+    /// Give up every call, and take no more.
+    Stop,
+}
+
+/// Who opened the store waits by this until no operation is under way any more.
+pub(crate) struct Ending {
+    jobs: WeakUnboundedSender<Job>,
+    ended: std::sync::mpsc::Receiver<Infallible>,
+}
+
+impl Ending {
+    /// Has every call given up at its next operation.
+    pub(crate) fn begin(&self) {
+        if let Some(jobs) = self.jobs.upgrade() {
+            // Where the task has ended, so have the calls.
+            let _ = jobs.send(Job::Stop);
+        }
+    }
+
+    /// Waits until the store is closed. The runtime must have been shut down, or be driven by another thread.
+    pub(crate) fn wait(self) {
+        // Nothing is ever sent: this ends when the worker is dropped.
+        let _ = self.ended.recv();
+    }
 }
 
 /// A call in flight.
@@ -51,29 +78,22 @@ struct Call {
 }
 
 impl Memory {
-    /// Opens what the global options name, on a new thread that ends with the last way to it. Gives the
+    /// Opens what the global options name, within a runtime. The store is closed with the last way to it. Gives the
     /// tools of `sets` as the engine describes them.
     pub(crate) fn open(
         global: Global,
         sets: &[ToolSet],
         timeout: Duration,
-    ) -> Result<(Self, Vec<Tool>, JoinHandle<()>), Failure> {
-        let (jobs, inbox) = mpsc::channel();
-        let (opened, ready) = mpsc::channel();
-        let sets = sets.to_vec();
-        // The engine stays on the thread that opens it.
-        let thread = thread::Builder::new().name("memory".to_string()).spawn(move || {
-            let mut worker = Worker { global, store: None, calls: BTreeMap::new() };
-            let tools = worker.store().and_then(|store| Ok(store.memory().tools(&sets)?));
-            let is_open = tools.is_ok();
-            if opened.send(tools).is_ok() && is_open {
-                worker.run(&inbox);
-            }
-        });
-        let thread = thread.map_err(|error| Failure::new("engine", format!("cannot start a thread: {error}"), ""))?;
-        let tools = ready.recv().map_err(|_| stopped())??;
+    ) -> Result<(Self, Vec<Tool>, Ending), Failure> {
+        let (jobs, inbox) = mpsc::unbounded_channel();
+        let (alive, ended) = std::sync::mpsc::channel();
+        let mut worker = Worker { global, store: None, calls: BTreeMap::new(), _alive: alive };
+        let tools = worker.store().and_then(|store| Ok(store.memory().tools(sets)?))?;
+        task::spawn(worker.serve(inbox));
         let slots = Arc::new(Semaphore::new(Limits::default().max_commands as usize));
-        Ok((Self { jobs, slots, last_ticket: Arc::default(), timeout }, tools, thread))
+        // Not one of the ways that keep the store open.
+        let ending = Ending { jobs: jobs.downgrade(), ended };
+        Ok((Self { jobs, slots, last_ticket: Arc::default(), timeout }, tools, ending))
     }
 
     /// Runs a command. Whoever stops waiting gives it up.
@@ -104,12 +124,12 @@ impl Memory {
 /// Gives a call up when nobody waits for it any more. To one that has ended it does nothing.
 struct Waiting {
     ticket: u64,
-    jobs: Sender<Job>,
+    jobs: UnboundedSender<Job>,
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // Where the thread has ended, so has the call.
+        // Where the task has ended, so has the call.
         let _ = self.jobs.send(Job::Cancel(self.ticket));
     }
 }
@@ -123,22 +143,38 @@ struct Worker {
     /// `None` until it is opened, and again after the engine was lost.
     store: Option<Store>,
     calls: BTreeMap<CommandId, Call>,
+    /// Goes with this, which tells [`Ending`].
+    _alive: std::sync::mpsc::Sender<Infallible>,
 }
 
 impl Worker {
-    fn run(mut self, inbox: &Receiver<Job>) {
+    async fn serve(mut self, mut inbox: UnboundedReceiver<Job>) {
+        while let Some(job) = inbox.recv().await {
+            let working = task::spawn_blocking(move || {
+                let goes_on = self.work(job, &mut inbox);
+                goes_on.then_some((self, inbox))
+            });
+            match working.await {
+                Ok(Some(idle)) => (self, inbox) = idle,
+                Ok(None) => return,
+                Err(error) => return tracing::error!(%error, "the memory has stopped"),
+            }
+        }
+    }
+
+    /// Takes a job, and works until no call is in flight and nothing is in the inbox. Gives false after
+    /// [`Job::Stop`].
+    fn work(&mut self, job: Job, inbox: &mut UnboundedReceiver<Job>) -> bool {
+        let mut job = Some(job);
         loop {
-            let job = if self.calls.is_empty() {
-                let Ok(job) = inbox.recv() else { return };
-                Some(job)
-            } else {
-                inbox.try_recv().ok()
-            };
             match job {
                 Some(Job::Start(call, command)) => self.start(call, command),
                 Some(Job::Cancel(ticket)) => self.cancel(ticket),
+                Some(Job::Stop) => return false,
+                None if self.calls.is_empty() => return true,
                 None => self.perform(),
             }
+            job = inbox.try_recv().ok();
         }
     }
 
@@ -189,16 +225,19 @@ impl Worker {
         self.deliver();
     }
 
-    /// Performs one operation.
+    /// Performs one change, or a few reads.
     fn perform(&mut self) {
-        let answered = self.store().and_then(|store| Ok(store.memory().answer(0)?));
-        if let Err(failure) = answered {
+        let answered = self.store().and_then(|store| Ok(store.memory().answer_next(READS_AT_ONCE)?));
+        let performed = match answered {
+            Ok(performed) => performed as u64,
             // Which command the operation was for, only the engine knows.
-            return self.lose(&failure);
-        }
+            Err(failure) => return self.lose(&failure),
+        };
         for call in self.calls.values_mut() {
-            call.operations += 1;
-            if let Some(progress) = call.progress.as_ref().filter(|_| call.operations % PROGRESS_EVERY == 0) {
+            let told = call.operations / PROGRESS_EVERY;
+            call.operations += performed;
+            let is_due = call.operations / PROGRESS_EVERY > told;
+            if let Some(progress) = call.progress.as_ref().filter(|_| is_due) {
                 let _ = progress.send(call.operations);
             }
         }
@@ -244,13 +283,12 @@ mod tests {
     use super::*;
     use crate::args::Cli;
 
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(future)
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
     }
 
     /// A store with so many notes that a search takes a while.
-    fn open(folder: &std::path::Path, timeout: Duration) -> (Memory, JoinHandle<()>) {
+    fn open(folder: &std::path::Path, timeout: Duration) -> (Memory, Ending) {
         let notes = folder.join("notes");
         std::fs::create_dir_all(&notes).unwrap();
         for number in 0..1500 {
@@ -258,37 +296,87 @@ mod tests {
         }
         let root = folder.to_str().unwrap();
         let cli = Cli::parse_from(["saddlebag", "--root", root, "--notebook", "--engine", "native", "status"]);
-        let (memory, _, thread) = Memory::open(cli.global, &ToolSet::ALL, timeout).unwrap();
-        (memory, thread)
+        let (memory, _, ending) = Memory::open(cli.global, &ToolSet::ALL, timeout).unwrap();
+        (memory, ending)
+    }
+
+    fn search() -> JournalCommand {
+        JournalCommand::Search(Search::new("fact"))
     }
 
     #[test]
-    fn a_call_over_its_time_is_given_up_and_the_thread_ends_with_the_last_way_to_it() {
+    fn a_call_over_its_time_is_given_up_and_the_store_is_closed_with_the_last_way_to_it() {
         let folder = tempfile::tempdir().unwrap();
-        let (memory, thread) = open(folder.path(), Duration::from_millis(1));
-        let search = JournalCommand::Search(Search::new("fact"));
-        let failure = block_on(memory.call(search, None)).unwrap_err();
-        assert_eq!(failure.code, "time-limit");
-        drop(memory);
-        thread.join().unwrap();
+        let runtime = runtime();
+        let ending = runtime.block_on(async {
+            let (memory, ending) = open(folder.path(), Duration::from_millis(1));
+            let failure = memory.call(search(), None).await.unwrap_err();
+            assert_eq!(failure.code, "time-limit");
+            ending
+        });
+        // The runtime is still there: only the ways to the store are gone.
+        let waiting = std::thread::spawn(move || ending.wait());
+        runtime.block_on(async {
+            while !waiting.is_finished() {
+                task::yield_now().await;
+            }
+        });
+        waiting.join().unwrap();
+    }
+
+    #[test]
+    fn a_call_in_flight_is_given_up_when_the_store_is_to_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = runtime();
+        let ending = runtime.block_on(async {
+            let (memory, ending) = open(folder.path(), Duration::from_secs(60));
+            let call = task::spawn({
+                let memory = memory.clone();
+                async move { memory.call(search(), None).await }
+            });
+            task::yield_now().await;
+            ending.begin();
+            let failure = call.await.unwrap().unwrap_err();
+            assert_eq!(failure.message, stopped().message);
+            assert_eq!(memory.call(JournalCommand::Status(Status), None).await.unwrap_err().message, stopped().message);
+            ending
+        });
+        runtime.shutdown_timeout(Duration::from_secs(60));
+        ending.wait();
     }
 
     #[test]
     fn more_calls_than_the_engine_takes_at_once_wait_their_turn() {
         let folder = tempfile::tempdir().unwrap();
-        let (memory, thread) = open(folder.path(), Duration::from_secs(60));
         let calls = Limits::default().max_commands as usize * 3;
-        let replies = block_on(async {
-            let mut tasks = tokio::task::JoinSet::new();
+        let runtime = runtime();
+        let (replies, ending) = runtime.block_on(async {
+            let (memory, ending) = open(folder.path(), Duration::from_secs(60));
+            let mut tasks = task::JoinSet::new();
             for _ in 0..calls {
                 let memory = memory.clone();
                 tasks.spawn(async move { memory.call(JournalCommand::Status(Status), None).await });
             }
-            tasks.join_all().await
+            (tasks.join_all().await, ending)
         });
         assert_eq!(replies.len(), calls);
         assert!(replies.iter().all(|reply| matches!(reply, Ok(Reply::Journal(JournalReply::Status(_))))));
-        drop(memory);
-        thread.join().unwrap();
+        drop(runtime);
+        ending.wait();
+    }
+
+    #[test]
+    fn a_short_call_ends_before_a_long_one_that_began_earlier() {
+        let folder = tempfile::tempdir().unwrap();
+        runtime().block_on(async {
+            let (memory, _ending) = open(folder.path(), Duration::from_secs(60));
+            let ended = std::sync::Mutex::new(Vec::new());
+            let run = async |name: &'static str, command: JournalCommand| {
+                memory.call(command, None).await.unwrap();
+                ended.lock().unwrap().push(name);
+            };
+            tokio::join!(run("long", search()), run("short", JournalCommand::Status(Status)));
+            assert_eq!(*ended.lock().unwrap(), ["short", "long"]);
+        });
     }
 }

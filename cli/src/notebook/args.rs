@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 use saddlebag::notebook::{
-    DeadLinks, Forget, Init, Journal, Link, ListNotes, MatchStrategy, NoteFilter, NotebookCommand, Orphans, Recall,
-    Related, Remember, Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, MatchStrategy, NoteFilter, NotebookCommand, Orphans,
+    Recall, Related, Remember, Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 
 use crate::failure::Failure;
@@ -310,7 +310,9 @@ impl Command {
             Self::Rename { note, title } => NotebookCommand::Rename(Rename { note, title }),
             Self::Forget { note, .. } => NotebookCommand::Forget(Forget { note: note.unwrap_or_default() }),
             Self::Tags => NotebookCommand::Tags(Tags),
-            Self::Graph(filter) => NotebookCommand::Graph(ListNotes { filter: filter.into(), ..ListNotes::default() }),
+            Self::Graph(filter) => {
+                NotebookCommand::Graph(Graph { notes: ListNotes { filter: filter.into(), ..ListNotes::default() } })
+            }
             Self::Orphans => NotebookCommand::Orphans(Orphans),
             Self::DeadLinks => NotebookCommand::DeadLinks(DeadLinks),
             Self::UnlinkedMentions { note } => NotebookCommand::UnlinkedMentions(UnlinkedMentions { note }),

@@ -11,7 +11,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
         NotebookReply::Init(reply) => {
             json!({ "made": reply.made, "kept": reply.kept, "message": reply.message })
         }
-        NotebookReply::Remember(reply) => {
+        NotebookReply::Remember(reply) | NotebookReply::RememberSummary(reply) => {
             let (state, other) = match &reply.state {
                 RememberState::Created => ("created", None),
                 RememberState::AlreadyThere => ("already-there", None),
@@ -62,13 +62,13 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
                 "warnings": warnings(&reply.warnings),
             })
         }
-        NotebookReply::ListNotes(reply) => json!({
+        NotebookReply::ListNotes(reply) | NotebookReply::Orphans(reply) => json!({
             "notes": reply.notes.iter().map(note).collect::<Vec<_>>(),
             "warnings": warnings(&reply.warnings),
             "skipped": skipped(&reply.skipped),
         }),
-        NotebookReply::Related(notes) => {
-            let notes = notes.iter().map(|note| {
+        NotebookReply::Related(reply) => {
+            let notes = reply.notes.iter().map(|note| {
                 json!({
                     "path": note.path, "title": note.title, "distance": note.distance, "reason": note.reason,
                 })
@@ -99,27 +99,31 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             "backup": reply.backup,
             "message": reply.message,
         }),
-        NotebookReply::Tags(tags) => {
-            let tags = tags.iter().map(|tag| json!({ "name": tag.name, "notes": tag.notes, "number": tag.number }));
+        NotebookReply::Tags(reply) => {
+            let tags =
+                reply.tags.iter().map(|tag| json!({ "name": tag.name, "notes": tag.notes, "number": tag.number }));
             json!({ "tags": tags.collect::<Vec<_>>() })
         }
         NotebookReply::Graph(graph) => json!({
             "notes": graph.notes.iter().map(note).collect::<Vec<_>>(),
             "links": graph.links.iter().map(link).collect::<Vec<_>>(),
         }),
-        NotebookReply::DeadLinks(links) => {
-            let links = links.iter().map(|link| {
+        NotebookReply::DeadLinks(reply) => {
+            let links = reply.links.iter().map(|link| {
                 json!({
                     "path": link.path, "line": link.line, "target": link.target, "candidates": link.candidates,
                 })
             });
             json!({ "links": links.collect::<Vec<_>>() })
         }
-        NotebookReply::UnlinkedMentions(notes) => {
-            let notes = notes.iter().map(|note| json!({ "path": note.path, "title": note.title, "lines": note.lines }));
+        NotebookReply::UnlinkedMentions(reply) => {
+            let notes =
+                reply.notes.iter().map(|note| json!({ "path": note.path, "title": note.title, "lines": note.lines }));
             json!({ "notes": notes.collect::<Vec<_>>() })
         }
-        NotebookReply::Loaded(count) => json!({ "memories": count }),
+        NotebookReply::LoadMemories(reply) | NotebookReply::RecallForTurn(reply) => {
+            json!({ "memories": reply.memories })
+        }
         NotebookReply::MemoryContext(section) => json!({
             "text": section.text,
             "included": section.included,

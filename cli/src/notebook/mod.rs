@@ -6,7 +6,9 @@ mod json;
 use std::collections::BTreeMap;
 
 use saddlebag::Reply;
-use saddlebag::notebook::{GraphReply, NoteInfo, NotebookCommand, NotebookReply, RecallHit, RestoreNote, Warning};
+use saddlebag::notebook::{
+    GraphReply, NoteInfo, NotebookCommand, NotebookReply, RecallHit, RestoreNote, TagsReply, Warning,
+};
 use saddlebag::search::Skipped;
 
 pub(crate) use args::Command;
@@ -53,7 +55,7 @@ fn run_command(
     }
     let (warnings, skipped): (&[Warning], &[Skipped]) = match notebook {
         NotebookReply::Recall(reply) => (&reply.warnings, &reply.skipped),
-        NotebookReply::ListNotes(reply) => (&reply.warnings, &reply.skipped),
+        NotebookReply::ListNotes(reply) | NotebookReply::Orphans(reply) => (&reply.warnings, &reply.skipped),
         NotebookReply::Remember(reply) => (&reply.warnings, &[]),
         NotebookReply::Journal(reply) => (&reply.warnings, &[]),
         NotebookReply::Today(reply) => (&reply.warnings, &[]),
@@ -67,12 +69,12 @@ fn run_command(
 fn is_empty(reply: &NotebookReply) -> bool {
     match reply {
         NotebookReply::Recall(reply) => reply.hits.is_empty(),
-        NotebookReply::ListNotes(reply) => reply.notes.is_empty(),
-        NotebookReply::Related(notes) => notes.is_empty(),
-        NotebookReply::Tags(tags) => tags.is_empty(),
+        NotebookReply::ListNotes(reply) | NotebookReply::Orphans(reply) => reply.notes.is_empty(),
+        NotebookReply::Related(reply) => reply.notes.is_empty(),
+        NotebookReply::Tags(reply) => reply.tags.is_empty(),
         NotebookReply::Graph(graph) => graph.notes.is_empty(),
-        NotebookReply::DeadLinks(links) => links.is_empty(),
-        NotebookReply::UnlinkedMentions(notes) => notes.is_empty(),
+        NotebookReply::DeadLinks(reply) => reply.links.is_empty(),
+        NotebookReply::UnlinkedMentions(reply) => reply.notes.is_empty(),
         _ => false,
     }
 }
@@ -80,14 +82,16 @@ fn is_empty(reply: &NotebookReply) -> bool {
 fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
     match reply {
         NotebookReply::Init(reply) => output.line(&reply.message)?,
-        NotebookReply::Remember(reply) => output.line(&reply.message)?,
+        NotebookReply::Remember(reply) | NotebookReply::RememberSummary(reply) => output.line(&reply.message)?,
         NotebookReply::Link(reply) => output.line(&reply.message)?,
         NotebookReply::Rename(reply) => output.line(&reply.message)?,
         NotebookReply::Forget(reply) => output.line(&reply.message)?,
         NotebookReply::RestoreNote(reply) => output.line(&reply.message)?,
         NotebookReply::RememberError(reply) => output.line(&reply.message)?,
         NotebookReply::Journal(reply) => output.line(&reply.message)?,
-        NotebookReply::Loaded(count) => output.line(&format!("{count} memories"))?,
+        NotebookReply::LoadMemories(reply) | NotebookReply::RecallForTurn(reply) => {
+            output.line(&format!("{} memories", reply.memories))?;
+        }
         NotebookReply::MemoryContext(section) => output.text(&section.text)?,
         NotebookReply::Today(reply) => output.text(&reply.text)?,
         NotebookReply::Recall(reply) if reply.hits.is_empty() => output.line("Nothing found.")?,
@@ -99,13 +103,13 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
                 print_hit(hit, output)?;
             }
         }
-        NotebookReply::ListNotes(reply) => print_notes(&reply.notes, output)?,
-        NotebookReply::Related(notes) => {
-            for note in notes {
+        NotebookReply::ListNotes(reply) | NotebookReply::Orphans(reply) => print_notes(&reply.notes, output)?,
+        NotebookReply::Related(reply) => {
+            for note in &reply.notes {
                 output.line(&format!("{}  {}  ({})", note.path, note.title, note.reason))?;
             }
         }
-        NotebookReply::Tags(tags) => {
+        NotebookReply::Tags(TagsReply { tags }) => {
             let width = tags.iter().map(|tag| tag.notes.to_string().len()).max().unwrap_or_default();
             for tag in tags {
                 output.line(&format!("{:width$}  {}", tag.notes, tag.name))?;
@@ -119,8 +123,8 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
                 }
             }
         }
-        NotebookReply::DeadLinks(links) => {
-            for link in links {
+        NotebookReply::DeadLinks(reply) => {
+            for link in &reply.links {
                 let meaning = match link.candidates.as_slice() {
                     [] => "no such note".to_string(),
                     candidates => format!("could be {}", candidates.join(", ")),
@@ -128,8 +132,8 @@ fn print(reply: &NotebookReply, output: &mut Output) -> Result<(), Failure> {
                 output.line(&format!("{}:{}  {}  ({meaning})", link.path, link.line, link.target))?;
             }
         }
-        NotebookReply::UnlinkedMentions(notes) => {
-            for note in notes {
+        NotebookReply::UnlinkedMentions(reply) => {
+            for note in &reply.notes {
                 let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();
                 output.line(&format!("{}:{}  {}", note.path, lines.join(","), note.title))?;
             }

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use saddlebag::Reply;
 use saddlebag::notebook::{
-    CONFIG_FILE, Init, Journal, ListNotes, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig, NotebookReply,
-    Remember, RememberState, TagCount, Tags, Today, is_query_syntax_error,
+    CONFIG_FILE, Graph, Init, Journal, ListNotes, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig,
+    NotebookReply, Remember, RememberState, TagCount, Tags, Today, is_query_syntax_error,
 };
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
 use saddlebag::trust::Provenance;
@@ -206,7 +206,7 @@ impl Notebook {
 
     fn tag_counts(&mut self) -> Result<Vec<TagCount>, Stop> {
         match self.execute(NotebookCommand::Tags(Tags))? {
-            NotebookReply::Tags(tags) => Ok(tags),
+            NotebookReply::Tags(reply) => Ok(reply.tags),
             _ => Ok(Vec::new()),
         }
     }
@@ -253,7 +253,7 @@ impl Notebook {
         let filter = expand(args.filter.clone(), &self.config.filters)?;
         let request = filter.request(|path| self.below_root(path))?;
         let expressions = filter.expressions()?;
-        let mut graph = match self.execute(NotebookCommand::Graph(request))? {
+        let mut graph = match self.execute(NotebookCommand::Graph(Graph { notes: request }))? {
             NotebookReply::Graph(graph) => graph,
             _ => return Ok(()),
         };

@@ -8,7 +8,7 @@ use saddlebag::store::{RelPath, is_name};
 
 use super::error::refusal;
 use super::sys::{self, Kind};
-use super::{LocalDir, version, walk};
+use super::{LocalDir, batch, version, walk};
 use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, list_outcome};
 
 /// A path below the root, and its kind where the folder tells it.
@@ -83,7 +83,7 @@ fn look_at_folder(folder: &Dir, mut names: Vec<Name>) -> Result<Vec<Entry>, FsEr
         Ok(entries)
     };
     let look = &look;
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(names.len() / MANY_NAMES).max(1);
+    let workers = batch::processors().min(names.len() / MANY_NAMES).max(1);
     let share = names.len().div_ceil(workers);
     std::thread::scope(|scope| {
         let mut others = Vec::new();

@@ -8,6 +8,7 @@
 //! what a writer that died has left is cleared up by the next one ([`leftovers`]).
 
 mod append;
+mod batch;
 mod change;
 mod error;
 mod leftovers;
@@ -25,8 +26,8 @@ mod tests;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
@@ -34,7 +35,7 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, FsOp, FsOutcome};
 use saddlebag::store::RelPath;
 
-use crate::executor::{Durability, Executor, refuse_reserved, traced_path};
+use crate::executor::{Durability, Executor, is_read, refuse_reserved, traced_path};
 pub use error::io_cause;
 pub use leftovers::Recovered;
 use lock::Guard;
@@ -125,7 +126,7 @@ pub struct LocalDir {
     path: PathBuf,
     identity: sys::RootId,
     /// When the root was last seen at its path.
-    seen: Option<Instant>,
+    seen: Mutex<Option<Instant>>,
     options: LocalDirOptions,
     unsynced: OnceLock<Unsynced>,
     /// The leftovers of dead writers have been looked for.
@@ -158,7 +159,7 @@ impl LocalDir {
             identity: sys::root_of(&opened).map_err(unusable)?,
             root: opened,
             path,
-            seen: None,
+            seen: Mutex::new(None),
             options,
             unsynced: OnceLock::new(),
             cleared: AtomicBool::new(false),
@@ -191,15 +192,15 @@ impl LocalDir {
 
     /// Refuses an operation once the root is not where it was opened: what is acknowledged then would be lost
     /// to everybody who looks there.
-    fn check_root(&mut self, op: &FsOp) -> Result<(), FsError> {
-        let is_read = matches!(op, FsOp::Read { .. } | FsOp::List { .. });
+    fn check_root(&self, op: &FsOp) -> Result<(), FsError> {
         let now = Instant::now();
-        if is_read && self.seen.is_some_and(|seen| now.duration_since(seen) < ROOT_IS_FRESH) {
+        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_read(op) && seen.is_some_and(|seen| now.duration_since(seen) < ROOT_IS_FRESH) {
             return Ok(());
         }
         let fate = match sys::root_at(&self.path) {
             Ok(found) if found == self.identity => {
-                self.seen = Some(now);
+                *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
                 return Ok(());
             }
             Ok(_) => "replaced by another folder",
@@ -253,6 +254,12 @@ impl LocalDir {
         self.unsynced.get_or_init(|| Unsynced::load(&self.root))
     }
 
+    /// Returns true if a read must write the file again first: a caller may find in it what it was about to write,
+    /// and call that kept.
+    fn must_settle(&self, path: &RelPath) -> bool {
+        self.options.durability == Durability::Full && self.unsynced().is_known(path)
+    }
+
     /// Refuses more bytes than one write or append takes.
     fn check_size(&self, content: &[u8]) -> Result<(), FsError> {
         let limit = self.options.max_write_bytes;
@@ -262,13 +269,22 @@ impl LocalDir {
 
 impl Executor for LocalDir {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        self.perform_one(op)
+    }
+
+    fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+        batch::perform_all(self, ops)
+    }
+}
+
+impl LocalDir {
+    fn perform_one(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
         let span = tracing::trace_span!("fs", op = op.name(), path = traced_path(op));
         let _entered = span.enter();
         let checked = refuse_reserved(op).and_then(|()| self.check_root(op));
         let outcome = checked.and_then(|()| match op {
             FsOp::Read { path, offset, max_bytes, unless } => {
-                // A caller may find in the file what it was about to write, and call that kept.
-                if self.options.durability == Durability::Full && self.unsynced().is_known(path) {
+                if self.must_settle(path) {
                     self.settle(path);
                 }
                 self.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)

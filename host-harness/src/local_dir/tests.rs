@@ -57,6 +57,12 @@ fn plan_syncs(good: usize, bad: usize) {
     SYNCS.set((0..good).map(|_| Ok(())).chain((0..bad).map(|_| failure())).collect());
 }
 
+#[test]
+fn a_folder_moves_between_threads_and_serves_several() {
+    fn assert_send_and_sync<T: Send + Sync>() {}
+    assert_send_and_sync::<LocalDir>();
+}
+
 struct Store {
     folder: tempfile::TempDir,
     dir: LocalDir,
@@ -337,6 +343,26 @@ fn a_process_that_was_open_before_another_ones_sync_failed_does_not_append_to_th
     let op = FsOp::Append { path: path(), content, newline_first: true, precondition: Precondition::Any };
     other.perform(&op).unwrap();
     assert_ne!(store.inode(), first);
+}
+
+#[cfg(unix)]
+#[test]
+fn among_many_reads_what_was_not_synced_is_written_again_before_it_is_read() {
+    let mut store = durable();
+    store.append("one\n").unwrap();
+    plan_syncs(0, 1);
+    store.append("two\n").unwrap_err();
+    let first = store.inode();
+    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 100, unless: None };
+    let outcomes = store.dir.perform_all(&[&read; 100]);
+    assert_ne!(store.inode(), first);
+    assert_eq!(outcomes.len(), 100);
+    for outcome in outcomes {
+        assert!(
+            matches!(outcome, Ok(FsOutcome::Read(ReadOutcome::Content(content))) if content.bytes == b"one\ntwo\n")
+        );
+    }
+    assert!(store.own("locks/unsynced").is_empty());
 }
 
 #[cfg(unix)]

@@ -533,3 +533,14 @@ fn entry(path: RelPath, node: &Node) -> Entry {
         Node::Link => Entry { path, kind: EntryKind::Other, size: 0, version: nothing, modified: 0 },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_simulator_moves_between_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<Simulator>();
+    }
+}

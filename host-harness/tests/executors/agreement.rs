@@ -5,14 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use saddlebag::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome,
-    Version, WriteOutcome,
-};
+use saddlebag::protocol::{FsError, FsOp, FsOutcome, Precondition, ReadOutcome, Version};
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, Simulator};
 
-use crate::support::{open, path};
+use crate::support::{anonymous, open, path};
 
 /// A precondition whose version depends on the executor.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +49,59 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn many_at_once_on_disk_come_to_the_same_as_one_by_one_in_the_simulator(
+        actions in prop::collection::vec(action(), 1..12),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Run { executor: open(folder.path()) };
+        let mut memory = Run { executor: Simulator::new(1) };
+        let mut ops = Vec::new();
+        for action in actions {
+            // Versions of files that are changed meanwhile differ between the two.
+            ops.push(memory.operation(&without_versions(action)));
+            ops.extend(PATHS.iter().cycle().take(5 * PATHS.len()).map(|at| {
+                FsOp::Read { path: path(at), offset: 0, max_bytes: 10, unless: None }
+            }));
+        }
+        let ops: Vec<&FsOp> = ops.iter().collect();
+        let together = disk.executor.perform_all(&ops);
+        prop_assert_eq!(together.len(), ops.len());
+        for (op, together) in ops.iter().zip(together) {
+            prop_assert_eq!(together.map(anonymous), memory.executor.perform(op).map(anonymous), "{:?}", op);
+        }
+        prop_assert_eq!(files(folder.path()), memory.executor.files());
+    }
+}
+
+fn without_versions(mut action: Action) -> Action {
+    if let Action::Read(.., expect)
+    | Action::Write(.., expect)
+    | Action::Append(.., expect)
+    | Action::Remove(_, expect)
+    | Action::Rename(.., expect) = &mut action
+        && matches!(expect, Expect::Current)
+    {
+        *expect = Expect::Any;
+    }
+    action
+}
+
 struct Run<E> {
     executor: E,
 }
 
 impl<E: Executor> Run<E> {
     fn perform(&mut self, action: &Action) -> Result<FsOutcome, FsError> {
-        let op = match action.clone() {
+        let op = self.operation(action);
+        self.executor.perform(&op).map(anonymous)
+    }
+
+    fn operation(&mut self, action: &Action) -> FsOp {
+        match action.clone() {
             Action::Read(path, offset, max_bytes, unless) => {
                 let unless = match self.precondition(&path, unless) {
                     Precondition::Matches(version) => Some(version),
@@ -86,8 +129,7 @@ impl<E: Executor> Run<E> {
                 FsOp::Rename { from, to, precondition }
             }
             Action::MakeDirectory(path) => FsOp::MakeDirectory { path },
-        };
-        self.executor.perform(&op).map(anonymous)
+        }
     }
 
     fn precondition(&mut self, path: &RelPath, expect: Expect) -> Precondition {
@@ -104,31 +146,6 @@ impl<E: Executor> Run<E> {
             }
         }
     }
-}
-
-/// The outcome without what may differ: the text of versions, and times.
-fn anonymous(mut outcome: FsOutcome) -> FsOutcome {
-    let hide = |version: &mut Version| {
-        if !version.0.is_empty() {
-            version.0 = "version".into();
-        }
-    };
-    match &mut outcome {
-        FsOutcome::Read(ReadOutcome::Content(content)) => hide(&mut content.version),
-        FsOutcome::Write(WriteOutcome::Written(version) | WriteOutcome::Stale(Some(version)))
-        | FsOutcome::Append(AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)))
-        | FsOutcome::Remove(RemoveOutcome::Stale(version))
-        | FsOutcome::Rename(RenameOutcome::Stale(version)) => hide(version),
-        FsOutcome::List(ListOutcome::Page(listing)) => {
-            listing.version = None;
-            for entry in &mut listing.entries {
-                hide(&mut entry.version);
-                entry.modified = entry.modified.min(1);
-            }
-        }
-        _ => {}
-    }
-    outcome
 }
 
 /// The regular files on disk, without the locks.
@@ -165,20 +182,12 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
+const PATHS: [&str; 9] =
+    ["a", "a/b", "a/b/c.md", "a-b/x.md", "a/x.md", "d/e.md", "d", "d/é/f.md", ".saddlebag/locks/1"];
+
 /// Few names, so that operations meet, and some that are files as well as folders.
 fn any_path() -> impl Strategy<Value = RelPath> {
-    prop::sample::select(vec![
-        "a",
-        "a/b",
-        "a/b/c.md",
-        "a-b/x.md",
-        "a/x.md",
-        "d/e.md",
-        "d",
-        "d/é/f.md",
-        ".saddlebag/locks/1",
-    ])
-    .prop_map(path)
+    prop::sample::select(&PATHS[..]).prop_map(path)
 }
 
 fn content() -> impl Strategy<Value = Vec<u8>> {

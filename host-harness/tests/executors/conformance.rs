@@ -5,7 +5,7 @@ use saddlebag::protocol::{
 };
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator};
 
-use crate::support::{Absent, Any, Ask, Matches, fast, path, paths};
+use crate::support::{Absent, Any, Ask, Matches, anonymous, fast, path, paths};
 
 /// How many bytes the executors under test read or write at once.
 const LIMIT: u64 = 1000;
@@ -38,6 +38,10 @@ impl Executor for InFolder {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         self.dir.perform(op)
     }
+
+    fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+        self.dir.perform_all(ops)
+    }
 }
 
 fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
@@ -55,6 +59,8 @@ fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
         sizes_are_bounded,
         the_hosts_own_names_are_refused,
         outcomes_are_of_their_operations,
+        each_of_many_has_one_result_in_its_place,
+        among_many_a_read_sees_the_changes_before_it_and_none_after,
     ] {
         check(&mut *fresh());
     }
@@ -262,5 +268,57 @@ fn outcomes_are_of_their_operations(store: &mut dyn Executor) {
         FsOp::MakeDirectory { path: path("d") },
     ] {
         assert_eq!(store.perform(&op).map(|outcome| outcome.name()), Ok(op.name()));
+    }
+}
+
+fn each_of_many_has_one_result_in_its_place(store: &mut dyn Executor) {
+    for number in 0..120 {
+        store.put(&format!("d{}/{number:03}.md", number % 3), &format!("text {number}"));
+    }
+    store.make_directory("folder").unwrap();
+    let read = |at: &str, max_bytes| FsOp::Read { path: path(at), offset: 0, max_bytes, unless: None };
+    let mut ops = Vec::new();
+    for number in 0..150 {
+        // The last thirty are absent.
+        ops.push(read(&format!("d{}/{number:03}.md", number % 3), u32::MAX));
+        ops.push(match number % 5 {
+            0 => read("folder", 10),
+            1 => read(".saddlebag/locks/1", 10),
+            2 => read("d0/000.md/below", 10),
+            3 => FsOp::List { folder: Some(path("d1")), recursive: false, after: None, limit: number, unless: None },
+            _ => read("d2/002.md", number),
+        });
+    }
+    let ops: Vec<&FsOp> = ops.iter().collect();
+    let together = store.perform_all(&ops);
+    let alone: Vec<_> = ops.iter().map(|op| store.perform(op)).collect();
+    assert_eq!(together.len(), ops.len());
+    for ((op, together), alone) in ops.iter().zip(together).zip(alone) {
+        assert_eq!(together.map(anonymous), alone.map(anonymous), "{op:?}");
+    }
+    assert!(store.perform_all(&[]).is_empty());
+    assert_eq!(store.perform_all(&ops[..1]).len(), 1);
+}
+
+fn among_many_a_read_sees_the_changes_before_it_and_none_after(store: &mut dyn Executor) {
+    let read = FsOp::Read { path: path("a.md"), offset: 0, max_bytes: u32::MAX, unless: None };
+    let append = FsOp::Append { path: path("a.md"), content: b"x".to_vec(), newline_first: false, precondition: Any };
+    // Enough reads between two changes to be worth threads, too.
+    let mut ops = Vec::new();
+    for _ in 0..3 {
+        ops.push(&append);
+        ops.extend([&read; 70]);
+    }
+    let outcomes = store.perform_all(&ops);
+    assert_eq!(outcomes.len(), ops.len());
+    for (index, outcome) in outcomes.into_iter().enumerate() {
+        match outcome.unwrap() {
+            FsOutcome::Read(ReadOutcome::Content(content)) => {
+                assert_eq!(content.bytes.len(), index / 71 + 1, "the result of operation {index}");
+                assert_ne!(index % 71, 0);
+            }
+            FsOutcome::Append(AppendOutcome::Written(_)) => assert_eq!(index % 71, 0),
+            other => panic!("{other:?}"),
+        }
     }
 }

@@ -131,3 +131,29 @@ impl<E: Executor + ?Sized> Ask for E {}
 pub(crate) fn paths(entries: &[Entry]) -> Vec<&str> {
     entries.iter().map(|entry| entry.path.as_str()).collect()
 }
+
+/// The outcome without what may differ: the text of versions, and times. A file that changed just now has another
+/// version than later.
+pub(crate) fn anonymous(mut outcome: FsOutcome) -> FsOutcome {
+    let hide = |version: &mut Version| {
+        if !version.0.is_empty() {
+            version.0 = "version".into();
+        }
+    };
+    match &mut outcome {
+        FsOutcome::Read(ReadOutcome::Content(content)) => hide(&mut content.version),
+        FsOutcome::Write(WriteOutcome::Written(version) | WriteOutcome::Stale(Some(version)))
+        | FsOutcome::Append(AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)))
+        | FsOutcome::Remove(RemoveOutcome::Stale(version))
+        | FsOutcome::Rename(RenameOutcome::Stale(version)) => hide(version),
+        FsOutcome::List(ListOutcome::Page(listing)) => {
+            listing.version = None;
+            for entry in &mut listing.entries {
+                hide(&mut entry.version);
+                entry.modified = entry.modified.min(1);
+            }
+        }
+        _ => {}
+    }
+    outcome
+}

@@ -1,0 +1,80 @@
+//! Many operations at once: reads and listings share threads, changes come one after another.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use saddlebag::protocol::{FsError, FsOp, FsOutcome};
+
+use super::LocalDir;
+use crate::executor::is_read;
+
+/// How many reads are worth a thread of their own: it takes about as long to start as three reads of small files.
+const READS_PER_THREAD: usize = 16;
+
+/// More threads than this wait for the disk rather than for a processor.
+const MAX_THREADS: usize = 8;
+
+type Outcome = Result<FsOutcome, FsError>;
+
+/// Performs the operations and gives their results in the same order.
+pub(super) fn perform_all(store: &LocalDir, ops: &[&FsOp]) -> Vec<Outcome> {
+    let mut outcomes = Vec::with_capacity(ops.len());
+    for run in ops.chunk_by(|one, other| store.only_reads(one) && store.only_reads(other)) {
+        match run.len() / READS_PER_THREAD {
+            // A change is a run of its own.
+            0 | 1 => outcomes.extend(run.iter().map(|op| store.perform_one(op))),
+            worth => outcomes.extend(read_all(store, run, worth.min(processors()).min(MAX_THREADS))),
+        }
+    }
+    outcomes
+}
+
+/// How many threads can run at the same time. Asked for once, as the answer is read from files.
+pub(super) fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Shares the reads out among this thread and others.
+fn read_all(store: &LocalDir, ops: &[&FsOp], threads: usize) -> Vec<Outcome> {
+    let next = AtomicUsize::new(0);
+    let span = tracing::Span::current();
+    let take_turns = || {
+        let mut done = Vec::new();
+        // A thread takes the next one when it is ready: some files are large.
+        while let Some((index, op)) = take(&next, ops) {
+            done.push((index, store.perform_one(op)));
+        }
+        done
+    };
+    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
+    outcomes.resize_with(ops.len(), || None);
+    std::thread::scope(|scope| {
+        let start = |_| {
+            let span = span.clone();
+            let reader = std::thread::Builder::new().name("reader".into());
+            // Where no thread can be had, the others do its share.
+            reader.spawn_scoped(scope, move || span.in_scope(take_turns)).ok()
+        };
+        let others: Vec<_> = (1..threads).filter_map(start).collect();
+        let mut done = vec![take_turns()];
+        done.extend(others.into_iter().filter_map(|other| other.join().ok()));
+        for (index, outcome) in done.into_iter().flatten() {
+            outcomes[index] = Some(outcome);
+        }
+    });
+    let lost = || Err(FsError::Other("a reading thread failed".into()));
+    outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
+}
+
+fn take<'o>(next: &AtomicUsize, ops: &[&'o FsOp]) -> Option<(usize, &'o FsOp)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    ops.get(index).map(|op| (index, *op))
+}
+
+impl LocalDir {
+    /// Returns true if the operation changes nothing. A read of a file that could not be synced writes it again first.
+    fn only_reads(&self, op: &FsOp) -> bool {
+        is_read(op) && !matches!(op, FsOp::Read { path, .. } if self.must_settle(path))
+    }
+}

@@ -1,0 +1,223 @@
+// Made of `wit/` by the test `the_conversions_are_those_of_wit`.
+
+/// Everything of the contract, over the modules of the bindings in scope, which are named as the interfaces.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_contract {
+    ($openness:ident) => {
+        $crate::mirror_records! {
+            fs::Request { key, op }
+            fs::FileContent { bytes, version, size }
+            fs::Entry { path, kind, size, version, modified }
+            fs::Listing { entries, next, version }
+            fs::Reply { key, outcome }
+            tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
+            tools::CallTool { name, arguments, sets, dialect }
+            tools::ToolAnswer { text, structured, is_error }
+            trust::TrustConfig { provenance, secrets }
+            trust::Flag { kind, what, count }
+            trust::Pending { limit, cursor, name, from }
+            trust::ApproveItem { name, base }
+            trust::Approve { items, dry_run }
+            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, flags }
+            trust::PendingReply { items, next, total, digest }
+            trust::SkippedItem { name, reason }
+            trust::ApproveReply { approved, skipped, message }
+            entries::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
+            entries::NewEntry { key, content, category, tags, source, supersedes }
+            entries::StoreEntry { entry, base }
+            entries::GetEntry { key }
+            entries::FindEntries { query, limit }
+            entries::EntryFilter { category, all_tags, any_tags, since, until }
+            entries::ListEntries { filter, limit, cursor }
+            entries::ForgetEntry { key, base }
+            entries::RestoreEntry { key }
+            entries::PurgeEntries { key }
+            entries::ExportEntries { forgotten, cursor }
+            entries::ImportFile { path, content }
+            entries::Hydrate { max_bytes, policy }
+            entries::Explain { request, key }
+            entries::OpenRun { fence }
+            entries::StoreReply { key, category, state, version, path, swept, evicted, message }
+            entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved }
+            entries::EntryProblem { path, key, message }
+            entries::EntryHit { entry, score, terms, passage }
+            entries::FindEntriesReply { hits, total, problems }
+            entries::ListEntriesReply { entries, next, total, problems }
+            entries::ForgetEntryReply { key, path, version, already_forgotten, message }
+            entries::PurgeReply { purged, message }
+            entries::EntryFile { path, content, updated }
+            entries::ExportReply { files, next, total, problems }
+            entries::ImportedFile { path, key, shared, state }
+            entries::ImportEntries { files, mode, dry_run, earlier }
+            entries::RetainEntries { imported, dry_run }
+            entries::Command { agent, workspace, run, provenance, verb }
+            entries::ImportReply { files }
+            entries::DeletedEntry { key, path }
+            entries::Explanation { key, path, category, pinned, rank, size, total, updated, left_out }
+            entries::HydrateReply { entries, bytes, left_out, problems }
+            entries::ExplainReply { entries, bytes, max_bytes, problems }
+            entries::RunReply { run, fence, message }
+            entries::SkippedEntry { key, reason }
+            entries::RetainReply { deleted, skipped, message }
+            entries::CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message }
+            context::ContextEntries { request, run }
+            context::Context { overflow, max_bytes, turn, entries, form }
+            context::Flagged { path, key, section, flags }
+            context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
+            context::ContextReply { block, tokens, left_out, flags }
+            context::PreambleFile { role, path, content, size }
+            context::Preamble { files, memory, memory_prompt, max_bytes }
+            context::PreamblePart { name, bytes }
+            context::PreambleReply { text, tokens, parts, left_out }
+            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
+            agents_md::Unconfirmed { digest, reason }
+            agents_md::FactChange { key, line, kind, entry, section }
+            agents_md::AgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
+            exchange::ForeignFile { path, first_line, content }
+            exchange::ExchangedEntry { path, line, key, shared, digest, state }
+            exchange::ImportFrom { format, origin, files, others, dry_run, earlier, provenance }
+            exchange::RejectedPart { path, line, reason }
+            exchange::ImportFromReply { entries, rejected }
+            exchange::ExportTo { format, forgotten, unapproved, cursor }
+            exchange::Command { agent, workspace, verb }
+            exchange::FilePart { path, offset, content }
+            exchange::Loss { key, field, reason }
+            exchange::ExportToReply { parts, next, files, bytes, entries, unapproved, losses, problems }
+            types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
+            types::Error { code, message, help }
+            journal::Write { target, mode, content, truncate }
+            journal::AppendDaily { heading, body }
+            journal::Read { target, offset, max_bytes }
+            journal::Edit { target, change }
+            journal::Restore { target }
+            journal::Search { query, offset, limit, max_bytes, vouched_unchanged }
+            journal::FlushSummary { summary, messages }
+            journal::Slash { line }
+            journal::BackupReply { path, failure }
+            journal::WriteReply { path, bytes, skipped_lines, truncated_from, backup, message }
+            journal::ReadReply { path, state, text, offset, size, next_offset, ending }
+            journal::ListedFile { path, size, modified }
+            journal::EditReply { path, backup, message }
+            journal::RestoreReply { path, bytes, backup, message }
+            journal::SlashReply { text }
+            journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, text }
+            journal::TermCount { term, lines }
+            journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, body, unapproved }
+            journal::Skipped { path, reason }
+            journal::ListReply { files, skipped }
+            journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
+            files::ListFiles { after, limit }
+            files::ReadFile { path, offset, max_bytes }
+            files::FilePage { files, next, total }
+            notebook::Remember { title, content, template, group, tags, links, supersede, provenance }
+            notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
+            notebook::SortKey { by, ascending }
+            notebook::Recall { query, limit, offset, filter, sort, explain, vouched_unchanged }
+            notebook::ListNotes { filter, sort, limit, zk_links, with_text }
+            notebook::Journal { entry }
+            notebook::Related { note, limit }
+            notebook::Link { from, to, text }
+            notebook::Rename { note, title }
+            notebook::Forget { note }
+            notebook::Graph { notes }
+            notebook::RestoreNote { note }
+            notebook::UnlinkedMentions { note }
+            notebook::LoadMemories { limit }
+            notebook::RecallForTurn { turn, query, limit }
+            notebook::MemoryContext { turn, max_bytes }
+            notebook::RememberError { tool, error }
+            notebook::RememberSummary { tool, summary }
+            notebook::MemoriesReply { memories }
+            notebook::InitReply { made, kept, message }
+            notebook::Warning { path, message }
+            notebook::RememberReply { path, title, state, message, warnings }
+            notebook::ScorePart { reason, field, amount }
+            notebook::RecallHit { path, title, score, terms, fields, lines, passage, superseded_by, parts, unapproved }
+            notebook::RecallReply { hits, total, rendered, warnings, skipped }
+            notebook::TodayReply { path, text, created, warnings }
+            notebook::JournalEntryReply { path, entry, created, message, warnings }
+            notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved }
+            notebook::ListNotesReply { notes, warnings, skipped }
+            notebook::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
+            notebook::GraphReply { notes, links }
+            notebook::RelatedNote { path, title, distance, reason }
+            notebook::RelatedReply { notes }
+            notebook::TagCount { name, notes, number }
+            notebook::TagsReply { tags }
+            notebook::DeadLink { path, line, target, candidates }
+            notebook::DeadLinksReply { links }
+            notebook::Mention { path, title, lines }
+            notebook::UnlinkedMentionsReply { notes }
+            notebook::LinkReply { from, to, link, already_linked, message }
+            notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
+            notebook::ForgetReply { path, backup, message }
+            notebook::ErrorReply { path, title, count, state, message }
+            notebook::MemoryContextReply { text, included, left_out, unapproved, flags }
+            notebook::ZkNote { path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum }
+            engine::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
+            engine::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
+            engine::Finished { id, outcome }
+            engine::Step { requests, finished }
+        }
+
+        $crate::mirror_variants! { $openness:
+            fs::Precondition { Any, Absent, Matches(value) }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, recursive, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
+            fs::ReadOutcome { Content(value), Unchanged, Absent }
+            fs::WriteOutcome { Written(value), Stale(value), Unknown }
+            fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
+            fs::RemoveOutcome { Done, Stale(value) }
+            fs::RenameOutcome { Done, Stale(value), Absent, Exists }
+            fs::EntryKind { File, Directory, Other }
+            fs::ListOutcome { Page(value), Unchanged }
+            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory }
+            fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
+            tools::ToolSet { Journal, Entries, Notebook, Anthropic }
+            tools::Dialect { Docs, Sdk }
+            trust::Provenance { User, Agent, Tool, Import }
+            trust::SecretPolicy { Refuse, Redact, Allow }
+            trust::FlagKind { Invisible, Bidirectional, UnicodeTag, VariationSelector, Control, Markup, Link, Image, HtmlComment }
+            trust::Command { Pending(value), Approve(value) }
+            trust::Reply { Pending(value), Approve(value) }
+            entries::ImportMode { Upsert, Replace }
+            entries::Policy { Greedy, Prefix }
+            entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
+            entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
+            entries::Verb { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::Reply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint(value), CloseRun(value) }
+            context::BlockForm { Claude, Openai, Plain }
+            context::Overflow { Documented, Prioritised, Balanced }
+            context::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
+            context::PreambleRole { Base, Instructions, Architecture }
+            agents_md::Side { Section, Store }
+            agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
+            exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
+            exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
+            exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
+            exchange::Verb { ImportFrom(value), ExportTo(value) }
+            exchange::Reply { ImportFrom(value), ExportTo(value) }
+            types::ErrorCode { InvalidName, InvalidDate, InvalidArgument, TooLarge, NotFound, NoUniqueMatch, NotText, Contention, Storage, ScopeDenied, ScopeNotFound, MemoryUnavailable, EntryNotFound, StaleFence, Secret, NotPermitted, Cancelled, Internal }
+            journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
+            journal::WriteMode { Append, Overwrite }
+            journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
+            journal::Command { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::FileState { Missing, Empty, Text }
+            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory }
+            journal::Reply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
+            files::Command { ListFiles(value), ReadFile(value) }
+            files::Reply { ListFiles(value), ReadFile(value) }
+            notebook::MatchStrategy { FullText, Exact }
+            notebook::SortBy { Created, Modified, Path, Title, WordCount }
+            notebook::Command { Init = (Init), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::RememberState { Created, AlreadyThere, Superseded(value) }
+            notebook::ErrorState { Created, Counted, Full }
+            notebook::Reply { Init(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            engine::LongTermScope { Shared, Project }
+            engine::Command { Journal(value), Context(value), Preamble(value), SyncAgentsMd(value), Notebook(value), Entries(value), Files(value), CallTool(value), Trust(value), Exchange(value) }
+            engine::Reply { Journal(value), Context(value), Preamble(value), SyncAgentsMd(value), Notebook(value), Entries(value), Files(value), CallTool(value), Trust(value), Exchange(value) }
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, LimitTooSmall(value) }
+            engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
+        }
+    };
+}

@@ -1,0 +1,254 @@
+//! Conversions between the types of this crate and those that a bindings generator makes of `wit/`.
+//!
+//! Guest and host both have generated types of the same shape. `mirror_contract!` (in `contract.rs`, which a test makes
+//! of `wit/`) is the one list of them; each side expands it over its own bindings. A field or a case that only one of
+//! `wit/` and this crate has does not compile: the guest knows every case of this crate, and every match in it is
+//! complete.
+//!
+//! By convention, a type of the interface `journal` is the type of that name in [`own::journal`].
+
+mod contract;
+#[cfg(test)]
+mod tests;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::protocol::{CommandId, ContextKey, Version};
+use crate::store::{PathError, RelPath};
+use crate::trust::ForModel;
+
+/// A conversion across the contract. It fails only for a path that is none.
+pub trait Mirror<T> {
+    /// Converts.
+    ///
+    /// # Errors
+    ///
+    /// A path that the other side should not have given.
+    fn mirror(self) -> Result<T, PathError>;
+}
+
+impl<A: Mirror<B>, B> Mirror<Vec<B>> for Vec<A> {
+    fn mirror(self) -> Result<Vec<B>, PathError> {
+        self.into_iter().map(Mirror::mirror).collect()
+    }
+}
+
+impl<A: Mirror<B>, B> Mirror<Option<B>> for Option<A> {
+    fn mirror(self) -> Result<Option<B>, PathError> {
+        self.map(Mirror::mirror).transpose()
+    }
+}
+
+impl<A: Mirror<B>, B, E: Mirror<F>, F> Mirror<Result<B, F>> for Result<A, E> {
+    fn mirror(self) -> Result<Result<B, F>, PathError> {
+        match self {
+            Ok(value) => value.mirror().map(Ok),
+            Err(error) => error.mirror().map(Err),
+        }
+    }
+}
+
+macro_rules! same {
+    ($($type:ty),*) => {
+        $(impl Mirror<$type> for $type {
+            fn mirror(self) -> Result<$type, PathError> {
+                Ok(self)
+            }
+        })*
+    };
+}
+
+// Bytes go over as they are, not one by one.
+same!(bool, u32, u64, i32, i64, f64, String, Vec<u8>);
+
+macro_rules! text {
+    ($($type:ty: $make:expr, $take:expr;)*) => {
+        $(impl Mirror<$type> for String {
+            fn mirror(self) -> Result<$type, PathError> {
+                $make(self)
+            }
+        }
+        impl Mirror<String> for $type {
+            fn mirror(self) -> Result<String, PathError> {
+                Ok($take(self))
+            }
+        })*
+    };
+}
+
+text! {
+    RelPath: RelPath::parse, |path: RelPath| path.into_string();
+    Version: |text| Ok(Version(text)), |version: Version| version.0;
+    ForModel: |text| Ok(ForModel::from_contract(text)), |text: ForModel| text.into_string();
+    ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
+}
+
+impl Mirror<CommandId> for u64 {
+    fn mirror(self) -> Result<CommandId, PathError> {
+        Ok(CommandId(self))
+    }
+}
+
+impl Mirror<u64> for CommandId {
+    fn mirror(self) -> Result<u64, PathError> {
+        Ok(self.0)
+    }
+}
+
+/// The types of this crate under the names that `wit/` gives them, by interface.
+#[doc(hidden)]
+pub mod own {
+    pub mod types {
+        pub use crate::protocol::{Error, ErrorCode};
+        pub use crate::store::Timestamp;
+    }
+
+    pub mod fs {
+        pub use crate::protocol::{
+            AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp as Op, FsOutcome as Outcome,
+            FsRequest as Request, FsResult as Reply, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome,
+            RenameOutcome, WriteOutcome,
+        };
+    }
+
+    pub mod journal {
+        pub use crate::journal::*;
+        pub use crate::journal::{JournalCommand as Command, JournalReply as Reply};
+        pub use crate::search::{SearchHit, SearchResults, SkipReason, Skipped, TermCount};
+    }
+
+    pub mod context {
+        pub use crate::context::*;
+    }
+
+    pub mod agents_md {
+        pub use crate::agents_md::*;
+    }
+
+    pub mod notebook {
+        pub use crate::notebook::*;
+        pub use crate::notebook::{NotebookCommand as Command, NotebookReply as Reply};
+    }
+
+    pub mod entries {
+        pub use crate::entries::*;
+        pub use crate::entries::{EntriesCommand as Command, EntriesReply as Reply, EntriesVerb as Verb};
+    }
+
+    pub mod files {
+        pub use crate::files::*;
+        pub use crate::files::{FilesCommand as Command, FilesReply as Reply};
+    }
+
+    pub mod tools {
+        pub use crate::tools::*;
+    }
+
+    pub mod trust {
+        pub use crate::approval::*;
+        pub use crate::approval::{TrustCommand as Command, TrustReply as Reply};
+        pub use crate::trust::*;
+    }
+
+    pub mod exchange {
+        pub use crate::entries::{ExchangeState, ExchangedEntry};
+        pub use crate::exchange::*;
+        pub use crate::exchange::{ExchangeCommand as Command, ExchangeReply as Reply, ExchangeVerb as Verb};
+    }
+
+    pub mod engine {
+        pub use crate::protocol::ProtocolError;
+        pub use crate::store::LongTermScope;
+        pub use crate::{Command, Config, ConfigError, Finished, Limits, Reply, Step};
+    }
+}
+
+/// Implements [`Mirror`] both ways for records with the same fields.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_records {
+    ($($module:ident::$name:ident { $($field:ident),* $(,)? })*) => {
+        $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
+            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::store::PathError> {
+                Ok($crate::mirror::own::$module::$name { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
+            }
+        }
+        impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
+            fn mirror(self) -> Result<$module::$name, $crate::store::PathError> {
+                Ok($module::$name { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
+            }
+        })*
+    };
+}
+
+/// Implements [`Mirror`] both ways for variants with the same cases. A case is `Name`, `Name(_)`, `Name = ()` where this
+/// crate has a struct without fields, or `Name { fields } = Record` where the contract has a record for what is named
+/// fields here.
+///
+/// The enums of this crate are open for other crates. So the host's expansion (`open`) has an arm for cases that it does
+/// not know, and the guest's (`closed`), which is in this crate, has none: a case that `wit/` lacks does not compile.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_variants {
+    ($openness:ident: $($module:ident::$name:ident {
+        $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),* $(,)?
+    })*) => {
+        $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
+            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::store::PathError> {
+                Ok(match self {
+                    $($module::$name::$case $(($value))? $(($module::$record { $($field),* }))? => {
+                        $crate::mirror::own::$module::$name::$case
+                            $(($crate::mirror::Mirror::mirror($value)?))?
+                            $(($crate::mirror::own::$module::$unit))?
+                            $({ $($field: $crate::mirror::Mirror::mirror($field)?),* })?
+                    })*
+                })
+            }
+        }
+        $crate::mirror_variant_out! { $openness $module $name {
+            $($case $(($value))? $(= ($unit))? $({ $($field),* } = $record)?),*
+        } })*
+    };
+}
+
+/// Implements [`Mirror`] from a variant of this crate to that of the contract.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_variant_out {
+    (closed $module:ident $name:ident {
+        $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),*
+    }) => {
+        impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
+            fn mirror(self) -> Result<$module::$name, $crate::store::PathError> {
+                Ok(match self {
+                    $($crate::mirror::own::$module::$name::$case
+                        $(($value))? $(($crate::mirror::own::$module::$unit))? $({ $($field),* })? => {
+                        $module::$name::$case
+                            $(($crate::mirror::Mirror::mirror($value)?))?
+                            $(($module::$record { $($field: $crate::mirror::Mirror::mirror($field)?),* }))?
+                    })*
+                })
+            }
+        }
+    };
+    (open $module:ident $name:ident {
+        $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),*
+    }) => {
+        impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
+            fn mirror(self) -> Result<$module::$name, $crate::store::PathError> {
+                #[allow(unreachable_patterns)]
+                Ok(match self {
+                    $($crate::mirror::own::$module::$name::$case
+                        $(($value))? $(($crate::mirror::own::$module::$unit))? $({ $($field),* })? => {
+                        $module::$name::$case
+                            $(($crate::mirror::Mirror::mirror($value)?))?
+                            $(($module::$record { $($field: $crate::mirror::Mirror::mirror($field)?),* }))?
+                    })*
+                    // Only a host that was built against another version of this crate gets here.
+                    _ => return Err($crate::store::PathError::EmptySegment),
+                })
+            }
+        }
+    };
+}
