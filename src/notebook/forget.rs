@@ -91,7 +91,8 @@ fn backlinks(snapshot: &Snapshot<'_>, note: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, call_at, day, path};
+    use super::super::restore_note::RestoreNote;
+    use super::super::testing::{Store, call_at, day, path, run_alone};
     use super::*;
     use crate::protocol::ErrorCode;
 
@@ -107,5 +108,18 @@ mod tests {
         assert!(!store.has(OLD));
         let again = store.run(|fs| async move { remove(&call_at(fs, day()), &path(OLD), 0).await });
         assert_eq!(again.expect_err("gone").code, ErrorCode::NotFound);
+    }
+
+    #[test]
+    fn a_note_whose_name_has_no_room_for_a_backup_is_kept_and_can_be_restored() {
+        let name = format!("{}.md", "x".repeat(252));
+        let mut store = Store::with(&[(&name, "# Long\n\ntext\n")]);
+        let command = Forget { note: name.clone() };
+        let reply = store.run(|fs| run_alone(fs, command)).expect("forgotten");
+        assert!(!store.has(&name));
+        assert_eq!(store.text(&reply.backup), "# Long\n\ntext\n");
+        let command = RestoreNote { note: name.clone() };
+        store.run(|fs| run_alone(fs, command)).expect("restored");
+        assert_eq!(store.text(&name), "# Long\n\ntext\n");
     }
 }
