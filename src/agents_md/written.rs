@@ -151,10 +151,8 @@ impl Ledger {
 
     fn render(&self, sections: Vec<Written>) -> Result<String, Error> {
         let file = File { format: FORMAT, file: self.identity.clone(), sections };
-        let text = serde_json::to_string(&file).map_err(|error| {
-            let message = format!("the memory of {} cannot be written: {error}", self.identity);
-            Error::new(ErrorCode::Internal, message, "report this")
-        })?;
+        let text = serde_json::to_string(&file)
+            .map_err(|error| Error::internal(format!("the memory of {} cannot be written: {error}", self.identity)))?;
         Ok(text + "\n")
     }
 

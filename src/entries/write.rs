@@ -834,5 +834,5 @@ pub(super) fn let_go(key: &str) -> ForgetEntryReply {
 
 /// A path that our own names cannot make.
 pub(super) fn internal(error: crate::store::PathError) -> Error {
-    Error::new(ErrorCode::Internal, format!("{error}"), "")
+    Error::internal(format!("{error}"))
 }

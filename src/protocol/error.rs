@@ -112,6 +112,15 @@ impl Error {
         Self::new(ErrorCode::TooLarge, message, "split the file; `read` with an offset shows any part of it")
     }
 
+    /// A broken invariant: a fault of the component, which no input and no file may cause. Debug builds stop here, so
+    /// that tests and fuzzing find the place; release builds refuse the command instead of going on with less.
+    #[track_caller]
+    pub(crate) fn internal(what: impl Into<String>) -> Self {
+        let what = what.into();
+        debug_assert!(false, "a broken invariant: {what}");
+        Self::new(ErrorCode::Internal, what, "this is a fault of saddlebag; report it with the command that caused it")
+    }
+
     /// An argument out of its range, or a word that is not known.
     pub(crate) fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message, help)
@@ -135,5 +144,19 @@ impl From<NameError> for Error {
     fn from(error: NameError) -> Self {
         let help = "a name is letters, digits, spaces, `-`, `_` or any other script; `.md` may follow it";
         Self::new(ErrorCode::InvalidName, format!("{error}"), help)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(debug_assertions, should_panic(expected = "a broken invariant: a note without a text"))]
+    fn a_broken_invariant_stops_a_debug_build_and_refuses_the_command_in_a_release() {
+        let error = Error::internal("a note without a text");
+        assert_eq!(error.code, ErrorCode::Internal);
+        assert_eq!(error.message, "a note without a text");
+        assert!(error.help.contains("report it"), "{}", error.help);
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             cursor: arguments.text("cursor").map(ToString::to_string),
         }),
         Id::Forget => EntriesVerb::ForgetEntry(ForgetEntry { key: arguments.needed("key"), base: None }),
-        _ => return Err(Error::new(ErrorCode::Internal, "no tool of the entries", "")),
+        _ => return Err(Error::internal("no tool of the entries")),
     };
     Ok(EntriesCommand { provenance: arguments.provenance()?, ..EntriesCommand::new(verb) })
 }
@@ -87,7 +87,7 @@ pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answe
         EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query"), arguments.start()?),
         EntriesReply::ListEntries(reply) => listed(&reply),
         EntriesReply::ForgetEntry(reply) => forgotten(&reply),
-        _ => return Err(Error::new(ErrorCode::Internal, "no answer of the entries", "")),
+        _ => return Err(Error::internal("no answer of the entries")),
     })
 }
 

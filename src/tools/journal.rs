@@ -67,7 +67,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
             max_bytes: MAX_ANSWER_BYTES as u32,
             ..Search::new(arguments.needed("query"))
         }),
-        _ => return Err(Error::new(ErrorCode::Internal, "no tool of the journal", "")),
+        _ => return Err(Error::internal("no tool of the journal")),
     })
 }
 
@@ -129,7 +129,7 @@ pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answe
             Answer::new(reply.message.as_str(), object)
         }
         JournalReply::Search(results) => found(&arguments.needed("query"), results, arguments.start()?),
-        _ => return Err(Error::new(ErrorCode::Internal, "no answer of the journal", "")),
+        _ => return Err(Error::internal("no answer of the journal")),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::notebook::{
     Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related, RelatedNote, Remember,
     RememberReply, RememberState, Warning,
 };
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::Error;
 
 /// How many hits an answer has unless told otherwise.
 const USUAL_LIMIT: u32 = 5;
@@ -52,7 +52,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             // One more tells whether there are more.
             NotebookCommand::Related(Related { note: arguments.needed("note"), limit: end.saturating_add(1) })
         }
-        _ => return Err(Error::new(ErrorCode::Internal, "no tool of the notebook", "")),
+        _ => return Err(Error::internal("no tool of the notebook")),
     })
 }
 
@@ -77,7 +77,7 @@ pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answ
         NotebookReply::Related(reply) => {
             related(&reply.notes, &arguments.needed("note"), arguments.start()?, arguments.limit(USUAL_RELATED))
         }
-        _ => return Err(Error::new(ErrorCode::Internal, "no answer of the notebook", "")),
+        _ => return Err(Error::internal("no answer of the notebook")),
     })
 }
 
