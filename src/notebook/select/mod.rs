@@ -36,27 +36,29 @@ use self::graph::Direction;
 pub(super) use self::paths::parts as path_parts;
 use self::tags::TagFilter;
 use self::text::Exact;
-use super::{ListNotes, MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
+use super::types::{MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
 use crate::order;
 use crate::store::Timestamp;
 
-/// The notes that a request asks for, as their places among `notes`, sorted.
+/// The notes that a filter lets through, as their places among `notes`: at most `limit`, sorted.
 ///
-/// Sorted by the keys of the request, then by how well they match, by how near they are, by title (its
-/// bytes) and by path. A request without anything but empty queries selects every note.
+/// Sorted by the keys, then by how well they match, by how near they are, by title (its bytes) and by path. A filter
+/// without anything but empty queries selects every note.
 pub(crate) fn select(
     notes: &[NoteView<'_>],
-    request: &ListNotes,
+    filter: &NoteFilter,
+    sort: &[SortKey],
+    limit: Option<u32>,
     now: Timestamp,
     links: &dyn Links,
 ) -> Result<Vec<usize>, SelectError> {
     let mut selection = Selection { keep: vec![true; notes.len()], scores: None, distances: None };
-    selection.filter_facts(notes, &request.filter, now)?;
-    selection.filter_links(notes, &request.filter, links)?;
-    selection.filter_text(notes, &request.filter)?;
+    selection.filter_facts(notes, filter, now)?;
+    selection.filter_links(notes, filter, links)?;
+    selection.filter_text(notes, filter)?;
     let mut selected: Vec<usize> = (0..notes.len()).filter(|&note| selection.keeps(note)).collect();
-    order::sort_slice(&mut selected, |&a, &b| selection.compare(notes, &request.sort, a, b));
-    selected.truncate(request.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
+    order::sort_slice(&mut selected, |&a, &b| selection.compare(notes, sort, a, b));
+    selected.truncate(limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
     Ok(selected)
 }
 

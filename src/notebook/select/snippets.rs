@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::fts::FullText;
 use super::{Links, SelectError, full_text, named};
-use crate::notebook::{ListNotes, NoteView};
+use crate::notebook::types::{NoteFilter, NoteView};
 
 /// What a listing shows of each note: the words around a match, else the blocks of the links that were
 /// followed, else the lead.
@@ -18,9 +18,8 @@ pub(crate) struct Snippets {
 }
 
 impl Snippets {
-    /// For the notes that [`select`](super::select) gives for the request.
-    pub(crate) fn new(notes: &[NoteView<'_>], request: &ListNotes) -> Result<Self, SelectError> {
-        let filter = &request.filter;
+    /// For the notes that [`select`](super::select) gives for the filter.
+    pub(crate) fn new(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<Self, SelectError> {
         let marked = |paths: &[String]| -> Result<Vec<bool>, SelectError> {
             let mut marked = vec![false; if paths.is_empty() { 0 } else { notes.len() }];
             for note in named(notes, paths)? {

@@ -2,32 +2,56 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::Remember;
-use super::SUPERSEDES;
-use super::config::{NotebookConfig, Warning};
+use super::config::NotebookConfig;
 use super::draft::{Draft, Kind, built_in_template};
-use super::files::{below_notebook, create_note, find_template, normalized_lines, one_line};
+use super::files::{below_notebook, create_note, find_template, notebook_file, one_line};
+use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::links::LinkTarget;
-use crate::document::{Note, Value};
-use crate::engine::{Call, Loaded, load};
+use super::rename::settle;
+use super::same_title::SameTitle;
+use super::snapshot::Snapshot;
+use super::title::checked_title;
+use super::types::Warning;
+use crate::engine::Call;
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
-use crate::sorted::SortedSet;
+use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
-use crate::trust::ForModel;
-
-/// How long a title may be, in bytes.
-pub const MAX_TITLE_BYTES: usize = 1_000;
+use crate::trust::{ForModel, Provenance};
 
 /// How many tags a new note may have.
 pub const MAX_TAGS: usize = 100;
+
 /// How long a tag may be, in bytes.
 pub const MAX_TAG_BYTES: usize = 200;
 
 /// How many notes may want one name.
 const MAX_NAMES: u32 = 10_000;
+
+/// Keeps a fact, a decision or another note. It never writes over one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remember {
+    /// One line; any text.
+    pub title: String,
+    /// Markdown.
+    pub content: String,
+    /// `fact`, `decision`, the name of a folder of the notebook, or `.` for its root.
+    pub template: String,
+    /// The group of the configuration whose file name, template and variables the note gets; `None` for the
+    /// group of its folder.
+    pub group: Option<String>,
+    /// Tags, with or without `#`.
+    pub tags: Vec<String>,
+    /// Notes to link to.
+    pub links: Vec<String>,
+    /// Instead of a second note beside one of the same title: a new one that supersedes it.
+    pub supersede: bool,
+    /// Where the text comes from; `None` for that of the configuration, than which it can only be trusted less.
+    pub provenance: Option<Provenance>,
+}
 
 /// What came of remembering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +79,81 @@ pub enum RememberState {
     Superseded(String),
 }
 
-/// Keeps a note.
+impl Request for Remember {
+    type Reply = RememberReply;
+    const NAME: &'static str = "remember";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let fact = Self {
+            title: "A title".into(),
+            content: format!("about {name}"),
+            template: "fact".into(),
+            ..Self::default()
+        };
+        let linked =
+            Self { title: format!("about {name}"), links: alloc::vec![name.into()], supersede: true, ..fact.clone() };
+        alloc::vec![fact, linked]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Remember {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
+        let call = with.call;
+        let request = screened(call, self)?;
+        settle(call, with.notebook).await;
+        let mut reply = remember(call, with.notebook, &request).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}
+
+/// The request as the policy lets it be stored.
+fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
+    let screen = &call.screen;
+    let provenance = call.scope.trust.provenance_of(request.provenance)?;
+    if request.supersede && !provenance.is_trusted() {
+        let message = format!("text of `{provenance}` cannot supersede a note");
+        let help = "keep it beside the note, and supersede that once it is approved; nothing was written";
+        return Err(Error::new(ErrorCode::NotPermitted, message, help));
+    }
+    screen.name("title", &request.title)?;
+    request.tags.iter().try_for_each(|tag| screen.name("tag", tag))?;
+    request.content = screen.text("content", request.content)?;
+    request.provenance = Some(provenance);
+    Ok(request)
+}
+
+/// Keeps a note. The index says where its links lead, and what has its title already.
+pub(super) async fn remember(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    request: &Remember,
+) -> Result<RememberReply, Error> {
+    let title = checked_title(&request.title)?;
+    let config = catch_up(call, notebook).await?;
+    let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
+        let links = request.links.iter().map(|link| {
+            let note = snapshot.find(link)?;
+            Ok((snapshot.path(note).to_string(), snapshot.title(note).to_string()))
+        });
+        let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
+        // The newest last; of those made at once, the one with the highest number.
+        let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
+        same_title.sort_by_key(|view| (view.created, view.path.len(), view.path));
+        let known =
+            same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
+        Ok((links, known))
+    })?;
+    let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
+    make(call, &config, request, &links, &known).await
+}
+
+/// Makes the note.
 ///
 /// `links` are the notes to link to, resolved; `known` are notes that the index has under this title, the
 /// newest last, which may have names that the title does not give.
-pub(crate) async fn remember(
+async fn make(
     call: &Call,
     config: &NotebookConfig,
     request: &Remember,
@@ -70,7 +164,7 @@ pub(crate) async fn remember(
     let title = checked_title(&request.title)?;
     let content = checked_content(&request.content)?;
     let tags = checked_tags(&request.tags)?;
-    let kind = Kind::of(call, config, request).await?;
+    let kind = Kind::of(call, config, &request.template, request.group.as_deref()).await?;
     let mut warnings = Vec::new();
     let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
     let built_in = built_in_template();
@@ -96,7 +190,7 @@ pub(crate) async fn remember(
         template = &built_in;
     }
     let draft = draft(template);
-    let mut others = Others::default();
+    let mut others = SameTitle::default();
     for path in known.iter().filter(|path| kind.holds(below_notebook(call, path))) {
         let text = draft.render(path, 1, None)?;
         others.meet(&draft, path, &text).await?;
@@ -152,23 +246,6 @@ pub(crate) async fn remember(
     Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own, or supersede the older note"))
 }
 
-/// A title: one line of at most [`MAX_TITLE_BYTES`] bytes, without control characters.
-pub(super) fn checked_title(title: &str) -> Result<&str, Error> {
-    let title = title.trim();
-    if title.is_empty() {
-        return Err(Error::invalid_argument("the title is empty", "say in a few words what the note is about"));
-    }
-    if title.len() > MAX_TITLE_BYTES {
-        let message = format!("title of {} bytes, the limit is {MAX_TITLE_BYTES}", title.len());
-        return Err(Error::new(ErrorCode::TooLarge, message, "a title is one line; put the rest in the content"));
-    }
-    if let Some(bad) = title.chars().find(|&c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
-        let message = format!("title has the control character U+{:04X}", u32::from(bad));
-        return Err(Error::invalid_argument(message, "a title is one line; put the rest in the content"));
-    }
-    Ok(title)
-}
-
 /// The content with plain newlines. It is refused over the limit and never cut.
 fn checked_content(content: &str) -> Result<String, Error> {
     if content.len() > MAX_WRITE_BYTES {
@@ -198,118 +275,11 @@ fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     Ok(checked)
 }
 
-/// The notes of the same title that there are.
-#[derive(Default)]
-struct Others {
-    notes: Vec<Other>,
-    met: SortedSet<RelPath>,
-}
-
-struct Other {
-    path: RelPath,
-    is_same: bool,
-    supersedes: Option<String>,
-    tags: Vec<String>,
-    below: String,
-}
-
-impl Others {
-    /// Looks at a file. `true`: there is one, whatever it is.
-    async fn meet(&mut self, draft: &Draft<'_>, path: &RelPath, rendered: &str) -> Result<bool, Error> {
-        if self.met.contains(path) {
-            return Ok(true);
-        }
-        let text = match load(&draft.call.fs, path, draft.call.scope.limits.max_file_bytes).await? {
-            Loaded::Absent => return Ok(false),
-            Loaded::TooLarge(_) => None,
-            Loaded::Whole { bytes, .. } => String::from_utf8(bytes).ok(),
-        };
-        self.met.insert(path.clone());
-        let Some(text) = text else { return Ok(true) };
-        let note = Note::parse_file(&text, draft.config.tags, path.file_stem());
-        if one_line(&note.title) == one_line(draft.title) {
-            let supersedes = match note.frontmatter.value(SUPERSEDES) {
-                Some(Value::String(old)) => Some(old.clone()),
-                _ => None,
-            };
-            let is_same = says_the_same(&text, &note, rendered, draft);
-            let below = below_notebook(draft.call, path).to_string();
-            self.notes.push(Other { path: path.clone(), is_same, supersedes, tags: note.tags, below });
-        }
-        Ok(true)
-    }
-
-    /// The one that says the same; when it would be superseded, only one that is not superseded itself.
-    fn same(&self, supersede: bool) -> Option<&Other> {
-        if supersede {
-            return self.newest().filter(|newest| newest.is_same);
-        }
-        self.notes.iter().find(|note| note.is_same)
-    }
-
-    /// The last one that no other supersedes.
-    fn newest(&self) -> Option<&Other> {
-        let is_superseded =
-            |note: &&Other| self.notes.iter().any(|other| other.supersedes.as_ref() == Some(&note.below));
-        self.notes.iter().rev().find(|note| !is_superseded(note)).or(self.notes.last())
-    }
-
-    fn said(&self, call: &Call, same: &Other, tags: &[String]) -> String {
-        let path = call.scope.shown(&same.path);
-        let missing: Vec<String> =
-            tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
-        let mut message = format!("Already remembered in {path}; nothing was written");
-        if !missing.is_empty() {
-            message.push_str(&format!(" (it does not have the tags {})", missing.join(", ")));
-        }
-        message
-    }
-}
-
-/// Whether a note of the same title says what the new one would: the text without metadata and links is
-/// the same, and it has every link of the new one.
-fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> bool {
-    let behind =
-        |text: &str, note: &Note| text.get(note.frontmatter.span.end..).map(ToString::to_string).unwrap_or_default();
-    let new = Note::parse(rendered, draft.config.tags);
-    let (old_words, old_links) = parts(&behind(text, note));
-    let (new_words, new_links) = parts(&behind(rendered, &new));
-    let has_links = new_links.iter().all(|link| old_links.contains(link));
-    let body = text.get(note.body.clone()).unwrap_or_default();
-    has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0)
-}
-
-/// The lines of a text, and those of them that are nothing but a link.
-fn parts(text: &str) -> (Vec<String>, SortedSet<String>) {
-    let mut words = String::new();
-    let mut links = SortedSet::default();
-    for line in normalized_lines(text) {
-        match link_alone(line) {
-            Some(link) => {
-                links.insert(link.to_string());
-            }
-            None => {
-                words.push_str(line);
-                words.push('\n');
-            }
-        }
-    }
-    (normalized_lines(&words).into_iter().map(ToString::to_string).collect(), links)
-}
-
-fn link_alone(line: &str) -> Option<&str> {
-    let link = line.trim();
-    let link = link.strip_prefix("- ").unwrap_or(link);
-    let link = link.strip_prefix("Supersedes: ").unwrap_or(link);
-    let is_wiki = link.starts_with("[[") && link.ends_with("]]");
-    let is_markdown = link.starts_with('[') && link.ends_with(')') && link.contains("](");
-    (is_wiki || is_markdown).then_some(link)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Store, call_at, day, path};
     use super::*;
+    use crate::document::Note;
 
     fn fact(title: &str, content: &str) -> Remember {
         Remember {
@@ -326,7 +296,7 @@ mod tests {
     }
 
     fn keep_in(store: &mut Store, config: NotebookConfig, request: Remember) -> Result<RememberReply, Error> {
-        store.run(|fs| async move { remember(&call_at(fs, day()), &config, &request, &[], &[]).await })
+        store.run(|fs| async move { make(&call_at(fs, day()), &config, &request, &[], &[]).await })
     }
 
     #[test]
@@ -412,7 +382,7 @@ mod tests {
         let links = |request: Remember| {
             move |fs| async move {
                 let target = LinkTarget { path: "decisions/db.md", title: "DB" };
-                remember(&call_at(fs, day()), &NotebookConfig::default(), &request, &[target], &[]).await
+                make(&call_at(fs, day()), &NotebookConfig::default(), &request, &[target], &[]).await
             }
         };
         store.run(links(fact("a", "text"))).expect("made");
@@ -515,7 +485,7 @@ mod tests {
             let mut store = Store::default();
             let replies = store.race(8, seed, |fs, i| async move {
                 let request = Remember { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
-                remember(&call_at(fs, day()), &NotebookConfig::default(), &request, &[], &[]).await
+                make(&call_at(fs, day()), &NotebookConfig::default(), &request, &[], &[]).await
             });
             let made: Vec<_> = replies.into_iter().map(|reply| reply.expect("no error")).collect();
             let created = made.iter().filter(|reply| reply.state != RememberState::AlreadyThere).count();

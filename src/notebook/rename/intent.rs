@@ -14,36 +14,39 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::NotebookConfig;
-use super::create::checked_title;
-use super::files::{below_notebook, notebook_file};
 use crate::engine::{Call, Loaded, create, load, remove_version, write_version};
+use crate::notebook::config::NotebookConfig;
+use crate::notebook::files::{below_notebook, notebook_file};
+use crate::notebook::title::checked_title;
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::{Layout, RelPath};
 use crate::trust::{Removal, Screened, sha256};
 
 /// Where the intent is, below the root of the notebook.
 const FILE: &str = ".saddlebag/rename.json";
+
 /// What else the file may say one day has another number.
 const FORMAT: u32 = 1;
+
 /// The most bytes of the file.
 const MAX_BYTES: u32 = 256 * 1024;
+
 /// How often a step of the intent is tried against those of others.
 const MAX_ATTEMPTS: u32 = 64;
 
 /// A rename that has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Intent {
-    pub(crate) from: RelPath,
+pub(super) struct Intent {
+    pub(super) from: RelPath,
     /// The same as `from` where only the title changes.
-    pub(crate) to: RelPath,
-    pub(crate) old_title: String,
-    pub(crate) new_title: String,
-    pub(crate) aliases: Vec<String>,
+    pub(super) to: RelPath,
+    pub(super) old_title: String,
+    pub(super) new_title: String,
+    pub(super) aliases: Vec<String>,
     /// The digest of the text that the new file is made with.
-    pub(crate) made: String,
+    pub(super) made: String,
     /// The digest of the text that the old file has when it goes; `None` until it may go.
-    pub(crate) removes: Option<String>,
+    pub(super) removes: Option<String>,
 }
 
 /// The file.
@@ -62,17 +65,17 @@ struct Written {
 
 impl Intent {
     /// Writes the intent down. `false`: another rename is under way.
-    pub(crate) async fn begin(&self, call: &Call) -> Result<bool, Error> {
+    pub(super) async fn begin(&self, call: &Call) -> Result<bool, Error> {
         create(&call.fs, &file(call)?, &Screened::ours(self.encode(call)?)).await
     }
 
     /// Whether a rename is under way.
-    pub(crate) async fn is_there(call: &Call) -> Result<bool, Error> {
+    pub(super) async fn is_there(call: &Call) -> Result<bool, Error> {
         Ok(load(&call.fs, &file(call)?, MAX_BYTES).await? != Loaded::Absent)
     }
 
     /// The rename that is under way, with the version of its file.
-    pub(crate) async fn pending(call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
+    pub(super) async fn pending(call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
         let path = file(call)?;
         match load(&call.fs, &path, MAX_BYTES).await? {
             Loaded::Absent => Ok(None),
@@ -85,14 +88,14 @@ impl Intent {
     }
 
     /// Whether this rename is still under way: `None` if it is not, else the step that it has come to.
-    pub(crate) async fn current(&self, call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
+    pub(super) async fn current(&self, call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
         let pending = Self::pending(call, config).await?;
         Ok(pending.filter(|(pending, _)| pending.is_same_rename(self)))
     }
 
     /// Notes that the old file may go, with this text. `None`: others have finished the rename; else the
     /// digest of the text that may go, which others may have noted before.
-    pub(crate) async fn allow_removal(
+    pub(super) async fn allow_removal(
         &self,
         call: &Call,
         config: &NotebookConfig,
@@ -112,7 +115,7 @@ impl Intent {
     }
 
     /// Removes the intent, unless others have, or a later rename has begun.
-    pub(crate) async fn close(&self, call: &Call, config: &NotebookConfig) -> Result<(), Error> {
+    pub(super) async fn close(&self, call: &Call, config: &NotebookConfig) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let Some((_, version)) = self.current(call, config).await? else { return Ok(()) };
             if remove_version(&call.fs, &file(call)?, version, Removal::OF_COPY).await? {
@@ -123,7 +126,7 @@ impl Intent {
     }
 
     /// Whether it is the same rename, at whatever step.
-    pub(crate) fn is_same_rename(&self, other: &Self) -> bool {
+    pub(super) fn is_same_rename(&self, other: &Self) -> bool {
         Self { removes: None, ..self.clone() } == Self { removes: None, ..other.clone() }
     }
 
