@@ -1,9 +1,9 @@
 //! Text without its markup: what a heading or a link shows.
 
-use crate::order;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+use saddlebag_collections::order;
 
 /// What is cut out of a text, and the marks of emphasis that have found no partner.
 #[derive(Debug, Default)]

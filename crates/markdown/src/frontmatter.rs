@@ -11,7 +11,7 @@ use memchr::memchr;
 
 use super::tags::Names;
 use super::yaml::{self, Document};
-use crate::order;
+use saddlebag_collections::order;
 
 /// The mark that editors of Windows put before a text.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";

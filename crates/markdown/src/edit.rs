@@ -20,7 +20,7 @@ use super::yaml::{self, Document, Field, Place};
 /// is no range of the text, is left out.
 ///
 /// ```
-/// use saddlebag::document::replace_spans;
+/// use saddlebag_markdown::replace_spans;
 ///
 /// let replaced = replace_spans("a b c", &[(0..1, "x".into()), (4..5, "z".into())]);
 /// assert_eq!(replaced, "x b z");
@@ -151,7 +151,7 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
 /// A double-quoted YAML scalar that reads back as the text.
 ///
 /// ```
-/// assert_eq!(saddlebag::document::yaml_string("say \"hi\"\n"), r#""say \"hi\"\n""#);
+/// assert_eq!(saddlebag_markdown::yaml_string("say \"hi\"\n"), r#""say \"hi\"\n""#);
 /// ```
 #[must_use]
 pub fn yaml_string(text: &str) -> String {
@@ -177,7 +177,7 @@ pub fn yaml_string(text: &str) -> String {
 /// A YAML scalar on one line that reads back as the text, plain where every reader takes it for that text.
 ///
 /// ```
-/// use saddlebag::document::yaml_scalar;
+/// use saddlebag_markdown::yaml_scalar;
 ///
 /// assert_eq!(yaml_scalar("deploy_target"), "deploy_target");
 /// assert_eq!(yaml_scalar("thread:7"), r#""thread:7""#);

@@ -1,7 +1,7 @@
 //! [`SortedMap`] and [`SortedSet`]: what the standard library's do, by one piece of code for all types.
 //!
-//! Those are 5 KB and more for each type. Here only reaching for a key is generic; the order is kept as
-//! numbers of places, in chunks, so that what comes in any order costs no more than a short move each.
+//! The order is kept as numbers of places, in chunks, so that what comes in any order costs no more than a short
+//! move each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -77,7 +77,7 @@ impl Sequence {
 
 /// A map in the order of its keys.
 #[derive(Clone, Debug)]
-pub(crate) struct SortedMap<K, V> {
+pub struct SortedMap<K, V> {
     order: Sequence,
     /// By number.
     entries: Vec<Option<(K, V)>>,
@@ -121,7 +121,8 @@ impl<K: Ord, V> SortedMap<K, V> {
         number
     }
 
-    pub(crate) fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    /// The value of a key.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
@@ -129,15 +130,16 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.entry(number).map(|(_, value)| value)
     }
 
-    pub(crate) fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    /// Returns true if the key has a value.
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
     {
         self.find(key).is_ok()
     }
 
-    /// Takes the place of what the key had.
-    pub(crate) fn insert(&mut self, key: K, value: V) {
+    /// Gives a key a value, in place of the one that it had.
+    pub fn insert(&mut self, key: K, value: V) {
         match self.find(&key) {
             Ok(place) => {
                 if let Some(number) = self.order.get(place)
@@ -152,8 +154,8 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The value of a key, which is given this one if it has none.
-    pub(crate) fn get_or_insert(&mut self, key: K, missing: V) -> Option<&mut V> {
+    /// The value of a key, which is given `missing` if it has none. `None` only if the map is broken.
+    pub fn get_or_insert(&mut self, key: K, missing: V) -> Option<&mut V> {
         let number = match self.find(&key) {
             Ok(place) => self.order.get(place)?,
             Err(place) => self.add(place, (key, missing)),
@@ -161,7 +163,8 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.entry_mut(number).map(|(_, value)| value)
     }
 
-    pub(crate) fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    /// Takes a key out, and returns its value.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
@@ -172,7 +175,8 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.entries.get_mut(number as usize)?.take().map(|(_, value)| value)
     }
 
-    pub(crate) fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
+    /// Keeps the entries for which `keep` returns true. It is called in the order of the keys.
+    pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
         let Self { order, entries, free } = self;
         order.retain(&mut |number| {
             let entry = entries.get_mut(number as usize);
@@ -185,32 +189,40 @@ impl<K: Ord, V> SortedMap<K, V> {
         });
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Takes every key out.
+    pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many keys there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Returns true if there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+    /// The entries, in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.order.iter().filter_map(|number| self.entry(number).map(|(key, value)| (key, value)))
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+    /// The values, in the order of their keys.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// The entries, in order.
-    pub(crate) fn into_entries(mut self) -> impl Iterator<Item = (K, V)> {
+    /// The entries, in the order of their keys.
+    pub fn into_entries(mut self) -> impl Iterator<Item = (K, V)> {
         let order = core::mem::take(&mut self.order);
         order.chunks.into_iter().flatten().filter_map(move |number| self.entries.get_mut(number as usize)?.take())
     }
@@ -224,7 +236,7 @@ impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
 
 /// A set in order.
 #[derive(Clone, Debug)]
-pub(crate) struct SortedSet<T>(SortedMap<T, ()>);
+pub struct SortedSet<T>(SortedMap<T, ()>);
 
 impl<T> Default for SortedSet<T> {
     fn default() -> Self {
@@ -233,8 +245,8 @@ impl<T> Default for SortedSet<T> {
 }
 
 impl<T: Ord> SortedSet<T> {
-    /// Whether it is new.
-    pub(crate) fn insert(&mut self, item: T) -> bool {
+    /// Puts an item in. Returns true if it was not there.
+    pub fn insert(&mut self, item: T) -> bool {
         match self.0.find(&item) {
             Ok(_) => false,
             Err(place) => {
@@ -244,30 +256,36 @@ impl<T: Ord> SortedSet<T> {
         }
     }
 
-    pub(crate) fn contains<Q: Ord + ?Sized>(&self, item: &Q) -> bool
+    /// Returns true if the item is there.
+    pub fn contains<Q: Ord + ?Sized>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
     {
         self.0.contains_key(item)
     }
 
-    /// Whether it was there.
-    pub(crate) fn remove<Q: Ord + ?Sized>(&mut self, item: &Q) -> bool
+    /// Takes an item out. Returns true if it was there.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, item: &Q) -> bool
     where
         T: Borrow<Q>,
     {
         self.0.remove(item).is_some()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+    /// The items, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.keys()
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many items there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Returns true if there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

@@ -19,7 +19,7 @@ use super::references::{self, Definition};
 use super::scanner::{Blocks, Content, at};
 use super::tags::{self, Names};
 use crate::percent;
-use crate::sorted::SortedMap;
+use saddlebag_collections::SortedMap;
 
 /// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
 /// refer to one long destination thousands of times.

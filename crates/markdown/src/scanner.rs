@@ -14,7 +14,7 @@ use memchr::memchr;
 
 use super::html::{self, HtmlEnd};
 use super::references::{self, Definition};
-use crate::sorted::SortedMap;
+use saddlebag_collections::SortedMap;
 
 /// How many quotes and list items nest; deeper ones are text.
 const MAX_DEPTH: usize = 64;

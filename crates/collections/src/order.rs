@@ -9,7 +9,7 @@ use core::cmp::Ordering;
 const FEW: usize = 24;
 
 /// Sorts numbers. `spare` is overwritten; its room serves the next time.
-pub(crate) fn sort(numbers: &mut Vec<u64>, spare: &mut Vec<u64>) {
+pub fn sort(numbers: &mut Vec<u64>, spare: &mut Vec<u64>) {
     if numbers.len() < FEW {
         return sort_few(numbers);
     }
@@ -48,8 +48,8 @@ fn sort_few(numbers: &mut [u64]) {
     }
 }
 
-/// Sorts by merging. Of two that are equal, the first stays first.
-pub(crate) fn sort_by(numbers: &mut Vec<u32>, is_before: &dyn Fn(u32, u32) -> bool) {
+/// Sorts numbers in an order that the caller knows, by merging. Of two that are equal, the first stays first.
+pub fn sort_by(numbers: &mut Vec<u32>, is_before: &dyn Fn(u32, u32) -> bool) {
     let mut width = 1;
     let mut merged = Vec::with_capacity(numbers.len());
     while width < numbers.len() {
@@ -73,8 +73,8 @@ pub(crate) fn sort_by(numbers: &mut Vec<u32>, is_before: &dyn Fn(u32, u32) -> bo
     }
 }
 
-/// Sorts what is no number. Of two that are equal, the first stays first.
-pub(crate) fn sort_slice<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+/// Sorts anything. Of two that are equal, the first stays first.
+pub fn sort_slice<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if items.is_sorted_by(|a, b| compare(a, b).is_le()) {
         return;
     }
@@ -87,7 +87,7 @@ pub(crate) fn sort_slice<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Orderin
 }
 
 /// As [`sort_slice`], by a key.
-pub(crate) fn sort_slice_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
+pub fn sort_slice_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_slice(items, |a, b| key(a).cmp(&key(b)));
 }
 
@@ -106,13 +106,15 @@ fn arrange(places: &mut [u32], swap: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// Two numbers as one, in the order of the first, then the second.
-pub(crate) fn pair(first: u32, second: u32) -> u64 {
+/// Two numbers as one, which sorts by the first, then by the second.
+#[must_use]
+pub fn pair(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
-/// A number in whose order the greatest comes first.
-pub(crate) fn descending(value: f32) -> u32 {
+/// The number by which the greatest value sorts first.
+#[must_use]
+pub fn descending(value: f32) -> u32 {
     let bits = value.to_bits();
     // As for `f32::total_cmp`: of negative numbers, all bits count the other way round.
     !(if bits >> 31 == 0 { bits | 1 << 31 } else { !bits })

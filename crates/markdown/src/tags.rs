@@ -2,9 +2,9 @@
 //!
 //! The rules are zk's (`reference/notebook.md`, section 2.2).
 
-use crate::sorted::SortedSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use saddlebag_collections::SortedSet;
 
 /// Up to how many names the list itself is searched.
 const FEW: usize = 16;

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
 use super::frontmatter::Value;
-use crate::sorted::SortedMap;
+use saddlebag_collections::SortedMap;
 
 /// The most bytes that are read, and the most that aliases copy.
 const MAX_BYTES: usize = 256 * 1024;

@@ -13,7 +13,7 @@ use memchr::memmem;
 
 use super::frontmatter::{Frontmatter, Value};
 use super::note::{Link, LinkKind};
-use crate::sorted::SortedSet;
+use saddlebag_collections::SortedSet;
 
 /// How many pairs of brackets are looked at: each may cost as much as its line is long.
 const MAX_BRACKETS: usize = 1_000;

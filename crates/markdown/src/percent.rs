@@ -1,4 +1,4 @@
-//! Percent-encoding: `%20` and its like.
+//! Percent-encoding, as in the target of a Markdown link: `%20` for a space.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -8,7 +8,16 @@ use alloc::vec::Vec;
 use memchr::memchr;
 
 /// The text with `%XX` for each byte of the characters that are to be encoded.
-pub(crate) fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
+///
+/// ```
+/// use saddlebag_markdown::percent::{decode, encode};
+///
+/// let encoded = encode("käse plan.md", |c| c == ' ' || !c.is_ascii());
+/// assert_eq!(encoded, "k%C3%A4se%20plan.md");
+/// assert_eq!(decode(&encoded), "käse plan.md");
+/// ```
+#[must_use]
+pub fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for character in text.chars() {
         if is_encoded(character) {
@@ -23,8 +32,9 @@ pub(crate) fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
     encoded
 }
 
-/// The text with what is encoded resolved. Borrowed where nothing is, or where no UTF-8 would result.
-pub(crate) fn decode(text: &str) -> Cow<'_, str> {
+/// The text with each `%XX` resolved. It is borrowed if nothing is encoded, or if the result would not be UTF-8.
+#[must_use]
+pub fn decode(text: &str) -> Cow<'_, str> {
     if memchr(b'%', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }

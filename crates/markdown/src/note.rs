@@ -14,7 +14,7 @@ use super::inline::Found;
 use super::properties;
 use super::scanner::Blocks;
 use super::tags::{MAX_TAGS, Names};
-use crate::order;
+use saddlebag_collections::order;
 
 /// How many links of a note are known, and how many headings: the first ones.
 pub(super) const MAX_LINKS: usize = 65_536;
@@ -141,7 +141,8 @@ pub struct Link {
 
 impl FrontmatterProblem {
     /// Returns true if there are links in the note that nobody knows of.
-    pub(crate) fn leaves_out_links(&self) -> bool {
+    #[must_use]
+    pub fn leaves_out_links(&self) -> bool {
         self.message.starts_with(LINKS_LEFT_OUT)
     }
 }
