@@ -41,7 +41,6 @@ mod memory;
 #[doc(hidden)]
 pub mod mirror;
 pub mod notebook;
-pub mod protocol;
 mod request;
 pub mod search;
 pub mod store;
@@ -51,6 +50,7 @@ pub mod trust;
 use saddlebag_collections::{order, sorted};
 pub use saddlebag_markdown as document;
 use saddlebag_markdown::percent;
+pub use saddlebag_protocol as protocol;
 
 pub use engine::Limits;
 pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};

@@ -10,8 +10,16 @@ const NO_STD_TARGET: &str = "wasm32v1-none";
 
 /// The packages that the component is made of: they do without the standard library, and their unit tests are a step
 /// of their own.
-const COMPONENT: [&str; 6] =
-    ["--package", "saddlebag", "--package", "saddlebag-collections", "--package", "saddlebag-markdown"];
+const COMPONENT: [&str; 8] = [
+    "--package",
+    "saddlebag",
+    "--package",
+    "saddlebag-collections",
+    "--package",
+    "saddlebag-markdown",
+    "--package",
+    "saddlebag-protocol",
+];
 
 /// The other packages with tests.
 const PACKAGES: [&str; 10] = [

@@ -3,8 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::ContextKey;
-use crate::store::RelPath;
+use super::{ContextKey, RelPath};
 
 /// Identifies the bytes of a file: it changes whenever they change.
 ///
@@ -268,7 +267,7 @@ pub enum FsError {
     /// The path, or a folder on the way, is a symbolic link.
     #[error("refused: the path goes through a symbolic link")]
     SymbolicLink,
-    /// The path is a directory. The text is the operating system's, as zerostack shows it.
+    /// The path is a directory. The text is that of POSIX systems.
     #[error("Is a directory (os error 21)")]
     IsDirectory,
     /// A folder on the way is a file.

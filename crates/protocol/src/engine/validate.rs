@@ -4,8 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Limits;
-use crate::protocol::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, ReadOutcome};
-use crate::store::RelPath;
+use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, ReadOutcome, RelPath};
 
 /// `Err` says how the outcome does not fit.
 pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {

@@ -8,12 +8,12 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-use crate::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RenameOutcome, Version,
-    WriteOutcome,
+use saddlebag_collections::SortedMap;
+
+use crate::{
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveOutcome,
+    RenameOutcome, Version, WriteOutcome,
 };
-use crate::sorted::SortedMap;
-use crate::store::RelPath;
 
 /// Numbers the operations of one command, in the order in which it asked for them.
 pub(super) type Slot = u32;
@@ -50,14 +50,19 @@ impl Mailbox {
 /// The file system as a command sees it: awaiting a method asks the host for an operation.
 ///
 /// Operations that are awaited together must commute, as the host may perform them in any order.
-#[derive(Clone, Default)]
-pub(crate) struct Fs {
+#[derive(Clone)]
+pub struct Fs {
     pub(super) mailbox: Arc<AtomicRefCell<Mailbox>>,
 }
 
 impl Fs {
+    /// With a mailbox of its own: only the engine makes one, for each command.
+    pub(super) fn new() -> Self {
+        Self { mailbox: Arc::default() }
+    }
+
     /// Up to `max_bytes` of the file from `offset` on.
-    pub(crate) fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
+    pub fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
         self.submit(FsOp::Read { path: path.clone(), offset, max_bytes, unless: None }, |outcome| match outcome {
             FsOutcome::Read(read) => Some(read),
             _ => None,
@@ -65,12 +70,7 @@ impl Fs {
     }
 
     /// The whole file, unless it still has the version.
-    pub(crate) fn read_unless(
-        &self,
-        path: &RelPath,
-        max_bytes: u32,
-        unless: Option<Version>,
-    ) -> Operation<ReadOutcome> {
+    pub fn read_unless(&self, path: &RelPath, max_bytes: u32, unless: Option<Version>) -> Operation<ReadOutcome> {
         self.submit(FsOp::Read { path: path.clone(), offset: 0, max_bytes, unless }, |outcome| match outcome {
             FsOutcome::Read(read) => Some(read),
             _ => None,
@@ -78,12 +78,7 @@ impl Fs {
     }
 
     /// Replaces the file.
-    pub(super) fn write(
-        &self,
-        path: &RelPath,
-        content: Vec<u8>,
-        precondition: Precondition,
-    ) -> Operation<WriteOutcome> {
+    pub fn write(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<WriteOutcome> {
         self.submit(FsOp::Write { path: path.clone(), content, precondition }, |outcome| match outcome {
             FsOutcome::Write(write) => Some(write),
             _ => None,
@@ -91,12 +86,7 @@ impl Fs {
     }
 
     /// Adds to the file, on a line of its own.
-    pub(super) fn append(
-        &self,
-        path: &RelPath,
-        content: Vec<u8>,
-        precondition: Precondition,
-    ) -> Operation<AppendOutcome> {
+    pub fn append(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<AppendOutcome> {
         let op = FsOp::Append { path: path.clone(), content, newline_first: true, precondition };
         self.submit(op, |outcome| match outcome {
             FsOutcome::Append(append) => Some(append),
@@ -105,7 +95,7 @@ impl Fs {
     }
 
     /// One page of a folder.
-    pub(crate) fn list(
+    pub fn list(
         &self,
         folder: Option<&RelPath>,
         after: Option<RelPath>,
@@ -119,16 +109,16 @@ impl Fs {
         })
     }
 
-    /// Removes the file.
-    pub(super) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
+    /// Removes the file. The answer is false if the precondition does not hold.
+    pub fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
         self.submit(FsOp::Remove { path: path.clone(), precondition }, |outcome| match outcome {
-            FsOutcome::Remove(removed) => Some(removed == crate::protocol::RemoveOutcome::Done),
+            FsOutcome::Remove(removed) => Some(removed == RemoveOutcome::Done),
             _ => None,
         })
     }
 
     /// Moves the file to a free name.
-    pub(super) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
+    pub fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
         let op = FsOp::Rename { from: from.clone(), to: to.clone(), precondition: Precondition::Any };
         self.submit(op, |outcome| match outcome {
             FsOutcome::Rename(renamed) => Some(renamed),
@@ -137,7 +127,7 @@ impl Fs {
     }
 
     /// Makes the folder and those above it.
-    pub(crate) fn make_directory(&self, path: &RelPath) -> Operation<()> {
+    pub fn make_directory(&self, path: &RelPath) -> Operation<()> {
         self.submit(FsOp::MakeDirectory { path: path.clone() }, |outcome| match outcome {
             FsOutcome::MakeDirectory => Some(()),
             _ => None,
@@ -149,8 +139,9 @@ impl Fs {
     }
 }
 
-/// An operation under way. Completes when the host has answered it.
-pub(crate) struct Operation<T> {
+/// An operation under way. It is requested when it is first polled, and completes when the host has answered it.
+#[must_use = "an operation is requested when it is awaited"]
+pub struct Operation<T> {
     mailbox: Arc<AtomicRefCell<Mailbox>>,
     state: State,
     pick: fn(FsOutcome) -> Option<T>,
@@ -193,7 +184,7 @@ struct Awaited<T> {
 
 /// Awaits operations together: they are requested at once and all of them are answered before it
 /// goes on. The answers are in the order of the operations.
-pub(crate) async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
+pub async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
     let mut waiting: Vec<Awaited<T>> =
         operations.into_iter().map(|operation| Awaited { operation, answer: None }).collect();
     core::future::poll_fn(|context| {

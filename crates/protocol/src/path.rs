@@ -16,12 +16,12 @@ pub const MAX_PATH_BYTES: usize = 4096;
 /// Both sides of the contract parse paths into it; neither trusts the other.
 ///
 /// ```
-/// use saddlebag::store::RelPath;
+/// use saddlebag_protocol::RelPath;
 ///
 /// let path = RelPath::parse("projects/api/notes/auth.md")?;
 /// assert_eq!(path.file_name(), "auth.md");
 /// assert!(RelPath::parse("../etc/passwd").is_err());
-/// # Ok::<(), saddlebag::store::PathError>(())
+/// # Ok::<(), saddlebag_protocol::PathError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(String);

@@ -3,8 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::FsError;
-use crate::store::{NameError, RelPath};
+use super::{FsError, RelPath};
 
 /// A command that was refused or that failed. What it would have changed is unchanged.
 ///
@@ -14,7 +13,7 @@ use crate::store::{NameError, RelPath};
 pub struct Error {
     /// For programs.
     pub code: ErrorCode,
-    /// For people: lower case, no trailing dot, except where the text is zerostack's.
+    /// For people: lower case, no trailing dot, except where the text is another program's.
     pub message: String,
     /// The way out; empty where there is none.
     pub help: String,
@@ -42,15 +41,15 @@ pub enum ErrorCode {
     Contention,
     /// The host could not perform an operation.
     Storage,
-    /// `UZ-MEM-001`: the entries of another agent of the workspace.
+    /// The entries of another agent of the workspace.
     ScopeDenied,
-    /// `UZ-MEM-002`: a scope that is not there, as far as this one may know.
+    /// No such agent or workspace is visible to the caller.
     ScopeNotFound,
-    /// `UZ-MEM-003`: the host could not perform an operation on entries.
+    /// The host could not perform an operation on entries.
     MemoryUnavailable,
-    /// `UZ-MEM-004`: no entry has the key.
+    /// No entry has the key.
     EntryNotFound,
-    /// `UZ-RUN-005`: a newer run has begun.
+    /// A newer run has begun.
     StaleFence,
     /// A text has a secret in it.
     Secret,
@@ -64,12 +63,14 @@ pub enum ErrorCode {
 
 impl Error {
     /// An error with a way out.
-    pub(crate) fn new(code: ErrorCode, message: impl Into<String>, help: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: help.into() }
     }
 
     /// The host's answer to an operation on `path`.
-    pub(crate) fn storage(path: Option<&RelPath>, error: &FsError) -> Self {
+    #[must_use]
+    pub fn storage(path: Option<&RelPath>, error: &FsError) -> Self {
         let place = path.map_or("the root of the store", RelPath::as_str);
         let help = match error {
             FsError::SymbolicLink => "replace the link by the file itself; links below the root are never followed",
@@ -94,26 +95,30 @@ impl Error {
         self
     }
 
-    /// A file that does not exist, in the operating system's words as zerostack shows them.
-    pub(crate) fn not_found(path: &RelPath) -> Self {
+    /// A file that does not exist, in the words of POSIX systems.
+    #[must_use]
+    pub fn not_found(path: &RelPath) -> Self {
         let help = format!("there is no {path}; `list` shows what there is");
         Self::new(ErrorCode::NotFound, "No such file or directory (os error 2)", help)
     }
 
     /// A file that is not UTF-8 where text is needed.
-    pub(crate) fn not_text(path: &RelPath) -> Self {
+    #[must_use]
+    pub fn not_text(path: &RelPath) -> Self {
         let help = "convert it to UTF-8; appending keeps its bytes as they are";
         Self::new(ErrorCode::NotText, format!("{path}: not UTF-8 text"), help)
     }
 
     /// A file that is larger than the command can take in whole.
-    pub(crate) fn file_too_large(path: &RelPath, size: u64, limit: u64) -> Self {
+    #[must_use]
+    pub fn file_too_large(path: &RelPath, size: u64, limit: u64) -> Self {
         let message = format!("{path}: {size} bytes, the limit for this command is {limit}");
         Self::new(ErrorCode::TooLarge, message, "split the file; `read` with an offset shows any part of it")
     }
 
     /// An argument out of its range, or a word that is not known.
-    pub(crate) fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message, help)
     }
 }
@@ -129,11 +134,4 @@ pub fn after_changes(help: &str) -> String {
         help = help.replace(claim, "what was done before stays");
     }
     help
-}
-
-impl From<NameError> for Error {
-    fn from(error: NameError) -> Self {
-        let help = "a name is letters, digits, spaces, `-`, `_` or any other script; `.md` may follow it";
-        Self::new(ErrorCode::InvalidName, format!("{error}"), help)
-    }
 }
