@@ -6,7 +6,7 @@ use super::Field;
 use super::plan::Plan;
 use super::postings::{Posting, Postings};
 use super::query::{Joining, Node, Query};
-use crate::order;
+use saddlebag_collections::order;
 
 /// How many postings lie between two places that are remembered.
 const STRIDE: usize = 64;

@@ -17,7 +17,7 @@ use super::plan::{Concept, Plan};
 use super::postings::Posting;
 use super::query::Query;
 use super::{FIELDS, Field, FieldSet};
-use crate::order;
+use saddlebag_collections::order;
 
 /// How soon more occurrences add little.
 const K1: f32 = 1.2;
@@ -32,57 +32,62 @@ const MIN_CANDIDATES: usize = 64;
 
 /// What orders documents of equal score: the newer one first, then by path. Neither says how the index came
 /// to be.
-pub(crate) type Tie<'a> = (Reverse<u64>, &'a str);
+pub type Tie<'a> = (Reverse<u64>, &'a str);
 
 /// The documents that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Ranking {
+pub struct Ranking {
     /// Best first.
-    pub(crate) hits: Vec<Ranked>,
+    pub hits: Vec<Ranked>,
     /// How many match in all.
-    pub(crate) total: u32,
+    pub total: u32,
     /// Whether nothing matched as the query asks for it, so that its phrases were taken as words and what
     /// it requires as wishes.
-    pub(crate) is_relaxed: bool,
+    pub is_relaxed: bool,
 }
 
 /// A document that matches, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ranked {
-    pub(crate) doc: u32,
+pub struct Ranked {
+    /// The number of the document.
+    pub doc: u32,
     /// The sum of the parts and the bonuses, multiplied with the document's weight.
-    pub(crate) score: f32,
+    pub score: f32,
     /// The words that it has, as the query has them; stop words are not named.
-    pub(crate) terms: Vec<String>,
+    pub terms: Vec<String>,
     /// Where it has them.
-    pub(crate) fields: FieldSet,
-    pub(crate) parts: Vec<ScorePart>,
+    pub fields: FieldSet,
+    /// What each word in each field adds.
+    pub parts: Vec<ScorePart>,
     /// For the share of the query that it has.
-    pub(crate) coverage: f32,
+    pub coverage: f32,
     /// For words that stand side by side as in the query.
-    pub(crate) phrase: f32,
+    pub phrase: f32,
     /// For words that stand close together.
-    pub(crate) proximity: f32,
+    pub proximity: f32,
     /// What the caller gives the document.
-    pub(crate) weight: f32,
+    pub weight: f32,
 }
 
 /// What one word in one field adds to a score.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ScorePart {
+pub struct ScorePart {
     /// As the query has it.
-    pub(crate) term: String,
-    pub(crate) field: Field,
+    pub term: String,
+    /// The field that has the word.
+    pub field: Field,
     /// How often the field has it, in any form.
-    pub(crate) tf: u32,
-    pub(crate) idf: f32,
-    pub(crate) amount: f32,
+    pub tf: u32,
+    /// The weight of the word: rarer ones have more.
+    pub idf: f32,
+    /// The amount that is added.
+    pub amount: f32,
 }
 
 impl RankedIndex {
     /// The best `limit` documents that match and that `accept` takes. Each score is multiplied with what
     /// `weight` gives the document. Of equal scores the first is the one that `tie` puts first.
-    pub(crate) fn search<'a>(
+    pub fn search<'a>(
         &self,
         query: &Query,
         limit: usize,

@@ -4,9 +4,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::files::{DocId, Files, Rank};
-use super::index::{LiteralIndex, Occurrence};
-use crate::order;
+use saddlebag_collections::order;
+
+use super::index::{LiteralIndex, Occurrence, Rank, TextId, Texts};
 
 /// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,19 +32,18 @@ impl Terms {
     }
 }
 
-/// The files that match a query, best first.
-pub(super) struct Matches {
+/// The texts that match a query, best first.
+pub struct Matches {
     /// For each term the number of lines that have it.
-    pub(super) counts: Vec<u32>,
+    pub counts: Vec<u32>,
     ranked: Vec<Ranked>,
     occurrences: Vec<Occurrence>,
-    named: Vec<(DocId, usize)>,
+    named: Vec<(TextId, usize)>,
 }
 
-/// A file that matches, as far as ranking needs to know.
+/// A text that matches, as far as ranking needs to know.
 struct Ranked {
-    doc: DocId,
-    order: u32,
+    text: TextId,
     rank: Rank,
     terms: u32,
     lines: u32,
@@ -52,23 +51,32 @@ struct Ranked {
     evidence: Range<usize>,
 }
 
-/// A file that matches.
+/// A text that matches.
 #[derive(Clone, Debug)]
-pub(super) struct Match {
-    pub(super) doc: DocId,
+pub struct Match {
+    /// The text.
+    pub text: TextId,
     /// Which terms, by their place in the query.
-    pub(super) terms: Vec<usize>,
+    pub terms: Vec<usize>,
     /// The lines that match any term, ascending, counted from 0; none if only the name matches.
-    pub(super) lines: Vec<u32>,
+    pub lines: Vec<u32>,
 }
 
 impl Matches {
-    pub(super) fn len(&self) -> usize {
+    /// How many texts match.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.ranked.len()
     }
 
+    /// Returns true if no text matches.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ranked.is_empty()
+    }
+
     /// The matches from a place in the ranking on.
-    pub(super) fn from(&self, offset: usize) -> impl ExactSizeIterator<Item = Match> {
+    pub fn from(&self, offset: usize) -> impl ExactSizeIterator<Item = Match> {
         self.ranked.get(offset..).unwrap_or_default().iter().map(|ranked| self.detail(ranked))
     }
 
@@ -80,7 +88,7 @@ impl Matches {
             let occurrences = self.occurrences.get(ranked.evidence.clone()).unwrap_or_default();
             (occurrences.iter().map(|o| o.term).collect(), occurrences.iter().map(|o| o.place.line).collect())
         };
-        Match { doc: ranked.doc, terms: each_once(terms), lines: each_once(lines) }
+        Match { text: ranked.text, terms: each_once(terms), lines: each_once(lines) }
     }
 }
 
@@ -91,66 +99,67 @@ fn each_once<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     items
 }
 
-/// Finds and ranks: long-term memory first, then by the number of terms, content before name, matching
-/// lines, newer logs, path.
-pub(super) fn find(index: &mut LiteralIndex, files: &Files, terms: &Terms) -> Matches {
+/// Finds and ranks: what [comes first](Rank::comes_first), then by the number of terms, text before name, matching
+/// lines, [day](Rank::day), [order](Rank::order).
+pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matches {
     let folded = index.fold_terms(terms.as_slice());
-    let occurrences = index.occurrences(files, &folded);
+    let occurrences = index.occurrences(texts, &folded);
     let mut counts = alloc::vec![0_u32; folded.len()];
     let mut ranked = Vec::new();
     let mut seen = SeenTerms::new(folded.len());
     let mut start = 0;
-    for same_doc in occurrences.chunk_by(|a, b| a.place.doc == b.place.doc) {
+    for same_text in occurrences.chunk_by(|a, b| a.place.text == b.place.text) {
         let mut lines = 0;
         let mut last_line = None;
         let mut terms = 0;
-        for Occurrence { place, term } in same_doc {
+        for Occurrence { place, term } in same_text {
             if let Some(count) = counts.get_mut(*term) {
                 *count += 1;
             }
             lines += u32::from(last_line.replace(place.line) != Some(place.line));
-            terms += u32::from(seen.is_new(*term, place.doc));
+            terms += u32::from(seen.is_new(*term, place.text));
         }
-        let evidence = start..start + same_doc.len();
+        let evidence = start..start + same_text.len();
         start = evidence.end;
-        ranked.extend(same_doc.first().and_then(|first| rank(files, first.place.doc, terms, lines, evidence)));
+        ranked.extend(same_text.first().and_then(|first| rank(texts, first.place.text, terms, lines, evidence)));
     }
-    // A name adds nothing to a file that has a term in its text.
-    let has_text = |doc: &DocId| occurrences.binary_search_by_key(doc, |found| found.place.doc).is_ok();
-    let mut named: Vec<(DocId, usize)> = Vec::new();
+    // A name adds nothing to one that has a term in its text.
+    let has_text = |text: &TextId| occurrences.binary_search_by_key(text, |found| found.place.text).is_ok();
+    let mut named: Vec<(TextId, usize)> = Vec::new();
     for (number, term) in folded.iter().enumerate() {
-        named.extend(index.named(term).into_iter().filter(|doc| !has_text(doc)).map(|doc| (doc, number)));
+        named.extend(index.named(term).into_iter().filter(|text| !has_text(text)).map(|text| (text, number)));
     }
     order::sort_slice(&mut named, Ord::cmp);
     let mut start = 0;
-    for same_doc in named.chunk_by(|a, b| a.0 == b.0) {
-        let evidence = start..start + same_doc.len();
+    for same_text in named.chunk_by(|a, b| a.0 == b.0) {
+        let evidence = start..start + same_text.len();
         start = evidence.end;
-        let terms = u32::try_from(same_doc.len()).unwrap_or(u32::MAX);
-        ranked.extend(same_doc.first().and_then(|(doc, _)| rank(files, *doc, terms, 0, evidence)));
+        let terms = u32::try_from(same_text.len()).unwrap_or(u32::MAX);
+        ranked.extend(same_text.first().and_then(|(text, _)| rank(texts, *text, terms, 0, evidence)));
     }
     order::sort_slice(&mut ranked, |a, b| {
-        let better_first = |r: &Ranked| (r.rank.is_long_term, r.terms, r.lines > 0, r.lines, r.rank.date);
-        better_first(b).cmp(&better_first(a)).then(a.order.cmp(&b.order))
+        let better_first = |r: &Ranked| (r.rank.comes_first, r.terms, r.lines > 0, r.lines, r.rank.day);
+        better_first(b).cmp(&better_first(a)).then(a.rank.order.cmp(&b.rank.order))
     });
     Matches { counts, ranked, occurrences, named }
 }
 
-fn rank(files: &Files, doc: DocId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
-    let document = files.doc(doc)?;
-    Some(Ranked { doc, order: document.order, rank: document.rank.clone(), terms, lines, evidence })
+/// `None` if the text is gone.
+fn rank(texts: &impl Texts, text: TextId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
+    texts.text(text)?;
+    Some(Ranked { text, rank: texts.rank(text), terms, lines, evidence })
 }
 
-/// Tells the terms of one file apart, file after file.
-struct SeenTerms(Vec<Option<DocId>>);
+/// Tells the terms of one text apart, text after text.
+struct SeenTerms(Vec<Option<TextId>>);
 
 impl SeenTerms {
     fn new(terms: usize) -> Self {
         Self(alloc::vec![None; terms])
     }
 
-    fn is_new(&mut self, term: usize, doc: DocId) -> bool {
-        self.0.get_mut(term).is_some_and(|last| last.replace(doc) != Some(doc))
+    fn is_new(&mut self, term: usize, text: TextId) -> bool {
+        self.0.get_mut(term).is_some_and(|last| last.replace(text) != Some(text))
     }
 }
 

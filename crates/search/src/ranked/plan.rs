@@ -7,8 +7,8 @@ use super::Field;
 use super::index::{Form, RankedIndex};
 use super::query::{Node, Query};
 use super::score::idf;
-use crate::order;
-use crate::sorted::SortedMap;
+use saddlebag_collections::SortedMap;
+use saddlebag_collections::order;
 
 /// What another form of the same stem counts, against the word itself.
 const OTHER_FORM: f32 = 0.6;

@@ -19,32 +19,37 @@ mod stem;
 mod tests;
 mod tokens;
 
-pub(crate) use index::{Fields, RankedIndex};
-pub(crate) use passage::Passages;
-pub(crate) use query::{Joining, Query};
-pub(crate) use score::{Ranked, Ranking, Tie};
+pub use index::{Fields, RankedIndex};
+pub use passage::{Passage, Passages};
+pub use query::{EmptyQuery, Joining, Query};
+pub use score::{Ranked, Ranking, ScorePart, Tie};
 
 /// How many fields a note has.
-pub(crate) const FIELDS: usize = 6;
+pub const FIELDS: usize = 6;
 
 /// A part of a note that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Field {
+pub enum Field {
+    /// What it is called.
     Title,
+    /// What else it is called.
     Aliases,
+    /// The headings in its text.
     Headings,
+    /// Its tags.
     Tags,
+    /// Where it is.
     Path,
+    /// Its text.
     Body,
 }
 
 impl Field {
     /// In the order of their positions.
-    pub(crate) const ALL: [Self; FIELDS] =
-        [Self::Title, Self::Aliases, Self::Headings, Self::Tags, Self::Path, Self::Body];
+    pub const ALL: [Self; FIELDS] = [Self::Title, Self::Aliases, Self::Headings, Self::Tags, Self::Path, Self::Body];
 
     /// As it is shown.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Title => "title",
             Self::Aliases => "aliases",
@@ -56,7 +61,7 @@ impl Field {
     }
 
     /// The field that `name:` stands for in a query.
-    pub(crate) fn of_filter(name: &str) -> Option<Self> {
+    pub fn of_filter(name: &str) -> Option<Self> {
         match name {
             "title" => Some(Self::Title),
             "alias" | "aliases" => Some(Self::Aliases),
@@ -71,19 +76,22 @@ impl Field {
 
 /// Several fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FieldSet(u8);
+pub struct FieldSet(u8);
 
 impl FieldSet {
-    pub(crate) fn insert(&mut self, field: Field) {
+    /// Puts a field in.
+    pub fn insert(&mut self, field: Field) {
         self.0 |= 1 << field as u8;
     }
 
-    pub(crate) fn contains(self, field: Field) -> bool {
+    /// Returns true if the field is among them.
+    #[must_use]
+    pub fn contains(self, field: Field) -> bool {
         self.0 & 1 << field as u8 != 0
     }
 
     /// The fields, in their order.
-    pub(crate) fn iter(self) -> impl Iterator<Item = Field> {
+    pub fn iter(self) -> impl Iterator<Item = Field> {
         Field::ALL.into_iter().filter(move |&field| self.contains(field))
     }
 }

@@ -16,28 +16,27 @@ use super::index::{RankedIndex, pieces};
 use super::plan::Plan;
 use super::query::Query;
 use super::tokens::{TokenKind, Tokens};
-use crate::document::Note;
 
 /// From how many bytes on a block of several lines is split into its entries.
 const LONG_BLOCK: usize = 480;
 
 /// A part of a note.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Passage {
+pub struct Passage {
     /// Its bytes.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// Its first and last line, counted from 1.
-    pub(crate) lines: (u32, u32),
+    pub lines: (u32, u32),
     /// What its best block says about the query; 0 if it has no word of it.
-    pub(crate) score: f32,
+    pub score: f32,
     /// The words of the query that it has, as the query has them.
-    pub(crate) terms: Vec<String>,
+    pub terms: Vec<String>,
     /// Where it has them: bytes of the note, ascending, apart.
-    pub(crate) highlights: Vec<Range<usize>>,
+    pub highlights: Vec<Range<usize>>,
 }
 
 /// Finds passages for one query, note after note.
-pub(crate) struct Passages {
+pub struct Passages {
     /// For each term that counts: what in the query it stands for, and how much it says.
     terms: HashMap<Box<[u8]>, (usize, f32)>,
     /// What the query asks for, as it has it, and whether it says little.
@@ -62,7 +61,7 @@ struct Block {
 
 impl Passages {
     /// The words of a query with all forms that the index has of them.
-    pub(crate) fn new(index: &RankedIndex, query: &Query) -> Self {
+    pub fn new(index: &RankedIndex, query: &Query) -> Self {
         let plan = Plan::new(index, query);
         let mut terms = HashMap::new();
         let mut asked = Vec::new();
@@ -82,12 +81,21 @@ impl Passages {
 
     /// The best passage of a note, of `max_bytes` at most; its beginning if it has no word of the query.
     /// `None` if it has no text.
-    pub(crate) fn best(&mut self, text: &str, note: &Note, max_bytes: usize) -> Option<Passage> {
-        let body = note.body.start.min(text.len())..note.body.end.min(text.len());
+    ///
+    /// `body` is the part of the text that is searched, all of it if that part is blank. `headings` are the places of
+    /// the headings in the text, in their order.
+    pub fn best(
+        &mut self,
+        text: &str,
+        body: Range<usize>,
+        headings: &mut dyn Iterator<Item = Range<usize>>,
+        max_bytes: usize,
+    ) -> Option<Passage> {
+        let body = body.start.min(text.len())..body.end.min(text.len());
         let body =
             if text.get(body.clone()).is_some_and(|body| !body.trim().is_empty()) { body } else { 0..text.len() };
         let hits = self.hits(text, &body);
-        let mut blocks = blocks(text, &body, note);
+        let mut blocks = blocks(text, &body, headings);
         self.score(&mut blocks, &hits);
         let (best, score) = best_block(&blocks)?;
         let range = fit(text, widen(&blocks, best, max_bytes), &hits, max_bytes);
@@ -228,8 +236,8 @@ fn fit(text: &str, range: Range<usize>, hits: &[Hit], max_bytes: usize) -> Range
 }
 
 /// Splits the body into blocks, in order; together they have every line that is not blank.
-fn blocks(text: &str, body: &Range<usize>, note: &Note) -> Vec<Block> {
-    let mut headings = note.headings.iter().map(|heading| heading.span.clone()).peekable();
+fn blocks(text: &str, body: &Range<usize>, headings: &mut dyn Iterator<Item = Range<usize>>) -> Vec<Block> {
+    let mut headings = headings.peekable();
     let mut blocks: Vec<Block> = Vec::new();
     let mut paragraph: Vec<Range<usize>> = Vec::new();
     let mut section = 0;
@@ -294,7 +302,6 @@ mod tests {
 
     use super::super::{Fields, Joining};
     use super::*;
-    use crate::document::Heading;
     use proptest::prelude::*;
 
     /// The note, with its headings as the parser would find them, and its best passage.
@@ -303,20 +310,20 @@ mod tests {
         index.insert(0, &Fields { body: text, ..Fields::default() });
         index.insert(1, &Fields { body: "something else", ..Fields::default() });
         let query = Query::parse(query, Joining::Any).unwrap();
-        Passages::new(&index, &query).best(text, &note(text), max_bytes)
+        Passages::new(&index, &query).best(text, 0..text.len(), &mut headings(text).into_iter(), max_bytes)
     }
 
-    fn note(text: &str) -> Note {
-        let mut note = Note { body: 0..text.len(), ..Note::default() };
+    fn headings(text: &str) -> Vec<Range<usize>> {
+        let mut headings = Vec::new();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             let span = start..start + line.trim_end().len();
             start += line.len();
-            if let Some(title) = line.strip_prefix("# ") {
-                note.headings.push(Heading { level: 1, text: title.trim().into(), content: span.clone(), span });
+            if line.starts_with("# ") {
+                headings.push(span);
             }
         }
-        note
+        headings
     }
 
     const NOTE: &str = "# Database\n\nPostgres listens on port 5432.\n\nIt is fast.\n\n# Deploy\n\n\

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use super::postings::Postings;
 use super::stem;
-use crate::order;
+use saddlebag_collections::order;
 
 /// "SBR1".
 const MAGIC: u32 = u32::from_le_bytes(*b"SBR1");

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use super::Field;
 use super::tokens::{TokenKind, Tokens};
-use crate::sorted::SortedMap;
+use saddlebag_collections::SortedMap;
 
 /// How many different words of a query count; a whole message may be asked for.
 const MAX_WORDS: usize = 400;
@@ -31,7 +31,7 @@ const MAX_BYTES: usize = 64 << 10;
 
 /// What words side by side mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joining {
+pub enum Joining {
     /// Any of them, the more the better.
     Any,
     /// Each of them.
@@ -41,11 +41,11 @@ pub(crate) enum Joining {
 /// The query has nothing but white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the query is empty")]
-pub(crate) struct EmptyQuery;
+pub struct EmptyQuery;
 
 /// A query, parsed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Query {
+pub struct Query {
     pub(super) words: Vec<Word>,
     pub(super) units: Vec<Unit>,
     pub(super) root: Node,
@@ -108,7 +108,7 @@ impl Node {
 
 impl Query {
     /// Parses a query.
-    pub(crate) fn parse(text: &str, joining: Joining) -> Result<Self, EmptyQuery> {
+    pub fn parse(text: &str, joining: Joining) -> Result<Self, EmptyQuery> {
         if text.trim().is_empty() {
             return Err(EmptyQuery);
         }

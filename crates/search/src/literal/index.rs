@@ -1,11 +1,11 @@
-//! [`LiteralIndex`]: which lines of which files hold a word that contains a term.
+//! [`LiteralIndex`]: which lines of which texts hold a word that contains a term.
 //!
 //! A term has no white space in it, so wherever it occurs, it lies within one word of one line.
 //! The index therefore keeps every distinct word once, folded, in one buffer, and for each word the
 //! lines that have it. A search scans the buffer of words, not the text: it gives exactly the lines
-//! that scanning every file gives, in time that grows with the vocabulary and the matches.
+//! that scanning every text gives, in time that grows with the vocabulary and the matches.
 //!
-//! Indexing costs more than one scan. So the first search scans the text of every file, and only when
+//! Indexing costs more than one scan. So the first search scans every text, and only when
 //! there is a second are the words indexed; later ones scan nothing but what changed since.
 
 use alloc::string::String;
@@ -15,94 +15,129 @@ use core::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use memchr::memmem;
 
-use super::files::{DocId, Files};
 use super::fold::Folder;
-use crate::store::NOTE_SUFFIX;
+
+/// Numbers texts. Numbers only grow, and a changed text gets a new one.
+pub type TextId = u32;
+
+/// The texts that are searched. The caller keeps them; an index is asked about the same ones each time.
+pub trait Texts {
+    /// The number that the next text gets.
+    fn next_id(&self) -> TextId;
+
+    /// The text with this number; `None` if it is gone.
+    fn text(&self, id: TextId) -> Option<&str>;
+
+    /// Returns true if searches cover the text with this number.
+    fn is_searched(&self, id: TextId) -> bool;
+
+    /// What ranks a text beside the terms that it has.
+    fn rank(&self, id: TextId) -> Rank;
+}
+
+/// What ranks a text beside the terms that it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rank {
+    /// It comes before every text without this, whatever they have.
+    pub comes_first: bool,
+    /// The day that it is about, as a number that is greater for later days. Of texts with as many matching lines the
+    /// later comes first.
+    pub day: Option<u32>,
+    /// Where it stands among all texts. It decides between texts that are equal otherwise.
+    pub order: u32,
+}
 
 /// Where a term occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    pub(super) doc: DocId,
+    pub(super) text: TextId,
     /// Counted from 0.
     pub(super) line: u32,
 }
 
-/// An index of the words of [`Files`].
+/// An index of the names and words of [`Texts`].
 #[derive(Debug, Default)]
-pub(super) struct LiteralIndex {
-    /// Files with a lower number are in `words`; the others are scanned.
-    indexed: DocId,
+pub struct LiteralIndex {
+    /// Texts with a lower number are in `words`; the others are scanned.
+    indexed: TextId,
     searches: u64,
     words: Words,
     folder: Folder,
     names: Names,
+    /// How long the extension is that every name has, in bytes.
+    suffix_bytes: usize,
 }
 
-/// The file names, folded, in one buffer, sorted by path.
+/// The names, folded, in one buffer.
 #[derive(Debug, Default)]
 struct Names {
-    buffer: Vec<u8>,
+    buffer: String,
     /// Where each name starts, and whose it is.
-    starts: Vec<(u32, DocId)>,
+    starts: Vec<(u32, TextId)>,
 }
 
 /// Dead text that is worth a rebuild, in bytes, whatever the size of the index.
 const MIN_DEAD_BYTES: u64 = 1 << 20;
 
 impl LiteralIndex {
-    /// The names changed: files came or went.
-    pub(super) fn unsettle(&mut self) {
+    /// An index of nothing. `suffix` is the extension that every name has.
+    #[must_use]
+    pub fn new(suffix: &str) -> Self {
+        Self { suffix_bytes: suffix.len(), ..Self::default() }
+    }
+
+    /// Drops the words if most of them belong to texts that are gone or changed. Returns true if so: what is dead is
+    /// counted from 0 again.
+    ///
+    /// `live_bytes` is the size of the texts, `dead_bytes` that of those which are gone.
+    pub fn pack(&mut self, live_bytes: u64, dead_bytes: u64) -> bool {
+        let is_due = dead_bytes >= MIN_DEAD_BYTES.max(live_bytes);
+        if is_due {
+            *self = Self { searches: self.searches, suffix_bytes: self.suffix_bytes, ..Self::default() };
+        }
+        is_due
+    }
+
+    /// Drops the names. They are put in again, all of them, after texts came or went.
+    pub fn forget_names(&mut self) {
         self.names = Names::default();
     }
 
-    /// Makes the index ready to be searched after files came and went.
-    pub(super) fn settle(&mut self, files: &mut Files) {
-        if files.dead_bytes() >= MIN_DEAD_BYTES.max(files.live_bytes()) {
-            // Most of what it holds belongs to files that are gone or changed.
-            *self = Self { searches: self.searches, ..Self::default() };
-            files.forget_dead();
-        }
-        if !self.names.starts.is_empty() {
-            return;
-        }
-        let mut folded = String::new();
-        let mut order = 0;
-        let ids: Vec<DocId> = files.by_path().map(|(_, id)| id).collect();
-        for id in ids {
-            let Some(doc) = files.doc_mut(id).filter(|doc| doc.is_journal) else { continue };
-            folded.clear();
-            self.folder.fold_into(doc.path.file_name(), &mut folded);
-            let start = u32::try_from(self.names.buffer.len()).unwrap_or(u32::MAX);
-            self.names.starts.push((start, id));
-            self.names.buffer.extend_from_slice(folded.as_bytes());
-            self.names.buffer.push(WORD_END);
-            doc.order = order;
-            order += 1;
-        }
+    /// Returns true if there are names.
+    #[must_use]
+    pub fn has_names(&self) -> bool {
+        !self.names.starts.is_empty()
     }
 
-    /// The files whose names contain the folded term. The extension that every file has says nothing
-    /// about it, so a match must begin before it: `md` names no file, `auth.md` does.
-    pub(super) fn named(&self, folded_term: &str) -> Vec<DocId> {
+    /// Puts the name of a text in. The names of all texts that searches cover are put in before a search.
+    pub fn add_name(&mut self, id: TextId, name: &str) {
+        let Names { buffer, starts } = &mut self.names;
+        starts.push((u32::try_from(buffer.len()).unwrap_or(u32::MAX), id));
+        self.folder.fold_into(name, buffer);
+        buffer.push(char::from(WORD_END));
+    }
+
+    /// The texts whose names contain the folded term. The extension that every name has says nothing about a text, so a match must begin before it: `md` names no file, `auth.md` does.
+    pub(super) fn named(&self, folded_term: &str) -> Vec<TextId> {
         let Names { buffer, starts } = &self.names;
-        let mut docs = Vec::new();
-        find_entries(buffer, folded_term, |at| {
+        let mut found = Vec::new();
+        find_entries(buffer.as_bytes(), folded_term, |at| {
             let entry = starts.partition_point(|&(start, _)| start as usize <= at).saturating_sub(1);
             let end = starts.get(entry + 1).map_or(buffer.len(), |&(next, _)| next as usize);
             match starts.get(entry) {
-                Some(&(_, doc)) if at + 1 + NOTE_SUFFIX.len() < end => docs.push(doc),
+                Some(&(_, text)) if at + 1 + self.suffix_bytes < end => found.push(text),
                 _ => {}
             }
             end
         });
-        docs
+        found
     }
 
-    /// Every line that contains one of the terms, once for each: sorted by file, line and the term's
+    /// Every line that contains one of the terms, once for each: sorted by text, line and the term's
     /// place in the query.
-    pub(super) fn occurrences(&mut self, files: &Files, folded_terms: &[String]) -> Vec<Occurrence> {
+    pub(super) fn occurrences(&mut self, texts: &impl Texts, folded_terms: &[String]) -> Vec<Occurrence> {
         if self.searches > 0 {
-            self.index_words(files);
+            self.index_words(texts);
         }
         self.searches += 1;
         let mut found = Vec::new();
@@ -111,7 +146,7 @@ impl LiteralIndex {
             let words = self.words.containing(folded);
             for &word in &words {
                 self.words.places(word, |place| {
-                    if files.doc(place.doc).is_some_and(|doc| doc.is_journal) {
+                    if texts.text(place.text).is_some() && texts.is_searched(place.text) {
                         found.push(Occurrence { place, term });
                     }
                 });
@@ -122,7 +157,7 @@ impl LiteralIndex {
                 of_term.sort_unstable();
             }
         }
-        self.scan(files, folded_terms, &mut found);
+        self.scan(texts, folded_terms, &mut found);
         if folded_terms.len() > 1 {
             found.sort_unstable();
         }
@@ -135,28 +170,30 @@ impl LiteralIndex {
         terms.iter().map(|term| self.folder.folded(term)).collect()
     }
 
-    /// Puts the words of files that came since into the index.
-    fn index_words(&mut self, files: &Files) {
+    /// Puts the words of texts that came since into the index.
+    fn index_words(&mut self, texts: &impl Texts) {
         let Self { words, folder, indexed, .. } = self;
-        for (doc, document) in files.since(*indexed) {
-            for (line, text) in document.text().lines().enumerate() {
-                let line = u32::try_from(line).unwrap_or(u32::MAX);
-                for word in text.split_whitespace() {
-                    words.add(folder, word, Place { doc, line });
+        for id in *indexed..texts.next_id() {
+            let Some(text) = texts.text(id) else { continue };
+            for (number, line) in text.lines().enumerate() {
+                let number = u32::try_from(number).unwrap_or(u32::MAX);
+                for word in line.split_whitespace() {
+                    words.add(folder, word, Place { text: id, line: number });
                 }
             }
         }
-        *indexed = files.next_id();
+        *indexed = texts.next_id();
     }
 
-    /// Finds the terms in the text of files whose words are not in the index.
-    fn scan(&mut self, files: &Files, folded_terms: &[String], found: &mut Vec<Occurrence>) {
+    /// Finds the terms in the texts whose words are not in the index.
+    fn scan(&mut self, texts: &impl Texts, folded_terms: &[String], found: &mut Vec<Occurrence>) {
         let finders: Vec<memmem::Finder<'_>> =
             folded_terms.iter().map(|term| memmem::Finder::new(term.as_bytes())).collect();
         let mut folded = String::new();
-        for (id, doc) in files.since(self.indexed).filter(|(_, doc)| doc.is_journal) {
+        for id in (self.indexed..texts.next_id()).filter(|&id| texts.is_searched(id)) {
+            let Some(text) = texts.text(id) else { continue };
             folded.clear();
-            self.folder.fold_into(doc.text(), &mut folded);
+            self.folder.fold_into(text, &mut folded);
             let text = folded.as_bytes();
             for (term, finder) in finders.iter().enumerate() {
                 let (mut from, mut line) = (0, 0);
@@ -165,7 +202,7 @@ impl LiteralIndex {
                 {
                     let passed = memchr::memchr_iter(LINE_END, rest.get(..at).unwrap_or_default()).count();
                     line += u32::try_from(passed).unwrap_or(u32::MAX);
-                    found.push(Occurrence { place: Place { doc: id, line }, term });
+                    found.push(Occurrence { place: Place { text: id, line }, term });
                     // The other occurrences on this line say nothing more.
                     let behind = rest.get(at..).unwrap_or_default();
                     let Some(end) = memchr::memchr(LINE_END, behind) else { break };
@@ -202,8 +239,8 @@ struct Words {
     scratch: String,
 }
 
-/// The lines of one word: LEB128 numbers, for each line the distance from the document before and,
-/// within one document, from the line before.
+/// The lines of one word: LEB128 numbers, for each line the distance from the text before and, within
+/// one text, from the line before.
 #[derive(Debug, Default)]
 struct Postings {
     bytes: Vec<u8>,
@@ -250,14 +287,14 @@ impl Words {
     fn places(&self, word: u32, mut visit: impl FnMut(Place)) {
         let Some(postings) = self.postings.get(word as usize) else { return };
         let mut bytes = postings.bytes.as_slice();
-        let mut place = Place { doc: 0, line: 0 };
+        let mut place = Place { text: 0, line: 0 };
         while !bytes.is_empty() {
-            let documents = read_number(&mut bytes);
+            let texts = read_number(&mut bytes);
             let lines = read_number(&mut bytes);
-            place = if documents == 0 {
-                Place { doc: place.doc, line: place.line.wrapping_add(lines) }
+            place = if texts == 0 {
+                Place { text: place.text, line: place.line.wrapping_add(lines) }
             } else {
-                Place { doc: place.doc.wrapping_add(documents), line: lines }
+                Place { text: place.text.wrapping_add(texts), line: lines }
             };
             visit(place);
         }
@@ -269,10 +306,10 @@ impl Postings {
         if self.last == Some(place) {
             return;
         }
-        let last = self.last.unwrap_or(Place { doc: 0, line: 0 });
-        let documents = place.doc - last.doc;
-        let lines = if documents == 0 { place.line - last.line } else { place.line };
-        write_number(&mut self.bytes, documents);
+        let last = self.last.unwrap_or(Place { text: 0, line: 0 });
+        let texts = place.text - last.text;
+        let lines = if texts == 0 { place.line - last.line } else { place.line };
+        write_number(&mut self.bytes, texts);
         write_number(&mut self.bytes, lines);
         self.last = Some(place);
     }
@@ -318,28 +355,60 @@ fn read_number(bytes: &mut &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Version;
-    use crate::search::files::Document;
-    use crate::store::RelPath;
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    /// Files and their index.
+    /// Texts, each with a name, and their index.
     #[derive(Default)]
-    struct Indexed(Files, LiteralIndex);
+    struct Indexed(Named, LiteralIndex);
 
-    impl Indexed {
-        fn insert(&mut self, path: &str, text: &str) {
-            let path = RelPath::parse(path).expect("valid");
-            let version = Version(text.len().to_string());
-            self.0.insert(Document::new(path, version, 0, Some(text.to_string())));
+    #[derive(Default)]
+    struct Named {
+        texts: Vec<Option<(String, String)>>,
+        dead_bytes: u64,
+    }
+
+    impl Named {
+        fn remove(&mut self, name: &str) {
+            for text in self.texts.iter_mut().filter(|text| text.as_ref().is_some_and(|text| text.0 == name)) {
+                self.dead_bytes += text.take().map_or(0, |(_, text)| text.len() as u64);
+            }
+        }
+
+        fn live_bytes(&self) -> u64 {
+            self.texts.iter().flatten().map(|(_, text)| text.len() as u64).sum()
         }
     }
 
-    fn index(files: &[(&str, &str)]) -> Indexed {
+    impl Texts for Named {
+        fn next_id(&self) -> TextId {
+            TextId::try_from(self.texts.len()).expect("few")
+        }
+
+        fn text(&self, id: TextId) -> Option<&str> {
+            self.texts.get(id as usize)?.as_ref().map(|(_, text)| text.as_str())
+        }
+
+        fn is_searched(&self, _: TextId) -> bool {
+            true
+        }
+
+        fn rank(&self, id: TextId) -> Rank {
+            Rank { order: id, ..Rank::default() }
+        }
+    }
+
+    impl Indexed {
+        fn insert(&mut self, name: &str, text: &str) {
+            self.0.remove(name);
+            self.0.texts.push(Some((name.to_string(), text.to_string())));
+        }
+    }
+
+    fn index(texts: &[(&str, &str)]) -> Indexed {
         let mut index = Indexed::default();
-        for (path, text) in files {
-            index.insert(path, text);
+        for (name, text) in texts {
+            index.insert(name, text);
         }
         index
     }
@@ -354,10 +423,11 @@ mod tests {
     }
 
     fn lines_once(index: &mut Indexed, term: &str) -> Vec<(String, u32)> {
-        let Indexed(files, index) = index;
+        let Indexed(named, index) = index;
         let terms = index.fold_terms(&[term.to_string()]);
-        let found = index.occurrences(files, &terms);
-        found.iter().filter_map(|o| Some((files.doc(o.place.doc)?.path.to_string(), o.place.line))).collect()
+        let found = index.occurrences(named, &terms);
+        let name = |id: TextId| Some(named.texts[id as usize].as_ref()?.0.clone());
+        found.iter().filter_map(|o| Some((name(o.place.text)?, o.place.line))).collect()
     }
 
     #[test]
@@ -373,8 +443,21 @@ mod tests {
         index.insert("a", "new");
         assert_eq!(lines(&mut index, "old"), [("b".to_string(), 0)]);
         assert_eq!(lines(&mut index, "new"), [("a".to_string(), 0)]);
-        index.0.remove(&RelPath::parse("b").expect("valid"));
+        index.0.remove("b");
         assert!(lines(&mut index, "old").is_empty());
+    }
+
+    #[test]
+    fn a_name_matches_before_its_extension() {
+        let mut index = LiteralIndex::new(".md");
+        index.add_name(3, "auth.md");
+        index.add_name(7, "Admd.md");
+        assert!(index.has_names());
+        assert_eq!(index.named("md"), [7]);
+        assert_eq!(index.named("a"), [3, 7]);
+        assert_eq!(index.named("h.m"), [3]);
+        index.forget_names();
+        assert_eq!(index.named("a"), [0; 0]);
     }
 
     #[test]
@@ -384,9 +467,11 @@ mod tests {
         for _ in 0..3 {
             index.insert("b", &big);
         }
-        let Indexed(files, literal) = &mut index;
-        literal.settle(files);
-        assert_eq!(files.dead_bytes(), 0);
+        lines(&mut index, "keep");
+        let Indexed(named, literal) = &mut index;
+        assert!(!literal.pack(named.live_bytes(), named.live_bytes() - 1));
+        assert!(literal.pack(named.live_bytes(), named.dead_bytes));
+        assert_eq!(literal.indexed, 0);
         assert_eq!(lines(&mut index, "keep"), [("a".to_string(), 0)]);
         assert_eq!(lines(&mut index, "ille").len(), 1);
     }

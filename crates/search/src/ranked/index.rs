@@ -17,7 +17,7 @@ use super::segment::{DOC_BYTES, MAX_TERM_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
 use super::{FIELDS, Field};
-use crate::order;
+use saddlebag_collections::order;
 
 /// How many positions lie between the texts of two fields, or two headings: more than a phrase bridges.
 const GAP: u32 = 32;
@@ -30,18 +30,24 @@ const MIN_RECENT_BYTES: usize = 64 << 10;
 
 /// The texts of a note.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) aliases: Vec<&'a str>,
-    pub(crate) headings: Vec<&'a str>,
-    pub(crate) tags: Vec<&'a str>,
-    pub(crate) path: &'a str,
-    pub(crate) body: &'a str,
+pub struct Fields<'a> {
+    /// See [`Field::Title`].
+    pub title: &'a str,
+    /// See [`Field::Aliases`].
+    pub aliases: Vec<&'a str>,
+    /// See [`Field::Headings`]. No phrase reaches from one into the next.
+    pub headings: Vec<&'a str>,
+    /// See [`Field::Tags`].
+    pub tags: Vec<&'a str>,
+    /// See [`Field::Path`].
+    pub path: &'a str,
+    /// See [`Field::Body`].
+    pub body: &'a str,
 }
 
 /// An index of notes.
 #[derive(Debug, Default)]
-pub(crate) struct RankedIndex {
+pub struct RankedIndex {
     base: Segment,
     recent: Recent,
     docs: Vec<Doc>,
@@ -107,7 +113,7 @@ pub(super) struct Form {
 impl RankedIndex {
     /// Puts a document in. Numbers only grow: gives `false`, and does nothing, for one that is not
     /// greater than all before. A changed document is removed and put in under a new number.
-    pub(crate) fn insert(&mut self, doc: u32, fields: &Fields<'_>) -> bool {
+    pub fn insert(&mut self, doc: u32, fields: &Fields<'_>) -> bool {
         let is_next = self.docs.last().is_none_or(|last| last.id < doc);
         // The distance between two slots has 30 bits.
         let Some(slot) = u32::try_from(self.docs.len()).ok().filter(|slot| is_next && *slot < 1 << 30) else {
@@ -128,7 +134,7 @@ impl RankedIndex {
     }
 
     /// Takes a document out.
-    pub(crate) fn remove(&mut self, doc: u32) {
+    pub fn remove(&mut self, doc: u32) {
         let Ok(slot) = self.docs.binary_search_by_key(&doc, |doc| doc.id) else { return };
         let Some(doc) = self.docs.get_mut(slot).filter(|doc| doc.is_live) else { return };
         doc.is_live = false;
@@ -143,7 +149,7 @@ impl RankedIndex {
 
     /// Writes both segments as one where that is due: when most documents are dead, or much of the index
     /// came since the last time. Spread over the documents, it costs each its own size.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         let dead = self.docs.len() - self.live as usize;
         let is_mostly_dead = dead > self.live as usize;
         // Half as much takes a third more time in all, and a third less memory at its peak.
@@ -161,7 +167,7 @@ impl RankedIndex {
     }
 
     /// Writes the index behind what `out` has, for [`RankedIndex::decode`].
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    pub fn encode(&self, out: &mut Vec<u8>) {
         let is_whole = self.live as usize == self.docs.len();
         if is_whole
             && self.recent.terms.is_empty()
@@ -197,7 +203,7 @@ impl RankedIndex {
     }
 
     /// About how many bytes it takes when it is encoded.
-    pub(crate) fn room(&self) -> usize {
+    pub fn room(&self) -> usize {
         let recent = &self.recent;
         let of_recent = recent.posting_bytes + recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
         self.base.bytes().len() + of_recent + (self.docs.len() + 2) * DOC_BYTES
@@ -223,7 +229,7 @@ impl RankedIndex {
 
     /// Uses the index that was written to a part of `file`, without copying it. `None` if it cannot be
     /// one. Bytes that were damaged may give wrong answers and nothing worse.
-    pub(crate) fn decode(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
+    pub fn decode(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         let base = Segment::open(file, range)?;
         let docs: Vec<Doc> = base.docs().map(Doc::decode).collect::<Option<_>>()?;
         if !docs.is_sorted_by(|a, b| a.id < b.id) {

@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::query::Query;
 use super::score::{COVERAGE, Lengths, Ranked, ScorePart, saturate};
 use super::{FIELDS, Field, FieldSet};
-use crate::order;
+use saddlebag_collections::order;
 
 /// What two words side by side add, as a part of what the more common one says.
 const PHRASE: f32 = 0.6;
