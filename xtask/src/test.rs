@@ -24,7 +24,7 @@ const COMPONENT: [&str; 10] = [
 ];
 
 /// The other packages with tests.
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 12] = [
     "--package",
     "saddlebag-component",
     "--package",
@@ -32,13 +32,16 @@ const PACKAGES: [&str; 10] = [
     "--package",
     "saddlebag-cli",
     "--package",
+    "saddlebag-zk",
+    "--package",
     "saddlebag-tests",
     "--package",
     "xtask",
 ];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 5] = ["--package", "saddlebag-host", "--package", "saddlebag-cli", "--no-default-features"];
+const NATIVE: [&str; 7] =
+    ["--package", "saddlebag-host", "--package", "saddlebag-cli", "--package", "saddlebag-zk", "--no-default-features"];
 
 /// Everything.
 pub(crate) fn all(without_clients: bool) -> Result<(), String> {

@@ -15,70 +15,90 @@ use super::time;
 
 /// What the output depends on beside the notes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Context {
+pub struct Context {
     /// In nanoseconds since 1970-01-01T00:00:00Z.
-    pub(crate) now: u64,
+    pub now: u64,
     /// What local time adds to UTC.
-    pub(crate) utc_offset_seconds: i32,
+    pub utc_offset_seconds: i32,
 }
 
 /// A note with everything that zk prints of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ListedNote {
-    pub(crate) filename: String,
-    pub(crate) filename_stem: String,
+pub struct ListedNote {
+    /// The name of the file.
+    pub filename: String,
+    /// The name without its extension.
+    pub filename_stem: String,
     /// Relative to the working folder.
-    pub(crate) path: String,
-    pub(crate) abs_path: String,
-    pub(crate) title: String,
+    pub path: String,
+    /// The whole path.
+    pub abs_path: String,
+    /// The title; empty if there is none.
+    pub title: String,
     /// A link to the note, in the style of the notebook.
-    pub(crate) link: String,
-    pub(crate) lead: String,
-    pub(crate) body: String,
-    pub(crate) snippets: Vec<String>,
-    pub(crate) raw_content: String,
-    pub(crate) word_count: u32,
+    pub link: String,
+    /// The first paragraph.
+    pub lead: String,
+    /// The text without title and frontmatter.
+    pub body: String,
+    /// The parts that a search shows.
+    pub snippets: Vec<String>,
+    /// The whole file.
+    pub raw_content: String,
+    /// How many words the file has.
+    pub word_count: u32,
     /// In the order of their numbers.
-    pub(crate) tags: Vec<String>,
+    pub tags: Vec<String>,
     /// The frontmatter as an object.
-    pub(crate) metadata: Value,
+    pub metadata: Value,
     /// In nanoseconds since 1970-01-01T00:00:00Z.
-    pub(crate) created: u64,
+    pub created: u64,
     /// In nanoseconds since 1970-01-01T00:00:00Z.
-    pub(crate) modified: u64,
+    pub modified: u64,
     /// The SHA-256 of the file, in lower-case hexadecimal digits.
-    pub(crate) checksum: String,
+    pub checksum: String,
     /// Where its text comes from, if nobody has approved it.
-    pub(crate) unapproved: Option<&'static str>,
+    pub unapproved: Option<&'static str>,
 }
 
 /// A tag with the number of its notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ListedTag {
-    pub(crate) id: u64,
-    pub(crate) name: String,
-    pub(crate) note_count: u32,
+pub struct ListedTag {
+    /// Its number, from 1.
+    pub id: u64,
+    /// The tag.
+    pub name: String,
+    /// How many notes have it.
+    pub note_count: u32,
 }
 
 /// A link between two notes of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ListedLink {
-    pub(crate) title: String,
+pub struct ListedLink {
+    /// The text that it shows.
+    pub title: String,
     /// The target as it is written, with its anchor; of a Markdown link relative to the notebook.
-    pub(crate) href: String,
+    pub href: String,
     /// `wiki-link`, `markdown` or `implicit`.
-    pub(crate) kind: &'static str,
-    pub(crate) is_external: bool,
-    pub(crate) rels: Vec<String>,
-    pub(crate) snippet: String,
-    /// In bytes of the file.
-    pub(crate) snippet_start: u64,
-    pub(crate) snippet_end: u64,
-    /// The number of the note, from 1, in the order of the index.
-    pub(crate) source_id: u64,
-    pub(crate) source_path: String,
-    pub(crate) target_id: u64,
-    pub(crate) target_path: String,
+    pub kind: &'static str,
+    /// It leaves the notebook.
+    pub is_external: bool,
+    /// The relations that it names.
+    pub rels: Vec<String>,
+    /// The block that it is in.
+    pub snippet: String,
+    /// Where the block begins, in bytes of the file.
+    pub snippet_start: u64,
+    /// Where the block ends, in bytes of the file.
+    pub snippet_end: u64,
+    /// The number of the note that has it, from 1, in the order of the index.
+    pub source_id: u64,
+    /// The note that has it, below the root.
+    pub source_path: String,
+    /// The number of the note that it leads to.
+    pub target_id: u64,
+    /// The note that it leads to, below the root.
+    pub target_path: String,
 }
 
 impl ListedNote {
@@ -139,7 +159,7 @@ impl ListedLink {
 }
 
 /// What `zk list` prints. Of no notes nothing at all, in every format.
-pub(crate) fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Result<String, BadUse> {
+pub fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Result<String, BadUse> {
     let items: Vec<Item<'_>> = notes.iter().map(Item::Note).collect();
     match frame.format.as_deref().unwrap_or("short") {
         "oneline" => text(notes, frame, |out, note| push_head(out, note, context)),
@@ -171,7 +191,7 @@ pub(crate) fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) 
 }
 
 /// What `zk tag list` prints, sorted by the keys.
-pub(crate) fn tags(
+pub fn tags(
     mut tags: Vec<ListedTag>,
     keys: &[(TagKey, bool)],
     frame: &FrameArgs,
@@ -196,7 +216,7 @@ pub(crate) fn tags(
 }
 
 /// What `zk graph --format json` prints.
-pub(crate) fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
+pub fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
     let mut out = String::new();
     Object::begin(&mut out)
         .field("notes", |out| json::push_list(out, notes, |out, note| note.push_json(out)))
@@ -207,7 +227,7 @@ pub(crate) fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
 }
 
 /// What goes to standard error without `--quiet`.
-pub(crate) fn found(count: usize, what: &str) -> String {
+pub fn found(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("\nFound {count} {what}{plural}\n")
 }

@@ -20,7 +20,7 @@ struct Named {
 ///
 /// What has one value, such as `--limit`, keeps the value of the command line; lists are joined, and of the
 /// keys of `--sort` those of the command line count more.
-pub(super) fn expand(args: FilterArgs, filters: &BTreeMap<String, String>) -> Result<FilterArgs, BadUse> {
+pub fn expand(args: FilterArgs, filters: &BTreeMap<String, String>) -> Result<FilterArgs, BadUse> {
     expand_unless(args, filters, &mut Vec::new())
 }
 

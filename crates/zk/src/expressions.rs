@@ -10,14 +10,14 @@ const MAX_DEPTH: u32 = 50;
 
 /// What the text of a note must match, and how many notes there may be.
 #[derive(Debug)]
-pub(super) struct Expressions {
+pub struct Expressions {
     all: Vec<Regex>,
     limit: usize,
 }
 
 impl Expressions {
     /// Blank patterns ask for nothing.
-    pub(super) fn new(patterns: &[String], limit: Option<u32>) -> Result<Self, BadUse> {
+    pub fn new(patterns: &[String], limit: Option<u32>) -> Result<Self, BadUse> {
         let compiled = |pattern: &String| {
             RegexBuilder::new(pattern).nest_limit(MAX_DEPTH).build().map_err(|error| {
                 BadUse(format!(
@@ -37,7 +37,7 @@ impl Expressions {
     }
 
     /// Keeps the first of those that match every expression.
-    pub(super) fn keep(&self, notes: &mut Vec<NoteInfo>) {
+    pub fn keep(&self, notes: &mut Vec<NoteInfo>) {
         notes.retain(|note| self.all.iter().all(|expression| expression.is_match(&note.text)));
         notes.truncate(self.limit);
     }

@@ -1,20 +1,23 @@
 //! The command line of zk, as far as scripts use it.
 
+#![allow(missing_docs, reason = "what is written at an argument is its help, and these have none beside their names")]
+
 use std::ffi::OsString;
 
 use clap::{Args, Parser, Subcommand};
 use saddlebag::notebook::{ListNotes, MatchStrategy, NoteFilter, SortBy, SortKey};
 
-use super::expressions::Expressions;
+use crate::expressions::Expressions;
 
 /// Why a command line cannot be run: a message for standard error; the exit code is
-/// [`super::EXIT_FAILED`].
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BadUse(pub(crate) String);
+/// [`crate::EXIT_FAILED`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadUse(pub String);
 
 /// What a command line asks for.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub enum Asked {
     /// To run a command.
     Run(Box<Zk>),
     /// To print this: help.
@@ -22,7 +25,7 @@ pub(crate) enum Asked {
 }
 
 /// Reads the arguments behind `saddlebag zk`.
-pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, BadUse> {
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, BadUse> {
     let arguments = std::iter::once(OsString::from("zk")).chain(arguments);
     match Zk::try_parse_from(arguments) {
         Ok(zk) => Ok(Asked::Run(Box::new(zk))),
@@ -40,22 +43,22 @@ pub(super) fn refusal(error: &clap::Error) -> String {
 /// Notebook commands in the words of zk
 #[derive(Debug, Parser)]
 #[command(name = "zk", bin_name = "saddlebag zk")]
-pub(crate) struct Zk {
+pub struct Zk {
     /// The folder of the notebook [default: the nearest folder above that has a `.zk`]
     #[arg(long, global = true, value_name = "PATH")]
-    pub(crate) notebook_dir: Option<String>,
+    pub notebook_dir: Option<String>,
     /// The folder to work in
     #[arg(long, short = 'W', global = true, value_name = "PATH")]
-    pub(crate) working_dir: Option<String>,
+    pub working_dir: Option<String>,
     /// Never ask; nothing here does
     #[arg(long, global = true)]
-    pub(crate) no_input: bool,
+    pub no_input: bool,
     #[command(subcommand)]
-    pub(crate) command: ZkCommand,
+    pub command: ZkCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ZkCommand {
+pub enum ZkCommand {
     /// List notes
     List(ListArgs),
     /// Tags
@@ -77,112 +80,112 @@ pub(crate) enum ZkCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum TagCommand {
+pub enum TagCommand {
     /// List tags
     List(TagListArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct IndexArgs {
+pub struct IndexArgs {
     #[arg(long, short)]
-    pub(crate) force: bool,
+    pub force: bool,
     #[arg(long, short)]
-    pub(crate) verbose: bool,
+    pub verbose: bool,
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
 }
 
 /// How a list is put together.
 #[derive(Debug, Args)]
-pub(crate) struct FrameArgs {
+pub struct FrameArgs {
     /// How each is shown: the name of a format, or a template
     #[arg(long, short, value_name = "TEMPLATE")]
-    pub(crate) format: Option<String>,
+    pub format: Option<String>,
     /// Before the list
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) header: Option<String>,
+    pub header: Option<String>,
     /// Behind the list
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) footer: Option<String>,
+    pub footer: Option<String>,
     /// Between two of them
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) delimiter: Option<String>,
+    pub delimiter: Option<String>,
     /// A zero byte between two of them
     #[arg(long, short = '0', conflicts_with = "delimiter")]
-    pub(crate) delimiter0: bool,
+    pub delimiter0: bool,
     /// No pager; there is none
     #[arg(long, short = 'P')]
-    pub(crate) no_pager: bool,
+    pub no_pager: bool,
     /// Do not say how many were found
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ListArgs {
+pub struct ListArgs {
     #[command(flatten)]
-    pub(crate) frame: FrameArgs,
+    pub frame: FrameArgs,
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TagListArgs {
+pub struct TagListArgs {
     #[command(flatten)]
-    pub(crate) frame: FrameArgs,
+    pub frame: FrameArgs,
     /// `name` or `note-count`, with `+` or `-`
     #[arg(long, short, value_name = "TERM")]
-    pub(crate) sort: Vec<String>,
+    pub sort: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct GraphArgs {
+pub struct GraphArgs {
     /// `json`
     #[arg(long, short, value_name = "FORMAT")]
-    pub(crate) format: String,
+    pub format: String,
     /// Do not say how many were found
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct NewArgs {
+pub struct NewArgs {
     /// The folder of the note [default: the current folder]
-    pub(crate) directory: Option<String>,
+    pub directory: Option<String>,
     /// Read the content from standard input
     #[arg(long, short)]
-    pub(crate) interactive: bool,
+    pub interactive: bool,
     /// The title
     #[arg(long, short, value_name = "TITLE", allow_hyphen_values = true)]
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
     /// The date to go by
     #[arg(long, value_name = "DATE")]
-    pub(crate) date: Option<String>,
+    pub date: Option<String>,
     /// The group of the configuration whose file name and template are used [default: that of the folder]
     #[arg(long, short, value_name = "NAME")]
-    pub(crate) group: Option<String>,
+    pub group: Option<String>,
     /// More variables for the template: `key=value,…`
     #[arg(long, value_name = "KEY=VALUE,…")]
     extra: Vec<String>,
     /// The template
     #[arg(long, value_name = "PATH")]
-    pub(crate) template: Option<String>,
+    pub template: Option<String>,
     /// Print the path of the note rather than open an editor
     #[arg(long, short)]
-    pub(crate) print_path: bool,
+    pub print_path: bool,
     /// Print what would be written
     #[arg(long, short = 'n')]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
     /// The id
     #[arg(long, value_name = "ID")]
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
 }
 
 impl NewArgs {
     /// The variables of `--extra`.
-    pub(crate) fn extra(&self) -> Result<Vec<(String, String)>, BadUse> {
+    pub fn extra(&self) -> Result<Vec<(String, String)>, BadUse> {
         let pairs = self.extra.iter().flat_map(|list| split_escaped(list)).filter(|pair| !pair.is_empty());
         pairs
             .map(|pair| match pair.split_once('=') {
@@ -195,7 +198,7 @@ impl NewArgs {
 
 /// Which notes.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct FilterArgs {
+pub struct FilterArgs {
     /// Notes, folders, beginnings of names, or named filters of the configuration
     #[arg(value_name = "PATH")]
     pub(super) path: Vec<String>,
@@ -272,7 +275,7 @@ pub(crate) struct FilterArgs {
 impl FilterArgs {
     /// The request. `relative` turns a path, given relative to the working folder, into one below the
     /// root of the notebook.
-    pub(crate) fn request(&self, relative: impl Fn(&str) -> String) -> Result<ListNotes, BadUse> {
+    pub fn request(&self, relative: impl Fn(&str) -> String) -> Result<ListNotes, BadUse> {
         if self.interactive {
             return Err(BadUse("--interactive is not supported: nothing here asks".into()));
         }
@@ -312,7 +315,7 @@ impl FilterArgs {
     }
 
     /// What the notes that come of the request must match, where that is for the program to see to.
-    pub(super) fn expressions(&self) -> Result<Option<Expressions>, BadUse> {
+    pub fn expressions(&self) -> Result<Option<Expressions>, BadUse> {
         if !self.is_expression() {
             return Ok(None);
         }
@@ -373,14 +376,14 @@ fn direction(term: &str) -> (&str, Option<bool>) {
 
 /// What tags are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TagKey {
+pub enum TagKey {
     Name,
     NoteCount,
 }
 
 impl TagListArgs {
     /// The keys, the most important first, each with whether it ascends; the name where there is none.
-    pub(crate) fn keys(&self) -> Result<Vec<(TagKey, bool)>, BadUse> {
+    pub fn keys(&self) -> Result<Vec<(TagKey, bool)>, BadUse> {
         let terms = split("--sort", &self.sort)?;
         let keys = terms.iter().rev().map(|term| match direction(term) {
             ("name" | "n", ascending) => Ok((TagKey::Name, ascending.unwrap_or(true))),
@@ -493,7 +496,7 @@ mod tests {
                     assert_eq!(case["rc"], 1, "{arguments:?}");
                     let lines: Vec<&str> =
                         case["stderr"].as_array().expect("lines").iter().filter_map(|line| line.as_str()).collect();
-                    assert_eq!(super::super::error_text(&message), lines.join("\n") + "\n");
+                    assert_eq!(crate::error_text(&message), lines.join("\n") + "\n");
                 }
             }
         }

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
-use super::super::args::{Asked, ZkCommand, parse};
 use super::*;
+use crate::args::{Asked, ZkCommand, parse};
 
 const NOW: Context = Context { now: 1_767_787_200_000_000_000, utc_offset_seconds: 0 };
 

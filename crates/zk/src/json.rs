@@ -5,8 +5,6 @@ use std::fmt::Write as _;
 use saddlebag::trust::is_hidden;
 use serde_json::Value;
 
-use crate::output::push_escape;
-
 /// A string in quotes. `<`, `>` and `&` are escaped, as is what ends a line in JavaScript.
 pub(super) fn push_text(out: &mut String, text: &str) {
     out.push('"');
@@ -26,6 +24,14 @@ pub(super) fn push_text(out: &mut String, text: &str) {
         }
     }
     out.push('"');
+}
+
+/// A character as JSON spells it: of one above U+FFFF both surrogates.
+fn push_escape(out: &mut String, c: char) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
 }
 
 /// A list of strings.
