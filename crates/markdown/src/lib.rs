@@ -11,7 +11,8 @@
 //! * [`Outside`] is what leads out of the store: links, pictures, and comments that a reader does not see. It reads
 //!   the same blocks and links as a [`Note`].
 //! * [`hidden_lines`] are those of code. [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line;
-//!   [`head`], [`tail`] and [`truncate`] cut text; [`percent`] encodes what Markdown allows in no link.
+//!   [`head`], [`tail`] and [`truncate`] cut text; [`percent`] encodes what Markdown allows in no link;
+//!   [`paths`] takes the paths in links apart.
 //!
 //! ```
 //! use saddlebag_markdown::{Note, TagSyntax, set_title};
@@ -37,6 +38,7 @@ mod inline;
 mod lines;
 mod note;
 mod outside;
+pub mod paths;
 pub mod percent;
 mod plain;
 mod properties;

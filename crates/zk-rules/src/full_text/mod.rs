@@ -17,7 +17,6 @@ use hashbrown::HashMap;
 
 use self::query::{Columns, Expr, Phrase};
 use self::scan::Scanner;
-use crate::notebook::NoteView;
 
 /// How many phrases one search may have.
 const MAX_PHRASES: usize = 1024;
@@ -31,29 +30,50 @@ const LEAST_IDF: f64 = 1e-6;
 /// In the order in which their tokens are numbered.
 const COLUMN_WEIGHTS: [(Columns, f64); 3] = [(query::PATH, 1000.0), (query::TITLE, 500.0), (query::BODY, 1.0)];
 
+/// A note as the search sees it, with a column for each field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// Below the root of the notebook.
+    pub path: &'a str,
+    /// The title.
+    pub title: &'a str,
+    /// The text without title and frontmatter.
+    pub body: &'a str,
+}
+
 /// Queries, all of which must match.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FullText {
+pub struct FullText {
     all: Vec<Expr>,
     phrases: usize,
 }
 
 /// A note that matches. The higher the score the better.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Match {
-    pub(super) note: usize,
-    pub(super) score: f64,
+pub struct Match {
+    /// Its place among the notes.
+    pub note: usize,
+    /// How well it matches.
+    pub score: f64,
 }
 
 impl FullText {
-    /// Adds a query in zk's syntax. The error says what is wrong with it.
-    pub(super) fn add_query(&mut self, query: &str) -> Result<(), String> {
+    /// Adds a query in zk's syntax.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the query.
+    pub fn add_query(&mut self, query: &str) -> Result<(), String> {
         let expr = query::parse(&query::convert(query))?;
         self.add(expr)
     }
 
     /// Adds: one of these names, as a phrase.
-    pub(super) fn add_names<'a>(&mut self, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    ///
+    /// # Errors
+    ///
+    /// There are too many terms; the text has their number and the limit.
+    pub fn add_names<'a>(&mut self, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let names = names.map(Expr::phrase).filter(|phrase| *phrase != Expr::Nothing);
         self.add(Expr::Or(names.collect()))
     }
@@ -69,13 +89,14 @@ impl FullText {
         Ok(())
     }
 
-    /// Whether there is nothing to match.
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns true if there is nothing to match.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// The notes that match, in their order.
-    pub(super) fn run(&self, notes: &[NoteView<'_>]) -> Vec<Match> {
+    pub fn run(&self, notes: &mut dyn Iterator<Item = Row<'_>>) -> Vec<Match> {
         let mut phrases = Vec::new();
         for expr in &self.all {
             collect(expr, &mut phrases);
@@ -84,8 +105,10 @@ impl FullText {
         let mut containing = vec![0_u32; phrases.len()];
         let mut matched = Vec::new();
         let (mut all_tokens, mut note_tokens) = (0_u64, Vec::new());
-        for (note, view) in notes.iter().enumerate() {
-            let tokens = scanner.scan(view);
+        let mut count = 0_u64;
+        for (note, row) in notes.enumerate() {
+            count += 1;
+            let tokens = scanner.scan(&row);
             all_tokens += tokens;
             for (phrase, count) in containing.iter_mut().enumerate() {
                 *count += u32::from(scanner.occurrences(phrase).next().is_some());
@@ -96,7 +119,7 @@ impl FullText {
                 note_tokens.push(tokens);
             }
         }
-        let total = as_f64(notes.len() as u64);
+        let total = as_f64(count);
         let average = as_f64(all_tokens) / total;
         let idf: Vec<f64> = containing
             .iter()
@@ -126,8 +149,8 @@ impl FullText {
     }
 }
 
-/// Which of the names, each a text of one's own, stand in a note as phrases.
-pub(super) fn mentions<'a>(note: &NoteView<'_>, names: impl Iterator<Item = &'a str>) -> Vec<bool> {
+/// For each of the names, in their order, whether it stands in the note as a phrase.
+pub fn mentions<'a>(note: &Row<'_>, names: impl Iterator<Item = &'a str>) -> Vec<bool> {
     let mut stands = Vec::new();
     let mut phrases: HashMap<Vec<Vec<u8>>, Vec<usize>> = HashMap::new();
     // By first word the lengths of the phrases, so that each place is looked up once for each length.
@@ -144,7 +167,7 @@ pub(super) fn mentions<'a>(note: &NoteView<'_>, names: impl Iterator<Item = &'a 
             phrases.entry(stems).or_default().push(number);
         }
     }
-    for text in columns(note) {
+    for text in note.columns() {
         let stems = tokens::stems(text);
         for (at, first) in stems.iter().enumerate() {
             for window in lengths.get(first).into_iter().flatten().filter_map(|length| stems.get(at..at + length)) {
@@ -160,8 +183,10 @@ pub(super) fn mentions<'a>(note: &NoteView<'_>, names: impl Iterator<Item = &'a 
     stands
 }
 
-fn columns<'a>(note: &NoteView<'a>) -> [&'a str; 3] {
-    [note.path, note.note.title.as_str(), note.text.get(note.note.body.clone()).unwrap_or_default()]
+impl<'a> Row<'a> {
+    fn columns(&self) -> [&'a str; 3] {
+        [self.path, self.title, self.body]
+    }
 }
 
 /// The phrases of an expression, in the order in which they are numbered.

@@ -3,10 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use saddlebag_collections::order;
+
 use super::query::Phrase;
-use super::{COLUMN_WEIGHTS, columns, porter, tokens};
-use crate::notebook::NoteView;
-use crate::order;
+use super::{COLUMN_WEIGHTS, Row, porter, tokens};
 
 /// Finds the words of the phrases in one note after the other.
 pub(super) struct Scanner<'q> {
@@ -55,10 +55,10 @@ impl<'q> Scanner<'q> {
     }
 
     /// Notes where the words stand; gives the number of tokens.
-    pub(super) fn scan(&mut self, note: &NoteView<'_>) -> u64 {
+    pub(super) fn scan(&mut self, note: &Row<'_>) -> u64 {
         self.places.iter_mut().for_each(Vec::clear);
         let mut total = 0;
-        for (column, text) in columns(note).into_iter().enumerate() {
+        for (column, text) in note.columns().into_iter().enumerate() {
             let mut tokens = tokens::tokens(text);
             let mut number = 0_u32;
             while let Some((_, word)) = tokens.next() {

@@ -5,10 +5,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use saddlebag_collections::order;
+
 use super::scan::Scanner;
-use super::{FullText, collect, columns, tokens};
-use crate::notebook::NoteView;
-use crate::order;
+use super::{FullText, Row, collect, tokens};
 
 /// How many tokens are shown.
 const TOKENS: usize = 20;
@@ -29,7 +29,8 @@ const SENTENCE_START: u32 = 100;
 
 impl FullText {
     /// Twenty words of the body, those with the most matches.
-    pub(in super::super) fn snippet(&self, note: &NoteView<'_>) -> String {
+    #[must_use]
+    pub fn snippet(&self, note: &Row<'_>) -> String {
         let mut phrases = Vec::new();
         for expr in &self.all {
             collect(expr, &mut phrases);
@@ -50,7 +51,7 @@ impl FullText {
             }));
         }
         order::sort_slice_by_key(&mut matches, |found: &Found| (found.at, found.phrase));
-        let [_, _, body] = columns(note);
+        let body = note.body;
         let spans = spans(body);
         cut(body, &spans, best_start(body, &spans, &matches, phrases.len()))
     }
