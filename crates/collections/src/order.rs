@@ -1,6 +1,6 @@
 //! Sorting, by one piece of code for all: the standard sort is 5 KB for each type that it is used with.
 //!
-//! What is sorted often is put into numbers first, which is faster than the standard sort too.
+//! Code that sorts often puts its items into numbers first, which is also faster than the standard sort.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::cmp::Ordering;
 
-/// How many numbers a chunk has at most.
+/// The most numbers in a chunk.
 const CHUNK: usize = 512;
 
 /// Numbers in an order that only the caller knows.
@@ -194,7 +194,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         *self = Self::default();
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
@@ -277,7 +277,7 @@ impl<T: Ord> SortedSet<T> {
         self.0.keys()
     }
 
-    /// How many items there are.
+    /// Number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()

@@ -164,7 +164,7 @@ pub fn yaml_string(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            // Line separators, byte order marks and what is no character break parsers or are lost.
+            // Line separators, byte order marks and noncharacters break parsers or are lost.
             '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => push_escape(&mut quoted, character),
             _ if character.is_control() => push_escape(&mut quoted, character),
             _ => quoted.push(character),
@@ -261,7 +261,7 @@ fn heading_text(title: &str) -> String {
     escaped
 }
 
-/// What to replace in the YAML so that a key that it has gets the value.
+/// The replacement in the YAML that gives an existing key the value.
 fn edit_field(yaml: &str, document: &Document, key: &str, value: &str) -> Option<(Range<usize>, String)> {
     let is_it = |name: &str| name.to_lowercase() == key.to_lowercase();
     if let Some(index) = document.fields.iter().position(|field| is_it(&field.key)) {

@@ -19,8 +19,8 @@ pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// The metadata at the head of a note.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frontmatter {
-    /// The whole block with both of its fences and the line ending behind it; empty if there is none,
-    /// and then at the start of the text, behind its byte order mark.
+    /// The whole block with both of its fences and the line ending after it. If the text has no frontmatter, it is
+    /// empty and at the start of the text, after its byte order mark.
     pub span: Range<usize>,
     /// The keys of the top level, in lower case, in their order.
     pub entries: Vec<(String, Value)>,
@@ -33,7 +33,7 @@ pub struct Frontmatter {
 pub struct FrontmatterProblem {
     /// The line of the file, counted from 1.
     pub line: u32,
-    /// What is wrong with it.
+    /// The problem, in words.
     pub message: String,
 }
 
@@ -160,7 +160,7 @@ impl Value {
 /// Where the frontmatter of a file is.
 #[derive(Debug)]
 pub(super) struct Fences {
-    /// With both fences and the line ending behind them.
+    /// The block with both fences and the line ending after them.
     pub(super) span: Range<usize>,
     /// Between the fences: whole lines.
     pub(super) yaml: Range<usize>,
@@ -187,7 +187,7 @@ pub(super) fn markdown_start(text: &str) -> usize {
     Fences::find(text).map_or_else(|| start(text), |fences| fences.span.end)
 }
 
-/// Where the text starts, behind a byte order mark.
+/// The start of the text, after a byte order mark.
 fn start(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }

@@ -1,4 +1,4 @@
-//! What is in the text of a block: links, tags, code, and the text without its markup.
+//! Links, tags and code in the text of a block, and the text without its markup.
 //!
 //! The text is read once from left to right. Whatever looks ahead either moves on behind what it
 //! found, stops at the next thing of its kind, or remembers that there is none, so that the time is
@@ -24,12 +24,12 @@ use saddlebag_collections::SortedMap;
 /// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
 /// refer to one long destination thousands of times.
 const MIN_REFERENCE_BUDGET: usize = 100_000;
-/// How many brackets of a block may be open at a time; the first of more are text.
+/// The most brackets of a block that are open at a time; the first of more are text.
 const MAX_BRACKETS: usize = 1024;
-/// How long a text is whose markup is stripped, in bytes; a longer heading is none that anyone reads.
+/// The longest text whose markup is stripped, in bytes; nobody reads a longer heading.
 const MAX_MARKUP: usize = 64 * 1024;
 
-/// What the blocks of a file have in them.
+/// Links and tags that were found in the blocks of a file.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) links: Vec<Link>,

@@ -1,4 +1,4 @@
-//! What a line of Markdown is, as far as memory needs to know.
+//! One line of Markdown: heading, list item, rule or fence.
 
 use alloc::string::{String, ToString};
 
@@ -50,7 +50,7 @@ fn fence(line: &str) -> Option<(Fence, bool)> {
     opens.then_some((Fence { mark, length }, !info.is_empty()))
 }
 
-/// The text of an ATX heading such as `## Rules`, without marks; `None` if the line is none.
+/// The text of an ATX heading such as `## Rules`, without marks; `None` if the line is not a heading.
 #[must_use]
 pub fn heading(line: &str) -> Option<&str> {
     let text = line.trim_start_matches(' ');
@@ -61,7 +61,7 @@ pub fn heading(line: &str) -> Option<&str> {
         .then(|| title.trim().trim_end_matches('#').trim_end())
 }
 
-/// Whether the line is a thematic break: three or more `-`, `*` or `_`, spaces between them or not.
+/// Returns true for a thematic break: three or more `-`, `*` or `_`, spaces between them or not.
 #[must_use]
 pub fn is_rule(line: &str) -> bool {
     let mut marks = line.bytes().filter(|byte| !matches!(byte, b' ' | b'\t'));
@@ -76,9 +76,9 @@ pub fn is_rule(line: &str) -> bool {
 /// A list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListItem<'a> {
-    /// How far the marker is indented, in columns (a tab counts to the next multiple of four).
+    /// Indentation of the marker in columns (a tab counts to the next multiple of four).
     pub indent: usize,
-    /// What stands behind the marker, and behind a check box if there is one.
+    /// The text after the marker, and after a check box if there is one.
     pub text: &'a str,
 }
 
@@ -104,7 +104,7 @@ pub fn list_item(line: &str) -> Option<ListItem<'_>> {
     Some(ListItem { indent, text: text.trim_start() })
 }
 
-/// Whether the line is an open item of a checklist: `- [ ]` or `* [ ]` behind any indentation.
+/// Returns true for an open item of a checklist: `- [ ]` or `* [ ]` after any indentation.
 ///
 /// The rule of zerostack: other list markers do not count, and the item may be empty.
 #[must_use]
@@ -113,8 +113,8 @@ pub fn is_open_item(line: &str) -> bool {
     text.starts_with("- [ ]") || text.starts_with("* [ ]")
 }
 
-/// Whether the line has structure and no words: a fence, a rule, a heading, a list marker alone.
-/// Such a line says nothing by itself, so a second one is no duplicate.
+/// Returns true for a line with structure and no words: a fence, a rule, a heading, a list marker alone.
+/// Such a line says nothing by itself, so a second one is not a duplicate.
 #[must_use]
 pub fn is_structure(line: &str) -> bool {
     fence(line).is_some()

@@ -16,10 +16,10 @@ use super::scanner::Blocks;
 use super::tags::{MAX_TAGS, Names};
 use saddlebag_collections::order;
 
-/// How many links of a note are known, and how many headings: the first ones.
+/// The most links of a note that are known, and the most headings: the first ones.
 pub(super) const MAX_LINKS: usize = 65_536;
 
-/// What [`Note::problem`] says of a note with more links than are known.
+/// Beginning of the [`Note::problem`] of a note with more links than are known.
 const LINKS_LEFT_OUT: &str = "only the first 65536 links";
 
 /// Which tags a notebook writes. Those of the frontmatter always count.
@@ -47,21 +47,21 @@ pub struct Note {
     /// The `title` of the frontmatter, else the first heading of level 1; markup is stripped. Empty if there
     /// is neither: then the name of the file is the title, see [`Note::parse_file`].
     pub title: String,
-    /// The text behind the frontmatter, or behind the heading that is the title; trimmed.
+    /// The text after the frontmatter, or after the heading that is the title; trimmed.
     pub body: Range<usize>,
     /// The body up to its first blank line.
     pub lead: Range<usize>,
     /// Other names, from `aliases` (or `alias`) of the frontmatter.
     pub aliases: Vec<String>,
-    /// Of frontmatter and text, in the order of their first occurrence, each once.
+    /// Tags of frontmatter and text, in the order of their first occurrence, each once.
     pub tags: Vec<String>,
     /// In the order of the text.
     pub headings: Vec<Heading>,
     /// In the order of the text.
     pub links: Vec<Link>,
-    /// How many words the whole file has, separated by white space.
+    /// Number of words of the whole file, separated by white space.
     pub word_count: u32,
-    /// What zk reads as title and body, where that differs: see [`Note::into_zk`].
+    /// Title and body as zk reads them, if that differs: see [`Note::into_zk`].
     pub zk: Option<ZkTitle>,
 }
 
@@ -70,7 +70,7 @@ pub struct Note {
 pub struct ZkTitle {
     /// The first heading of the smallest level; empty if there is no heading.
     pub title: String,
-    /// The text behind it, or the whole file.
+    /// The text after it, or the whole file.
     pub body: Range<usize>,
     /// The body up to its first blank line.
     pub lead: Range<usize>,
@@ -89,7 +89,7 @@ pub struct Heading {
     pub content: Range<usize>,
 }
 
-/// How a link is written.
+/// Way in which a link is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkKind {
     /// `[[target]]`, `[[target|text]]`, and `[[target\|text]]` as tables have it.
@@ -107,7 +107,7 @@ pub enum LinkKind {
 }
 
 impl LinkKind {
-    /// Whether it is written in double brackets, wherever it stands.
+    /// Returns true if it is written in double brackets, wherever it stands.
     #[must_use]
     pub fn is_wiki(self) -> bool {
         matches!(self, Self::Wiki | Self::Embed | Self::Property)
@@ -117,18 +117,18 @@ impl LinkKind {
 /// A link of a note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// How it is written.
+    /// The way in which it is written.
     pub kind: LinkKind,
     /// Where it goes, decoded and without its anchor: as the author wrote it, not yet resolved. Empty
     /// for a link to a heading of the same note. An external one is whole and not decoded.
     pub target: String,
-    /// Behind the first `#`: a heading of the target.
+    /// The text after the first `#`: a heading of the target.
     pub anchor: Option<String>,
-    /// What it shows.
+    /// The text that it shows.
     pub text: String,
     /// `up`, `down`, or the words of a Markdown link's title.
     pub relations: Vec<String>,
-    /// Whether it leaves the notebook: it has a scheme.
+    /// True if it leaves the notebook: it has a scheme.
     pub is_external: bool,
     /// The whole link.
     pub span: Range<usize>,
@@ -151,7 +151,7 @@ impl Note {
     /// Parses a file. Every text is a note; what is wrong with its frontmatter is in
     /// [`Frontmatter::problem`].
     ///
-    /// The rules are zk's (`reference/notebook.md`, section 2.2), but for the title, embeds and links in the
+    /// The rules are zk's (`reference/notebook.md`, section 2.2), except for the title, embeds and links in the
     /// frontmatter. The time is linear in the size of the text.
     #[must_use]
     pub fn parse(text: &str, syntax: TagSyntax) -> Self {
@@ -215,7 +215,7 @@ impl Note {
         note
     }
 
-    /// What of the file is not known: its frontmatter, or what comes after too many links, headings or tags.
+    /// The part of the file that is not known: its frontmatter, or what comes after too many links, headings or tags.
     #[must_use]
     pub fn problem(&self, text: &str) -> Option<FrontmatterProblem> {
         if let Some(FrontmatterProblem { line, message }) = &self.frontmatter.problem {

@@ -1,4 +1,4 @@
-//! What in a text leads out of the store, or is not shown once the text is displayed: for who decides about text that
+//! Parts of a text that lead out of the store, or are not shown once the text is displayed: for who decides about text that
 //! others wrote.
 //!
 //! A picture is loaded from its address as soon as the text is displayed, and so tells that server what the address
@@ -15,28 +15,28 @@ use super::scanner::Blocks;
 use super::tags::Names;
 use super::text::head;
 
-/// How much of an address or a comment is shown, in bytes.
+/// The most bytes of an address or a comment that are shown.
 const SHOWN_BYTES: usize = 160;
-/// How long a tag of HTML may be, in bytes.
+/// The longest tag of HTML, in bytes.
 const MAX_TAG_BYTES: usize = 4_096;
-/// How often the bytes of a text are looked at for tags of HTML, on average.
+/// Average number of times that a byte of a text is looked at for tags of HTML.
 const LOOKS: usize = 16;
 
 /// Things of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// How many there are.
+    /// The number of them.
     pub count: u32,
-    /// The address of the first, or the beginning of its text; empty where there is none.
+    /// The address of the first, or the beginning of its text; empty if there are none.
     pub first: String,
 }
 
-/// What leads out of the store, or is not shown.
+/// Parts of a text that lead out of the store, or are not shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     /// Links to an address with a scheme.
     pub links: Counted,
-    /// What is loaded when the text is displayed: pictures in Markdown, and tags of HTML with an address.
+    /// Parts that are loaded when the text is displayed: pictures in Markdown, and tags of HTML with an address.
     pub images: Counted,
     /// Comments of HTML.
     pub comments: Counted,

@@ -15,10 +15,10 @@ use super::frontmatter::{Frontmatter, Value};
 use super::note::{Link, LinkKind};
 use saddlebag_collections::SortedSet;
 
-/// How many pairs of brackets are looked at: each may cost as much as its line is long.
+/// The most pairs of brackets that are looked at: each may cost as much as its line is long.
 const MAX_BRACKETS: usize = 1_000;
 
-/// How a text is written in YAML.
+/// Way in which a text is written in YAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quote {
     None,
@@ -83,7 +83,7 @@ fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// What stands in double brackets in a text.
+/// The text in double brackets.
 fn bracketed(text: &str) -> impl Iterator<Item = &str> {
     let opened = text.split("[[").skip(1);
     opened.filter_map(|rest| rest.split_once("]]")).map(|(inner, _)| inner)
@@ -126,7 +126,7 @@ fn link(block: &str, offset: usize, span: Range<usize>, inner: Range<usize>, quo
     })
 }
 
-/// The text that quoted YAML stands for, as far as names need it.
+/// The text that quoted YAML means, as far as names need it.
 fn unquoted(raw: &str, quote: Quote) -> Cow<'_, str> {
     match quote {
         Quote::Single if raw.contains('\'') => Cow::Owned(raw.replace("''", "'")),

@@ -16,10 +16,10 @@ use super::html::{self, HtmlEnd};
 use super::references::{self, Definition};
 use saddlebag_collections::SortedMap;
 
-/// How many quotes and list items nest; deeper ones are text.
+/// Depth of quotes and list items; deeper ones are text.
 const MAX_DEPTH: usize = 64;
 
-/// The byte at an index; 0 behind the end.
+/// The byte at an index; 0 after the end.
 pub(super) fn at(bytes: &[u8], index: usize) -> u8 {
     bytes.get(index).copied().unwrap_or(0)
 }
@@ -41,7 +41,7 @@ pub fn hidden_lines(text: &str) -> Vec<usize> {
     Blocks::scan(text, 0).hidden
 }
 
-/// What the lines of a file are.
+/// The blocks that the lines of a file make.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     /// In the order of the text.
@@ -53,7 +53,7 @@ pub(super) struct Blocks {
     /// The start of the line that opens a code or HTML block that nothing closes and that swallows
     /// whatever is written behind it.
     pub(super) unclosed: Option<usize>,
-    /// Whether the file ends in a list.
+    /// True if the file ends in a list.
     pub(super) ends_in_list: bool,
     /// The starts of the lines of code, and of those in comments and raw HTML, without the lines that open them.
     pub(super) hidden: Vec<usize>,
@@ -527,7 +527,7 @@ fn closes_fence(line: &[u8], mark: u8, length: usize) -> bool {
     count >= length && line.get(count..).is_some_and(|rest| rest.trim_ascii().is_empty())
 }
 
-/// Whether the line is the underline of a setext heading.
+/// Returns true for the underline of a setext heading.
 fn is_underline(line: &[u8], mark: u8) -> bool {
     line.trim_ascii_end().iter().all(|&byte| byte == mark)
 }

@@ -9,7 +9,7 @@ use saddlebag_collections::SortedSet;
 /// Up to how many names the list itself is searched.
 const FEW: usize = 16;
 
-/// How many different tags of a note are known.
+/// The most different tags of a note that are known.
 pub(super) const MAX_TAGS: usize = 65_536;
 
 /// Names in the order of their first occurrence, each once.
@@ -46,7 +46,7 @@ impl Names {
     }
 }
 
-/// Whether tags may have the character.
+/// Returns true if tags may have the character.
 fn is_tag_char(character: char) -> bool {
     match character {
         '/' | '@' | '\'' | '~' | '-' | '_' | '$' | '%' | '&' | '+' | '=' | ':' | '#' => true,
@@ -55,12 +55,12 @@ fn is_tag_char(character: char) -> bool {
     }
 }
 
-/// Whether a tag can start at `start`: the character before it is none of a tag.
+/// Returns true if a tag can start at `start`: the character before it is not part of one.
 pub(super) fn may_start(text: &str, start: usize) -> bool {
     !text.get(..start).and_then(|before| before.chars().next_back()).is_some_and(is_tag_char)
 }
 
-/// Whether a character of a tag is at `start`.
+/// Returns true if a character of a tag is at `start`.
 pub(super) fn continues(text: &str, start: usize) -> bool {
     text.get(start..).and_then(|rest| rest.chars().next()).is_some_and(is_tag_char)
 }

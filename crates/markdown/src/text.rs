@@ -14,7 +14,7 @@ pub fn tail(text: &str, max: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or(text)
 }
 
-/// `text`, or if it has more than `max` bytes its [`head`] with `marker` behind it.
+/// `text`, or its [`head`] and `marker` if it has more than `max` bytes.
 ///
 /// The marker comes on top of `max`, as in zerostack.
 #[must_use]

@@ -17,7 +17,7 @@ use saddlebag_collections::SortedMap;
 const MAX_BYTES: usize = 256 * 1024;
 /// The most nodes, those that aliases copy included.
 const MAX_NODES: usize = 10_000;
-/// How deep lists and mappings nest.
+/// Depth of lists and mappings.
 const MAX_DEPTH: usize = 32;
 
 /// A place: a line counted from 1, and a column in characters counted from 0.
@@ -46,7 +46,7 @@ pub(super) struct Field {
     pub(super) value_end: Place,
 }
 
-/// What a YAML text says.
+/// Contents of a YAML text.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     /// Up to the problem, if there is one.
@@ -82,7 +82,7 @@ pub(super) fn read(yaml: &str) -> Document {
     reader.document
 }
 
-/// What a value costs.
+/// Cost of a value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     nodes: usize,
@@ -203,7 +203,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether what comes next is the key of a mapping.
+    /// True if the key of a mapping comes next.
     fn takes_key(&self) -> bool {
         match self.frames.last() {
             Some(Frame { items: Items::Map { key, .. }, .. }) => key.is_none(),
@@ -307,7 +307,7 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     }
 }
 
-/// What a plain scalar is if it is no text, in the core schema of YAML 1.2.
+/// The value of a plain scalar that is not text, in the core schema of YAML 1.2.
 fn plain(text: &str) -> Option<Value> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Some(Value::Null),

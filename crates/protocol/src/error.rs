@@ -15,11 +15,11 @@ pub struct Error {
     pub code: ErrorCode,
     /// For people: lower case, no trailing dot, except where the text is another program's.
     pub message: String,
-    /// The way out; empty where there is none.
+    /// The way out; empty if there is not one.
     pub help: String,
 }
 
-/// What kind of thing went wrong. An open set: treat what you do not know like `Internal`.
+/// Kind of an error. An open set: treat an unknown code like `Internal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorCode {
@@ -31,7 +31,7 @@ pub enum ErrorCode {
     InvalidArgument,
     /// Text or file over a limit.
     TooLarge,
-    /// What the command is about does not exist.
+    /// The thing that the command is about does not exist.
     NotFound,
     /// The text to replace does not occur exactly once.
     NoUniqueMatch,
@@ -53,7 +53,7 @@ pub enum ErrorCode {
     StaleFence,
     /// A text has a secret in it.
     Secret,
-    /// What only a memory of a person may do, or what text of this provenance may not.
+    /// Only a memory of a person may do it, or text of this provenance may not.
     NotPermitted,
     /// The command was cancelled.
     Cancelled,
@@ -123,7 +123,7 @@ impl Error {
     }
 }
 
-/// What help says of a store that is as it was before.
+/// Claims in help that are true only while the store is as it was before.
 const UNCHANGED: [&str; 4] = ["nothing was changed", "nothing was written", "nothing was imported", "nothing was made"];
 
 /// Help for somebody whose command has changed something before it failed.

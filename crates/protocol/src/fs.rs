@@ -11,7 +11,7 @@ use super::{ContextKey, RelPath};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub String);
 
-/// What must be true of a file for an operation on it to happen.
+/// A condition on a file. An operation happens only if it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Precondition {
     /// Nothing.
@@ -32,7 +32,7 @@ pub enum FsOp {
         path: RelPath,
         /// Where to start, in bytes; past the end gives no bytes.
         offset: u64,
-        /// How many bytes at most.
+        /// The most bytes to give.
         max_bytes: u32,
         /// Answer `Unchanged` if the file still has this version.
         unless: Option<Version>,
@@ -44,7 +44,7 @@ pub enum FsOp {
         path: RelPath,
         /// Its new bytes.
         content: Vec<u8>,
-        /// What must be true of it before.
+        /// The condition that must hold before.
         precondition: Precondition,
     },
     /// Adds bytes at the end, creating the file and its folders. Never tears, interleaves or loses
@@ -56,7 +56,7 @@ pub enum FsOp {
         content: Vec<u8>,
         /// Write a newline first if the file is not empty and does not end in one.
         newline_first: bool,
-        /// What must be true of it before.
+        /// The condition that must hold before.
         precondition: Precondition,
     },
     /// Gives what is in a folder, sorted by path; an absent folder is empty.
@@ -65,9 +65,9 @@ pub enum FsOp {
         folder: Option<RelPath>,
         /// Also everything below it.
         recursive: bool,
-        /// Only what sorts behind this path: the cursor of an earlier page.
+        /// Gives only what sorts after this path: the cursor of an earlier page.
         after: Option<RelPath>,
-        /// How many entries at most.
+        /// The most entries to give.
         limit: u32,
         /// Answer `Unchanged` if the page still has this version.
         unless: Option<Version>,
@@ -76,7 +76,7 @@ pub enum FsOp {
     Remove {
         /// The file.
         path: RelPath,
-        /// What must be true of it before.
+        /// The condition that must hold before.
         precondition: Precondition,
     },
     /// Moves a file to a free name, atomically.
@@ -85,7 +85,7 @@ pub enum FsOp {
         from: RelPath,
         /// Its new path, which must be free.
         to: RelPath,
-        /// What must be true of `from` before.
+        /// The condition on `from` that must hold before.
         precondition: Precondition,
     },
     /// Makes a folder and those above it. Nothing to do where there are no folders.
@@ -100,7 +100,7 @@ pub enum FsOp {
 pub struct FsRequest {
     /// Echoed verbatim by the host.
     pub key: ContextKey,
-    /// What to do.
+    /// The operation.
     pub op: FsOp,
 }
 
@@ -109,31 +109,31 @@ pub struct FsRequest {
 pub struct FsResult {
     /// The key of the request, verbatim.
     pub key: String,
-    /// What came of it.
+    /// The outcome, or why there is none.
     pub outcome: Result<FsOutcome, FsError>,
 }
 
-/// What came of an operation that was performed. The kind matches that of the operation.
+/// The outcome of an operation that was performed. The kind matches that of the operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FsOutcome {
-    /// Of [`FsOp::Read`].
+    /// Outcome of [`FsOp::Read`].
     Read(ReadOutcome),
-    /// Of [`FsOp::Write`].
+    /// Outcome of [`FsOp::Write`].
     Write(WriteOutcome),
-    /// Of [`FsOp::Append`].
+    /// Outcome of [`FsOp::Append`].
     Append(AppendOutcome),
-    /// Of [`FsOp::List`].
+    /// Outcome of [`FsOp::List`].
     List(ListOutcome),
-    /// Of [`FsOp::Remove`].
+    /// Outcome of [`FsOp::Remove`].
     Remove(RemoveOutcome),
-    /// Of [`FsOp::Rename`].
+    /// Outcome of [`FsOp::Rename`].
     Rename(RenameOutcome),
-    /// Of [`FsOp::MakeDirectory`]: the folder exists.
+    /// Outcome of [`FsOp::MakeDirectory`]: the folder exists.
     MakeDirectory,
 }
 
-/// What a read gave.
+/// Outcome of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadOutcome {
     /// Bytes of the file.
@@ -155,7 +155,7 @@ pub struct FileContent {
     pub size: u64,
 }
 
-/// What a write came to.
+/// Outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// Done; the file has this version.
@@ -166,7 +166,7 @@ pub enum WriteOutcome {
     Unknown,
 }
 
-/// What an append came to.
+/// Outcome of an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppendOutcome {
     /// Done; the file has this version.
@@ -177,7 +177,7 @@ pub enum AppendOutcome {
     Unknown(u64),
 }
 
-/// What a removal came to.
+/// Outcome of a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemoveOutcome {
     /// There is no such file now.
@@ -186,7 +186,7 @@ pub enum RemoveOutcome {
     Stale(Version),
 }
 
-/// What a move came to.
+/// Outcome of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenameOutcome {
     /// Done.
@@ -199,7 +199,7 @@ pub enum RenameOutcome {
     Exists,
 }
 
-/// What a listing gave.
+/// Outcome of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListOutcome {
     /// A page of the folder.
@@ -224,7 +224,7 @@ pub struct Listing {
 pub struct Entry {
     /// Its whole path below the root.
     pub path: RelPath,
-    /// What it is.
+    /// File, folder or something else.
     pub kind: EntryKind,
     /// Its size in bytes; 0 for what is not a file.
     pub size: u64,
@@ -234,7 +234,7 @@ pub struct Entry {
     pub modified: u64,
 }
 
-/// What a path is.
+/// Kind of a thing in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.

@@ -117,7 +117,7 @@ impl RelPath {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
-    /// Whether the file is directly in `folder` (`None`: the root).
+    /// Returns true if the file is directly in `folder` (`None`: the root).
     #[must_use]
     pub fn is_child_of(&self, folder: Option<&Self>) -> bool {
         match (folder, self.0.rsplit_once('/')) {

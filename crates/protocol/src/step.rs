@@ -1,4 +1,4 @@
-//! What a call to the engine caused, and why it can be refused.
+//! Results of a call to the engine, and reasons to refuse it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,14 +30,14 @@ impl<R> Default for Step<R> {
 pub struct Finished<R> {
     /// The command.
     pub id: CommandId,
-    /// Its reply, or why there is none.
+    /// Its reply, or its error.
     pub outcome: Result<R, Error>,
 }
 
 /// Why a call was refused. Nothing has changed: the store, the commands in flight and the requests
 /// that are owed a result are as before.
 ///
-/// An open set: treat what you do not know as a fault of the host.
+/// An open set: treat an unknown case as a fault of the host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {
@@ -55,7 +55,7 @@ pub enum ProtocolError {
     InvalidResult {
         /// The key of the request.
         key: String,
-        /// How the result does not fit.
+        /// The difference between result and request.
         reason: String,
     },
     /// Command ids must grow.

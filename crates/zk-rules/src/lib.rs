@@ -1,4 +1,4 @@
-//! What zk decides about notes: which match its full-text search, and where its links lead.
+//! Decisions of zk about notes: which match its full-text search, and where its links lead.
 //!
 //! * [`FullText`] is one or more queries. It gives the matches and the order that SQLite's FTS5 gives, with zk's
 //!   tokenizer, and cuts the same snippets. A [`Row`] is a note as FTS5 sees it.

@@ -18,11 +18,11 @@ pub struct ZkResolver<'a> {
     paths: Vec<&'a str>,
     /// By path without the extension.
     by_place: HashMap<&'a str, usize>,
-    /// Of each note its place among the paths from short to long.
+    /// For each note its place among the paths from short to long.
     ranks: Vec<usize>,
     /// The note, and where in its path the end begins.
     ends: Vec<(u32, u32)>,
-    /// What was resolved before, with the kind of the rule.
+    /// Results of earlier calls, with the kind of the rule.
     known: HashMap<(bool, String), Option<usize>>,
 }
 

@@ -5,10 +5,10 @@ use saddlebag::notebook::NoteInfo;
 
 use super::args::BadUse;
 
-/// How deep an expression may nest.
+/// Depth to which an expression may nest.
 const MAX_DEPTH: u32 = 50;
 
-/// What the text of a note must match, and how many notes there may be.
+/// Expressions that the text of a note must match, and the most notes that are kept.
 #[derive(Debug)]
 pub struct Expressions {
     all: Vec<Regex>,
@@ -43,7 +43,7 @@ impl Expressions {
     }
 }
 
-/// What is wrong, without the drawing of where it is.
+/// The problem, without the drawing of where it is.
 fn problem(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(limit) => {

@@ -1,5 +1,4 @@
-//! Named filters: a word among the paths that stands for arguments, as `[filter]` of the configuration has
-//! them.
+//! Named filters: a word among the paths that means arguments, as `[filter]` of the configuration has them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +6,7 @@ use clap::Parser;
 
 use super::args::{BadUse, FilterArgs, refusal};
 
-/// The arguments that a name stands for.
+/// The arguments that a name means.
 #[derive(Debug, Parser)]
 #[command(name = "filter", disable_help_flag = true)]
 struct Named {

@@ -13,12 +13,12 @@ use super::json::{self, Object};
 use super::template::{Item, Template, unescape};
 use super::time;
 
-/// What the output depends on beside the notes.
+/// Facts that the output depends on beside the notes.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// In nanoseconds since 1970-01-01T00:00:00Z.
     pub now: u64,
-    /// What local time adds to UTC.
+    /// The seconds that local time adds to UTC.
     pub utc_offset_seconds: i32,
 }
 
@@ -33,7 +33,7 @@ pub struct ListedNote {
     pub path: String,
     /// The whole path.
     pub abs_path: String,
-    /// The title; empty if there is none.
+    /// The title; may be empty.
     pub title: String,
     /// A link to the note, in the style of the notebook.
     pub link: String,
@@ -45,7 +45,7 @@ pub struct ListedNote {
     pub snippets: Vec<String>,
     /// The whole file.
     pub raw_content: String,
-    /// How many words the file has.
+    /// Number of words of the file.
     pub word_count: u32,
     /// In the order of their numbers.
     pub tags: Vec<String>,
@@ -68,7 +68,7 @@ pub struct ListedTag {
     pub id: u64,
     /// The tag.
     pub name: String,
-    /// How many notes have it.
+    /// Number of notes that have it.
     pub note_count: u32,
 }
 
@@ -158,7 +158,7 @@ impl ListedLink {
     }
 }
 
-/// What `zk list` prints. Of no notes nothing at all, in every format.
+/// The output of `zk list`. If there are no notes, it is empty in every format.
 pub fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Result<String, BadUse> {
     let items: Vec<Item<'_>> = notes.iter().map(Item::Note).collect();
     match frame.format.as_deref().unwrap_or("short") {
@@ -190,7 +190,7 @@ pub fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Resu
     }
 }
 
-/// What `zk tag list` prints, sorted by the keys.
+/// The output of `zk tag list`, sorted by the keys.
 pub fn tags(
     mut tags: Vec<ListedTag>,
     keys: &[(TagKey, bool)],
@@ -215,7 +215,7 @@ pub fn tags(
     }
 }
 
-/// What `zk graph --format json` prints.
+/// The output of `zk graph --format json`.
 pub fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
     let mut out = String::new();
     Object::begin(&mut out)
@@ -226,7 +226,7 @@ pub fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
     out
 }
 
-/// What goes to standard error without `--quiet`.
+/// The line for standard error without `--quiet`.
 pub fn found(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("\nFound {count} {what}{plural}\n")

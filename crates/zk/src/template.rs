@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::format::{Context, ListedNote, ListedTag, shown};
 use super::{json, time};
 
-/// What a template is filled with.
+/// A thing that a template is filled with.
 #[derive(Clone, Copy)]
 pub(super) enum Item<'a> {
     Note(&'a ListedNote),
@@ -32,7 +32,7 @@ enum Word {
 enum Filled<'a> {
     /// Its control characters are shown.
     Text(&'a str),
-    /// What a script asks for to have it byte for byte.
+    /// Text that a script asks for to have it byte for byte.
     Exact(&'a str),
     Number(u64),
     Texts(&'a [String]),

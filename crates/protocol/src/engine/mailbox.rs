@@ -1,4 +1,4 @@
-//! [`Fs`]: what a command sees of the outside, and the mailbox behind it.
+//! [`Fs`]: the only thing that a command sees of the outside. Its operations go into a mailbox.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;

@@ -32,14 +32,14 @@ use mailbox::{Mailbox, Slot};
 
 pub use mailbox::{Fs, Operation, join};
 
-/// What an engine takes at once. The host's own limits come on top of these.
+/// Limits on what an engine takes at once. The host's own limits come on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many entries one page of a listing may have, whatever the command asks for.
+    /// The most entries in one page of a listing, whatever the command asks for.
     pub max_list_entries: u32,
-    /// How many requests may be owed a result at once; at least one is.
+    /// The most requests that may be owed a result at once; 0 counts as 1.
     pub max_requests: u32,
-    /// How many commands may be in flight.
+    /// The most commands in flight.
     pub max_commands: u32,
 }
 
@@ -50,7 +50,7 @@ impl Default for Limits {
     }
 }
 
-/// How many commands that ended are remembered.
+/// Number of ended commands that are remembered.
 const MAX_ENDED: usize = 4_096;
 
 /// The commands in flight and the requests that are owed a result. `R` is the reply of a command.

@@ -1,4 +1,4 @@
-//! Whether a result fits its request: the component trusts a host no more than a host trusts it.
+//! Checks that a result fits its request: the engine trusts a host no more than a host trusts it.
 
 use alloc::format;
 use alloc::string::String;

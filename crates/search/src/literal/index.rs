@@ -31,11 +31,11 @@ pub trait Texts {
     /// Returns true if searches cover the text with this number.
     fn is_searched(&self, id: TextId) -> bool;
 
-    /// What ranks a text beside the terms that it has.
+    /// Facts that rank a text beside the terms that it has.
     fn rank(&self, id: TextId) -> Rank;
 }
 
-/// What ranks a text beside the terms that it has.
+/// Facts that rank a text beside the terms that it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rank {
     /// It comes before every text without this, whatever they have.
@@ -64,7 +64,7 @@ pub struct LiteralIndex {
     words: Words,
     folder: Folder,
     names: Names,
-    /// How long the extension is that every name has, in bytes.
+    /// Length of the extension that every name has, in bytes.
     suffix_bytes: usize,
 }
 

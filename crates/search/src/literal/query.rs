@@ -63,7 +63,7 @@ pub struct Match {
 }
 
 impl Matches {
-    /// How many texts match.
+    /// Number of texts that match.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ranked.len()

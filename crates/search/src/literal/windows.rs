@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use memchr::memchr;
 
-/// How many lines around a hit are shown on each side.
+/// Lines that are shown on each side of a hit.
 const CONTEXT_LINES: usize = 3;
-/// How many windows of one file are shown.
+/// The most windows of one text that are shown.
 const MAX_WINDOWS: usize = 5;
-/// How many lines of a file that matches by name alone are shown.
+/// The most lines that are shown of a text that matches by name alone.
 const NAME_MATCH_LINES: usize = 3;
 
 /// The windows around `hits` (lines counted from 0, ascending), each followed by a line `…`.

@@ -19,9 +19,9 @@ use super::tokens::Tokens;
 use super::{FIELDS, Field};
 use saddlebag_collections::order;
 
-/// How many positions lie between the texts of two fields, or two headings: more than a phrase bridges.
+/// Positions between the texts of two fields, or two headings: more than a phrase bridges.
 const GAP: u32 = 32;
-/// How much text is split into words at once, in bytes.
+/// Bytes of text that are split into words at once.
 const PIECE_BYTES: usize = 64 << 10;
 /// The greatest length of a field other than the body, in words; longer ones count as this long.
 const MAX_FIELD_WORDS: u32 = u16::MAX as u32;
@@ -51,19 +51,19 @@ pub struct RankedIndex {
     base: Segment,
     recent: Recent,
     docs: Vec<Doc>,
-    /// Of the live documents: how many, how many that have the field, and its words in all.
+    /// Counts of the live documents: all, those that have the field, and the words of the field in all.
     live: u32,
     with_field: [u32; FIELDS],
     words: [u64; FIELDS],
     scratch: Scratch,
 }
 
-/// What ranking knows of a document.
+/// A document as ranking knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Doc {
     pub(super) id: u32,
     pub(super) is_live: bool,
-    /// How many words each field has.
+    /// Number of words of each field.
     pub(super) lengths: [u32; FIELDS],
 }
 
@@ -142,7 +142,7 @@ impl RankedIndex {
         self.count(&doc, false);
     }
 
-    /// How many documents it has.
+    /// Number of documents.
     pub(super) fn live_count(&self) -> u32 {
         self.live
     }
@@ -166,7 +166,7 @@ impl RankedIndex {
         }
     }
 
-    /// Writes the index behind what `out` has, for [`RankedIndex::decode`].
+    /// Appends the index to `out`, for [`RankedIndex::decode`].
     pub fn encode(&self, out: &mut Vec<u8>) {
         let is_whole = self.live as usize == self.docs.len();
         if is_whole
@@ -305,7 +305,7 @@ impl RankedIndex {
         forms
     }
 
-    /// What the two segments have of a term, in the order of the slots.
+    /// The postings of a term in both segments, in the order of the slots.
     pub(super) fn postings(&self, form: &Form) -> [Postings<'_>; 2] {
         let base = form.in_base.map(|term| self.base.postings(term)).unwrap_or_default();
         [base, form.in_recent.map(|term| self.recent.postings(term, self.end())).unwrap_or_default()]

@@ -24,23 +24,23 @@ pub use passage::{Passage, Passages};
 pub use query::{EmptyQuery, Joining, Query};
 pub use score::{Ranked, Ranking, ScorePart, Tie};
 
-/// How many fields a note has.
+/// Number of fields of a note.
 pub const FIELDS: usize = 6;
 
 /// A part of a note that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// What it is called.
+    /// The title.
     Title,
-    /// What else it is called.
+    /// Other names of the note.
     Aliases,
-    /// The headings in its text.
+    /// The headings in the text.
     Headings,
-    /// Its tags.
+    /// The tags.
     Tags,
-    /// Where it is.
+    /// The path of the file.
     Path,
-    /// Its text.
+    /// The text.
     Body,
 }
 
@@ -48,7 +48,7 @@ impl Field {
     /// In the order of their positions.
     pub const ALL: [Self; FIELDS] = [Self::Title, Self::Aliases, Self::Headings, Self::Tags, Self::Path, Self::Body];
 
-    /// As it is shown.
+    /// The name as it is shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Title => "title",
@@ -60,7 +60,7 @@ impl Field {
         }
     }
 
-    /// The field that `name:` stands for in a query.
+    /// The field that `name:` means in a query.
     pub fn of_filter(name: &str) -> Option<Self> {
         match name {
             "title" => Some(Self::Title),
@@ -74,7 +74,7 @@ impl Field {
     }
 }
 
-/// Several fields.
+/// A set of fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet(u8);
 

@@ -27,7 +27,7 @@ pub struct Passage {
     pub range: Range<usize>,
     /// Its first and last line, counted from 1.
     pub lines: (u32, u32),
-    /// What its best block says about the query; 0 if it has no word of it.
+    /// Score of its best block; 0 if it has no word of the query.
     pub score: f32,
     /// The words of the query that it has, as the query has them.
     pub terms: Vec<String>,
@@ -37,9 +37,9 @@ pub struct Passage {
 
 /// Finds passages for one query, note after note.
 pub struct Passages {
-    /// For each term that counts: what in the query it stands for, and how much it says.
+    /// For each term that counts: the word of the query that it is a form of, and its weight.
     terms: HashMap<Box<[u8]>, (usize, f32)>,
-    /// What the query asks for, as it has it, and whether it says little.
+    /// The words of the query as it has them, each with true if it says little.
     asked: Vec<(String, bool)>,
     tokens: Tokens,
 }

@@ -7,7 +7,7 @@
 //!
 //! Words side by side are alternatives ([`Joining::Any`]), of which one must be found unless something
 //! beside them is required: a phrase, a field, an `AND`. With [`Joining::All`], as zk reads it, each must
-//! be found. A word that is several tokens, such as `foo-bar`, stands for any of them where it is an
+//! be found. A word that is several tokens, such as `foo-bar`, means any of them where it is an
 //! alternative, and for all of them side by side where it is required or excluded. A minus sign excludes
 //! only directly before a letter, a quote or a parenthesis, so that `exit code -1` and `--json` are text; so
 //! is `-v`, an option of one letter, in a sentence.
@@ -20,16 +20,16 @@ use super::Field;
 use super::tokens::{TokenKind, Tokens};
 use saddlebag_collections::SortedMap;
 
-/// How many different words of a query count; a whole message may be asked for.
+/// The most different words of a query that count; a whole message may be asked for.
 const MAX_WORDS: usize = 400;
-/// How many tokens of a query count.
+/// The most tokens of a query that count.
 const MAX_UNITS: usize = 1000;
-/// How deep parentheses nest; deeper ones are ignored.
+/// Depth of parentheses; deeper ones are ignored.
 const MAX_DEPTH: usize = 16;
-/// How much of a query is read, in bytes.
+/// The most bytes of a query that are read.
 const MAX_BYTES: usize = 64 << 10;
 
-/// What words side by side mean.
+/// Meaning of words side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
     /// Any of them, the more the better.

@@ -19,18 +19,18 @@ use super::query::Query;
 use super::{FIELDS, Field, FieldSet};
 use saddlebag_collections::order;
 
-/// How soon more occurrences add little.
+/// Saturation: the smaller, the sooner more occurrences add little.
 const K1: f32 = 1.2;
-/// How much the length of a field counts.
+/// Weight of the length of a field.
 const B: f32 = 0.75;
-/// What an occurrence in each field counts.
+/// Weight of an occurrence in each field.
 const FIELD_WEIGHTS: [f32; FIELDS] = [6.0, 4.0, 2.5, 3.0, 2.0, 1.0];
-/// What a document that has all words gains, as a part of its score.
+/// Gain of a document that has all words, as a part of its score.
 pub(super) const COVERAGE: f32 = 0.5;
-/// How many documents are looked at closely, at least.
+/// The least number of documents that are looked at closely.
 const MIN_CANDIDATES: usize = 64;
 
-/// What orders documents of equal score: the newer one first, then by path. Neither says how the index came
+/// Orders documents of equal score: the newer one first, then by path. Neither says how the index came
 /// to be.
 pub type Tie<'a> = (Reverse<u64>, &'a str);
 
@@ -39,9 +39,9 @@ pub type Tie<'a> = (Reverse<u64>, &'a str);
 pub struct Ranking {
     /// Best first.
     pub hits: Vec<Ranked>,
-    /// How many match in all.
+    /// Number of all documents that match.
     pub total: u32,
-    /// Whether nothing matched as the query asks for it, so that its phrases were taken as words and what
+    /// True if nothing matched as the query asks for it, so that its phrases were taken as words and what
     /// it requires as wishes.
     pub is_relaxed: bool,
 }
@@ -57,7 +57,7 @@ pub struct Ranked {
     pub terms: Vec<String>,
     /// Where it has them.
     pub fields: FieldSet,
-    /// What each word in each field adds.
+    /// The part that each word in each field adds.
     pub parts: Vec<ScorePart>,
     /// For the share of the query that it has.
     pub coverage: f32,
@@ -65,18 +65,18 @@ pub struct Ranked {
     pub phrase: f32,
     /// For words that stand close together.
     pub proximity: f32,
-    /// What the caller gives the document.
+    /// The weight that the caller gives the document.
     pub weight: f32,
 }
 
-/// What one word in one field adds to a score.
+/// The part of a score that one word in one field adds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScorePart {
     /// As the query has it.
     pub term: String,
     /// The field that has the word.
     pub field: Field,
-    /// How often the field has it, in any form.
+    /// Number of occurrences in the field, in any form.
     pub tf: u32,
     /// The weight of the word: rarer ones have more.
     pub idf: f32,

@@ -18,13 +18,13 @@ use hashbrown::HashMap;
 use self::query::{Columns, Expr, Phrase};
 use self::scan::Scanner;
 
-/// How many phrases one search may have.
+/// The most phrases of one search.
 const MAX_PHRASES: usize = 1024;
 
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// What words count that stand in more than half of the notes.
+/// Weight of words that stand in more than half of the notes.
 const LEAST_IDF: f64 = 1e-6;
 
 /// In the order in which their tokens are numbered.
@@ -53,7 +53,7 @@ pub struct FullText {
 pub struct Match {
     /// Its place among the notes.
     pub note: usize,
-    /// How well it matches.
+    /// The score of the match.
     pub score: f64,
 }
 
@@ -62,7 +62,7 @@ impl FullText {
     ///
     /// # Errors
     ///
-    /// What is wrong with the query.
+    /// The problem of the query, in words.
     pub fn add_query(&mut self, query: &str) -> Result<(), String> {
         let expr = query::parse(&query::convert(query))?;
         self.add(expr)
@@ -202,7 +202,7 @@ fn collect<'a>(expr: &'a Expr, phrases: &mut Vec<&'a Phrase>) {
     }
 }
 
-/// Whether the expression matches, and which phrases count for it. `at` numbers the phrases.
+/// Returns true if the expression matches. Notes which phrases count for it. `at` numbers the phrases.
 fn evaluate(expr: &Expr, frequencies: &[f64], counted: &mut [f64], at: &mut usize) -> bool {
     match expr {
         Expr::Nothing => false,
