@@ -137,7 +137,6 @@ fn code(code: ErrorCode) -> &'static str {
         ErrorCode::NotPermitted => "not-permitted",
         ErrorCode::Cancelled => "cancelled",
         ErrorCode::Internal => "internal",
-        _ => "other",
     }
 }
 

@@ -94,7 +94,7 @@ fn escaped(json: &str) -> String {
 }
 
 /// Appends a character as JSON spells it: of one above U+FFFF both surrogates.
-pub(crate) fn push_escape(out: &mut String, c: char) {
+fn push_escape(out: &mut String, c: char) {
     use fmt::Write;
 
     for unit in c.encode_utf16(&mut [0; 2]) {

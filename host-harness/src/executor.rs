@@ -95,7 +95,6 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::MakeDirectory { path } => path.as_str(),
         FsOp::Rename { from, .. } => from.as_str(),
         FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
-        _ => "",
     }
 }
 
@@ -165,7 +164,6 @@ macro_rules! by_method {
             FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
             FsOp::Rename { from, to, precondition } => $store.rename(from, to, precondition).map(FsOutcome::Rename),
             FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
-            _ => Err(FsError::Unsupported),
         }
     };
 }

@@ -12,7 +12,7 @@ use crate::catalogue::SAMPLE_TEXT;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::ranked::{Joining, Passages, Query};
-use crate::search::{DocId, MAX_QUESTION_BYTES};
+use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
 
 /// How much of an entry a hit shows, in bytes.
@@ -95,7 +95,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
         for ranked in ranking.hits.into_iter().take(limit as usize) {
             let (Some(readable), Some(doc)) = (of_doc(ranked.doc), corpus.files.doc(ranked.doc)) else { continue };
             let note = corpus.files.note(doc);
-            let passage = note.and_then(|note| passages.best(doc.text(), &note, PASSAGE_BYTES));
+            let passage = note.and_then(|note| best_passage(&mut passages, doc.text(), &note, PASSAGE_BYTES));
             let passage = passage.and_then(|passage| doc.text().get(passage.range)).unwrap_or_default().to_string();
             let score = f64::from(ranked.score);
             hits.push(EntryHit { entry: readable.info(call), score, terms: ranked.terms, passage });
