@@ -9,18 +9,8 @@ use alloc::vec::Vec;
 use crate::Config;
 use crate::entries::EntriesConfig;
 pub use crate::memory::catalogue;
-
-/// The name that the samples succeed with: there is a note and an entry of it in [`sample_files`].
-pub const SAMPLE_NAME: &str = "a";
-
-/// A text that occurs once in each file of the journal in [`sample_files`].
-pub const SAMPLE_TEXT: &str = "port 5432";
-
-/// The run that must be open before the samples which belong to one.
-pub const SAMPLE_RUN: &str = "r";
-
-/// A note that waits to be approved.
-pub(crate) const SAMPLE_WAITING: &[u8] = b"---\nprovenance: tool\n---\n# Waits\n\nthe text of a tool\n";
+use crate::samples::SAMPLE_WAITING;
+pub use crate::samples::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
 
 /// Files of a store, below its root, in which the samples of every command succeed on 2026-05-25, with
 /// [`sample_config`].

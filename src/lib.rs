@@ -35,6 +35,7 @@ pub mod context;
 mod engine;
 pub mod entries;
 pub mod exchange;
+mod family;
 pub mod files;
 pub mod journal;
 mod memory;
@@ -42,6 +43,7 @@ mod memory;
 pub mod mirror;
 pub mod notebook;
 mod request;
+mod samples;
 pub mod search;
 pub mod store;
 pub mod tools;
@@ -53,5 +55,7 @@ use saddlebag_markdown::percent;
 pub use saddlebag_protocol as protocol;
 
 pub use engine::Limits;
-pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};
-pub use request::{Answered, CommandInfo, Effect, Request};
+pub use memory::{
+    Answered, Command, CommandInfo, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step,
+};
+pub use request::{Effect, Request};

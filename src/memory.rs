@@ -10,13 +10,14 @@ use crate::agents_md::{self, SyncAgentsMd};
 use crate::approval::{self, TrustCall, TrustCommand, TrustReply};
 use crate::context::{self, Context, Preamble};
 use crate::engine::{Call, Engine, Limits, Scope};
-use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
+use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{self, ExchangeCommand, ExchangeReply};
 use crate::files::{self, FilesCall, FilesCommand, FilesReply};
 use crate::journal::{self, JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
-use crate::request::{Answered, CommandInfo, Effect, Request};
+use crate::request::{Effect, Request};
+use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
 use crate::store::{Layout, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{self, CallTool, Families};
@@ -63,6 +64,44 @@ pub enum ConfigError {
     /// A limit is zero or too small to work with; the text names it.
     #[error("limit {0} is too small")]
     LimitTooSmall(String),
+}
+
+/// A [`Request`] that is a command of a memory, and whose reply can be told from those of others.
+pub trait Answered: Request + Into<Command> {
+    /// The reply of this command; `None` if it is the reply of another.
+    fn from_reply(reply: Reply) -> Option<Self::Reply>;
+}
+
+/// A command of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandInfo {
+    /// [`Request::NAME`].
+    pub name: &'static str,
+    /// The family, as the interface in `wit/` is called.
+    pub family: &'static str,
+    /// [`Request::EFFECT`].
+    pub effect: Effect,
+    /// [`Request::samples`].
+    pub samples: fn(&str) -> Vec<Command>,
+}
+
+impl CommandInfo {
+    /// The entry of one command.
+    pub(crate) fn of<R: Answered>(family: &'static str) -> Self {
+        let samples: fn(&str) -> Vec<Command> =
+            |name| R::samples(name).into_iter().map(|sample| in_sample_run(sample.into())).collect();
+        Self { name: R::NAME, family, effect: R::EFFECT, samples }
+    }
+}
+
+/// The command in the run that it needs, if it belongs to one.
+fn in_sample_run(mut command: Command) -> Command {
+    if let Command::Entries(command) = &mut command
+        && matches!(command.verb, EntriesVerb::OpenRun(_) | EntriesVerb::Checkpoint(_) | EntriesVerb::CloseRun(_))
+    {
+        command.run = Some(SAMPLE_RUN.into());
+    }
+    command
 }
 
 /// Makes [`Command`] and [`Reply`] of the families, and of the commands that are a family of their own.

@@ -5,6 +5,7 @@
 mod agents_are_isolated;
 mod agents_md;
 mod anthropic_memory_tool;
+mod catalogue;
 mod commonmark;
 mod component_faults;
 mod context_block;

@@ -117,7 +117,7 @@ fn every_command(target: &Target) -> Vec<Command> {
         let content = format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: mine\n<!-- saddlebag:end -->\n");
         let content = Some(content.into_bytes());
         commands.push(SyncAgentsMd { name: name.clone(), content, ..SyncAgentsMd::default() }.into());
-        commands.extend(every_notebook_command(name).into_iter().map(Command::from));
+        commands.extend(every_sample(name));
         commands.extend(every_entries_command(name).into_iter().map(Command::from));
         commands.extend(every_exchange(name).map(Command::from));
         commands.push(FilesCommand::ListFiles(ListFiles { after: Some(name.clone()), limit: 1000 }).into());
@@ -143,42 +143,18 @@ fn every_command(target: &Target) -> Vec<Command> {
     commands
 }
 
-fn every_notebook_command(name: &str) -> Vec<NotebookCommand> {
-    let name = || name.to_string();
-    let fact = |title: String, template: &str| Remember {
-        title,
-        content: "mine".into(),
-        template: template.into(),
-        ..Remember::default()
+/// The samples of every command, and the notes that are made at a place.
+fn every_sample(name: &str) -> Vec<Command> {
+    let made = Remember { title: "T".into(), content: "mine".into(), template: name.into(), ..Remember::default() };
+    let named = Remember { title: name.into(), template: "fact".into(), ..made.clone() };
+    let renamed = Rename { note: "T".into(), title: name.into() };
+    let list = ListEntries {
+        filter: EntryFilter { category: Some(name.into()), ..EntryFilter::default() },
+        limit: None,
+        cursor: Some(format!("1:{name}")),
     };
-    let filter = NoteFilter { paths: vec![name()], link_to: vec![name()], ..NoteFilter::default() };
-    let question = Recall {
-        query: "secret".into(),
-        limit: 9,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: false,
-        vouched_unchanged: false,
-    };
-    vec![
-        NotebookCommand::Init(Init),
-        NotebookCommand::Remember(fact(name(), "fact")),
-        NotebookCommand::Remember(fact("T".into(), &name())),
-        NotebookCommand::Remember(Remember { links: vec![name()], ..fact("L".into(), "fact") }),
-        NotebookCommand::Recall(question),
-        NotebookCommand::Journal(Journal { entry: "mine".into() }),
-        NotebookCommand::Today(Today),
-        NotebookCommand::ListNotes(ListNotes { with_text: true, ..ListNotes::default() }),
-        NotebookCommand::ListNotes(ListNotes { filter, ..ListNotes::default() }),
-        NotebookCommand::Link(Link { from: name(), to: "T".into(), text: None }),
-        NotebookCommand::Rename(Rename { note: "T".into(), title: name() }),
-        NotebookCommand::Rename(Rename { note: name(), title: "mine".into() }),
-        NotebookCommand::Forget(Forget { note: name() }),
-        NotebookCommand::RestoreNote(RestoreNote { note: name() }),
-        NotebookCommand::RememberError(RememberError { tool: name(), error: name() }),
-        NotebookCommand::RememberSummary(RememberSummary { tool: name(), summary: "mine".into() }),
-    ]
+    let more: [Command; 4] = [made.into(), named.into(), renamed.into(), list.into()];
+    support::every_command(name).into_iter().chain(more).collect()
 }
 
 /// What is named is where foreign files were, and what they say: never a place in the store.
@@ -206,10 +182,9 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     .map(ExchangeCommand::new)
 }
 
+/// Entries in categories and files of this name, and a run that has it.
 fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
     let key = || name.to_string();
-    let request = Hydrate { max_bytes: 4000, policy: Policy::Prefix };
-    let filter = EntryFilter { category: Some(key()), ..EntryFilter::default() };
     let import = ImportEntries {
         files: [format!("core/{name}"), format!("{name}/x.md"), key()]
             .map(|path| ImportFile { path, content: Ok(b"mine".to_vec()) })
@@ -218,23 +193,15 @@ fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
         dry_run: false,
         earlier: Vec::new(),
     };
-    let outside = [
-        EntriesVerb::GetEntry(GetEntry { key: key() }),
-        EntriesVerb::FindEntries(FindEntries { query: "secret".into(), limit: 9 }),
-        EntriesVerb::ListEntries(ListEntries { filter, limit: None, cursor: Some(format!("1:{name}")) }),
-        EntriesVerb::Hydrate(request),
-        EntriesVerb::Explain(Explain { request, key: Some(key()) }),
-        EntriesVerb::ForgetEntry(ForgetEntry { key: key(), base: None }),
-        EntriesVerb::PurgeEntries(PurgeEntries { key: None }),
-        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
-        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: Some(key()) }),
-        EntriesVerb::ImportEntries(import),
-    ];
-    let mut commands = vec![keep(name, "mine", "core"), keep(name, "mine", "workspace"), keep("x", "mine", name)];
-    commands.extend(outside.into_iter().map(EntriesCommand::new));
+    let export = ExportEntries { forgotten: true, cursor: Some(key()) };
     let in_run = |verb| EntriesCommand { run: Some(key()), ..EntriesCommand::new(verb) };
-    commands.extend([EntriesVerb::OpenRun(OpenRun { fence: 1 }), EntriesVerb::CloseRun(CloseRun)].map(in_run));
-    commands
+    vec![
+        keep("x", "mine", name),
+        EntriesCommand::new(import.into()),
+        EntriesCommand::new(export.into()),
+        in_run(OpenRun { fence: 1 }.into()),
+        in_run(CloseRun.into()),
+    ]
 }
 
 /// Anthropic's tool, which is given paths rather than names.

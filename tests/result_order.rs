@@ -68,42 +68,15 @@ fn tool(name: &str, arguments: &str) -> Command {
 
 /// Commands that only look.
 fn looking() -> Vec<Command> {
-    let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
-    let entries = Some(ContextEntries { request, run: None });
-    vec![
-        EntriesCommand::new(EntriesVerb::Hydrate(request)).into(),
-        EntriesCommand::new(EntriesVerb::Explain(Explain { request, key: Some("l".into()) })).into(),
-        EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: "fact".into(), limit: 9 })).into(),
-        EntriesCommand::new(EntriesVerb::ListEntries(ListEntries {
-            filter: EntryFilter::default(),
-            limit: Some(2),
-            cursor: None,
-        }))
-        .into(),
-        EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "s".into() })).into(),
-        EntriesCommand::new(EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None })).into(),
-        ExchangeCommand::new(ExchangeVerb::ExportTo(ExportTo {
-            format: Format::JsonLines,
-            forgotten: true,
-            unapproved: false,
-            cursor: None,
-        }))
-        .into(),
-        TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).into(),
+    let tools = [
         tool("memory_recall", r#"{"query": "fact"}"#),
         tool("notebook_recall", r#"{"query": "fact"}"#),
         tool("memory", r#"{"command": "view", "path": "/memories"}"#),
-        Command::Context(Context { entries: entries.clone(), ..Context::default() }),
-        Preamble { memory: Context { entries, ..Context::default() }, max_bytes: 9000, ..Preamble::default() }.into(),
         SyncAgentsMd { dry_run: true, ..SyncAgentsMd::default() }.into(),
-        JournalCommand::Search(Search::new("fact log")).into(),
-        JournalCommand::List(List).into(),
-        FilesCommand::ListFiles(ListFiles { after: None, limit: 3 }).into(),
-        FilesCommand::ReadFile(ReadFile { path: "workspaces/w/entries/s.md".into(), offset: 0, max_bytes: 99 }).into(),
-        JournalCommand::Status(Status).into(),
-        Command::Context(Context::default()),
-        JournalCommand::Search(Search::new("readme")).into(),
-    ]
+    ];
+    // Both are commands of a session: a turn that is over takes no more.
+    let is_of_session = |command: &Command| matches!(command.name(), "recall-for-turn" | "load-memories");
+    every_question("a").into_iter().filter(|command| !is_of_session(command)).chain(tools).collect()
 }
 
 #[test]

@@ -5,11 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::types::{PendingItem, TrustCall, named, shown, waiting};
-use crate::catalogue::SAMPLE_WAITING;
 use crate::document::head;
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::samples::SAMPLE_WAITING;
 use crate::trust::{Waiting, approve as approved_text, version_of};
 
 /// How many names one command may have.

@@ -13,8 +13,8 @@ pub use types::PendingItem;
 
 pub(crate) use types::TrustCall;
 
+use crate::family::family;
 use crate::protocol::Error;
-use crate::request::family;
 
 family! {
     "trust" in Trust, run with TrustCall<'_>;

@@ -11,9 +11,7 @@ use super::runs::{check_newest, named};
 use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{SkippedEntry, StoreState};
-use crate::catalogue::SAMPLE_RUN;
 use crate::engine::Call;
-use crate::memory::Command;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::ForModel;
@@ -51,10 +49,6 @@ impl Request for Checkpoint {
 
     fn samples(_: &str) -> Vec<Self> {
         alloc::vec![Self]
-    }
-
-    fn sample_commands(name: &str) -> Vec<Command> {
-        Command::all_in_run(SAMPLE_RUN, Self::samples(name))
     }
 }
 

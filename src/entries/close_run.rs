@@ -6,8 +6,6 @@ use alloc::vec::Vec;
 use super::checkpoint::{CheckpointReply, checkpoint};
 use super::runs::named;
 use super::state::EntriesCall;
-use crate::catalogue::SAMPLE_RUN;
-use crate::memory::Command;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::trust::ForModel;
@@ -23,10 +21,6 @@ impl Request for CloseRun {
 
     fn samples(_: &str) -> Vec<Self> {
         alloc::vec![Self]
-    }
-
-    fn sample_commands(name: &str) -> Vec<Command> {
-        Command::all_in_run(SAMPLE_RUN, Self::samples(name))
     }
 }
 

@@ -88,9 +88,8 @@ pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
 use crate::engine::Call;
-use crate::memory::Command;
+use crate::family::{family, scoped};
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{family, scoped};
 use crate::trust::{Provenance, Waiting};
 use scope::EntriesScope;
 use state::EntriesCall;
@@ -153,17 +152,6 @@ family! {
 }
 
 scoped! { EntriesCommand of EntriesVerb in Entries }
-
-impl Command {
-    /// Commands of the entries in an open run.
-    pub(crate) fn all_in_run<R>(run: &str, verbs: Vec<R>) -> Vec<Self>
-    where
-        EntriesCommand<R>: Into<Self>,
-    {
-        let in_run = |verb| EntriesCommand { run: Some(run.into()), ..EntriesCommand::new(verb) };
-        verbs.into_iter().map(|verb| in_run(verb).into()).collect()
-    }
-}
 
 /// The entries that wait to be approved; none where there is no agent.
 pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waiting>, Error> {

@@ -8,9 +8,7 @@ use super::checks::{Limit, within};
 use super::held::OpenedRun;
 use super::runs::{check_fence, named, read_fence};
 use super::state::EntriesCall;
-use crate::catalogue::SAMPLE_RUN;
 use crate::engine::{Backups, Change, update};
-use crate::memory::Command;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::{ForModel, Screened};
@@ -46,10 +44,6 @@ impl Request for OpenRun {
 
     fn samples(_: &str) -> Vec<Self> {
         alloc::vec![Self { fence: 2 }]
-    }
-
-    fn sample_commands(name: &str) -> Vec<Command> {
-        Command::all_in_run(SAMPLE_RUN, Self::samples(name))
     }
 }
 

@@ -41,8 +41,8 @@ pub use write_files::write_files;
 
 use crate::engine::Call;
 use crate::entries::Entries;
+use crate::family::{family, scoped};
 use crate::protocol::Error;
-use crate::request::{family, scoped};
 use types::ExchangeCall;
 
 /// A command of the exchange with its scope. Whose entries they are is decided by the configuration; what is named here can

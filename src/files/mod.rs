@@ -12,8 +12,8 @@ pub use read::ReadFile;
 
 pub(crate) use types::FilesCall;
 
+use crate::family::family;
 use crate::protocol::Error;
-use crate::request::family;
 
 family! {
     "files" in Files, run with FilesCall<'_>;

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::target::Target;
 use super::types::{BackupReply, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
-use crate::catalogue::SAMPLE_TEXT;
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::samples::SAMPLE_TEXT;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Screen};
 

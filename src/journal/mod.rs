@@ -42,8 +42,8 @@ pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;
 pub(crate) use types::JournalCall;
 
+use crate::family::family;
 use crate::protocol::Error;
-use crate::request::family;
 
 family! {
     "journal" in Journal, run with JournalCall<'_>;

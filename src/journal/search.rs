@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
 use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
-use crate::catalogue::SAMPLE_TEXT;
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::samples::SAMPLE_TEXT;
 use crate::search::{Corpus, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
 
 /// Searches the files of the journal: see [`Layout::is_journal`](crate::store::Layout::is_journal).

@@ -18,10 +18,10 @@ use super::status::status;
 use super::target::{Target, TargetRole};
 use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JournalCall, WriteMode, screened};
 use super::write::{OverLimit, write};
-use crate::catalogue::SAMPLE_TEXT;
 use crate::engine::{Backups, Call};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::samples::SAMPLE_TEXT;
 use crate::search::Corpus;
 
 /// The help of the error for a line that is not a command.

@@ -89,8 +89,8 @@ pub(crate) use page::locate_page;
 pub(crate) use types::{NoteView, SUPERSEDES};
 pub(crate) use waiting::waiting;
 
+use crate::family::family;
 use crate::protocol::Error;
-use crate::request::family;
 
 family! {
     "notebook" in Notebook, run with NotebookCall<'_>;

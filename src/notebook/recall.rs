@@ -10,12 +10,12 @@ use super::index::{Notebook, NotebookCall, catch_up, known_config, look, read_te
 use super::list_notes::{ListNotes, selected};
 use super::title::title_or_stem;
 use super::types::{NoteFilter, SortBy, SortKey, Warning};
-use crate::catalogue::SAMPLE_TEXT;
 use crate::document::Note;
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::samples::SAMPLE_TEXT;
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, Document, Skipped, best_passage, load_texts};
 use crate::trust::{ForModel, Provenance, Standing};

@@ -8,10 +8,10 @@ use super::index::{Notebook, NotebookCall};
 use super::recall::{Recall, RecallHit, recall, recall_approved};
 use super::session::{Memories, RecalledMemory};
 use super::types::{MemoriesReply, NoteFilter};
-use crate::catalogue::SAMPLE_TEXT;
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::samples::SAMPLE_TEXT;
 
 /// Recalls for one turn of a conversation: what is found is shown in this turn's prompt alone, however late it is found.
 /// Of several for one turn, the one that was asked last counts.

@@ -7,11 +7,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{CallTool, Tool, ToolSet, schema};
-use crate::catalogue::SAMPLE_TEXT;
 use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
 use crate::journal::{Edit, Read, Search, Write};
 use crate::notebook::{Journal, Link, Recall, Related, Remember};
 use crate::request::{Effect, Request};
+use crate::samples::SAMPLE_TEXT;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]

@@ -11,10 +11,11 @@ pub mod zk;
 
 use std::sync::LazyLock;
 
+use saddlebag::catalogue::catalogue;
 use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry, StoreEntry};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::{Command, Config, Memory, Reply};
+use saddlebag::{Command, Config, Effect, Memory, Reply};
 pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
     CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, PrivateFolder, Simulator,
@@ -83,6 +84,16 @@ pub fn project_config() -> Config {
 pub fn agent_config() -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
     Config { entries: Some(entries), ..project_config() }
+}
+
+/// The samples of every command, about the thing of this name.
+pub fn every_command(name: &str) -> Vec<Command> {
+    catalogue().iter().flat_map(|info| (info.samples)(name)).collect()
+}
+
+/// The samples of every command that changes no file, about the thing of this name.
+pub fn every_question(name: &str) -> Vec<Command> {
+    catalogue().iter().filter(|info| info.effect == Effect::Reads).flat_map(|info| (info.samples)(name)).collect()
 }
 
 /// Keeps an entry.

@@ -226,7 +226,7 @@ pub(crate) fn edges(notes: &[NoteView<'_>], links: &dyn Links, selected: &[usize
         }
     }
     let mut numbers = vec![0; notes.len()];
-    for (number, note) in super::index_order(notes).into_iter().enumerate() {
+    for (number, note) in super::index_order::index_order(notes).into_iter().enumerate() {
         if let Some(place) = numbers.get_mut(note) {
             *place = number;
         }

@@ -7,6 +7,7 @@
 mod dates;
 mod error;
 mod graph;
+mod index_order;
 mod links;
 mod mentions;
 mod paths;
@@ -61,16 +62,6 @@ pub(crate) fn select(
     order::sort_slice(&mut selected, |&a, &b| selection.compare(notes, sort, a, b));
     selected.truncate(limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
     Ok(selected)
-}
-
-/// Notes in the order in which zk indexes and numbers them: by path, a folder before what only begins
-/// like it.
-pub(crate) fn index_order(notes: &[NoteView<'_>]) -> Vec<usize> {
-    let mut notes_in_order: Vec<usize> = (0..notes.len()).collect();
-    let key = |byte: u8| if byte == b'/' { 1 } else { byte };
-    let path = |note: usize| notes.get(note).map(|view| view.path.bytes().map(key)).into_iter().flatten();
-    order::sort_slice(&mut notes_in_order, |&a, &b| path(a).cmp(path(b)));
-    notes_in_order
 }
 
 /// What is left of the notes, and what is known about them.

@@ -215,7 +215,7 @@ fn links_resolve_as_zk_resolves_them() {
     let views = notes.views();
     let links = LinkTable::zk(&views);
     let everything: Vec<usize> = (0..views.len()).collect();
-    let order = index_order(&views);
+    let order = super::index_order::index_order(&views);
     let number = |note: usize| order.iter().position(|&other| other == note).map(|at| at as u64 + 1);
     let edges: Vec<Value> = edges(&views, &links, &everything)
         .into_iter()

@@ -1,0 +1,134 @@
+//! Every command of the catalogue has samples that succeed, and does what its effect says and no more.
+
+use std::collections::BTreeMap;
+
+use saddlebag::Effect;
+use saddlebag::catalogue::{SAMPLE_NAME, SAMPLE_RUN, catalogue, sample_config, sample_files};
+use saddlebag::entries::{EntriesCommand, OpenRun};
+use saddlebag::journal::List;
+use saddlebag::protocol::FsError;
+use saddlebag_host::Simulator;
+use support::drive::{Drive, drive};
+use support::{BOTH, Kind, every_question};
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// The sample store, with the run open that some samples need.
+pub fn sample_drive(kind: Kind) -> Drive<Simulator> {
+    let mut drive = drive(kind, sample_config(), &sample_files());
+    drive.call(EntriesCommand { run: Some(SAMPLE_RUN.into()), ..EntriesCommand::new(OpenRun { fence: 1 }) }).unwrap();
+    drive
+}
+
+/// The files that people keep: no backups, and nothing of the component's own.
+fn kept(drive: &Drive<Simulator>) -> Files {
+    let is_kept = |path: &str| {
+        let is_own = path.split('/').any(|segment| segment.starts_with(".saddlebag") || segment.starts_with('.'));
+        !is_own && path.ends_with(".md")
+    };
+    drive.executor.files().into_iter().filter(|(path, _)| is_kept(path)).collect()
+}
+
+/// The most that was done to any file.
+fn observed(before: &Files, after: &Files) -> Effect {
+    let effect = |(path, old): (&String, &Vec<u8>)| match after.get(path) {
+        None => Effect::Removes,
+        Some(new) if new == old => Effect::Reads,
+        Some(new) if has_lines_of(new, old) => Effect::Appends,
+        Some(_) => Effect::Replaces,
+    };
+    let made = if after.keys().any(|path| !before.contains_key(path)) { Effect::Appends } else { Effect::Reads };
+    before.iter().map(effect).chain([made]).max().unwrap_or(Effect::Reads)
+}
+
+/// Every line of the old text is in the new one, in its order.
+fn has_lines_of(new: &[u8], old: &[u8]) -> bool {
+    let (new, old) = (String::from_utf8_lossy(new), String::from_utf8_lossy(old));
+    let mut new = new.lines();
+    old.lines().all(|line| new.by_ref().any(|other| other == line))
+}
+
+#[test]
+fn every_sample_succeeds_and_does_no_more_than_its_command_says() {
+    for kind in BOTH {
+        for info in catalogue() {
+            let mut most = Effect::Reads;
+            for command in (info.samples)(SAMPLE_NAME) {
+                let mut drive = sample_drive(kind);
+                let before = kept(&drive);
+                let outcome = drive.run(command.clone());
+                assert!(outcome.is_ok(), "{kind:?}: {command:?} gave {outcome:?}");
+                let effect = observed(&before, &kept(&drive));
+                assert!(
+                    effect <= info.effect,
+                    "{kind:?}: {command:?} has the effect {effect:?}, and says {:?}",
+                    info.effect
+                );
+                most = most.max(effect);
+            }
+            assert_eq!(most, info.effect, "{kind:?}: no sample of `{}` does all that it says", info.name);
+        }
+    }
+}
+
+#[test]
+fn names_of_commands_are_unique() {
+    let mut names: Vec<&str> = catalogue().iter().map(|info| info.name).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+/// Whatever fails, and whenever: an answer, no trap, and no text that is lost.
+#[test]
+fn a_host_that_fails_once_loses_no_text() {
+    // The text of a core entry may be replaced by that of a sample, and is kept nowhere then.
+    let texts: [&[&str]; 5] = [
+        &["of a, see"],
+        &["the text of b"],
+        &["the text of a tool"],
+        &["the text of a", "another text", "imported", "mine"],
+        &["in MEMORY"],
+    ];
+    for kind in BOTH {
+        for info in catalogue().into_iter().filter(|info| info.effect > Effect::Reads) {
+            for command in (info.samples)(SAMPLE_NAME) {
+                let begun = sample_drive(kind).executor.operations();
+                let mut calm = sample_drive(kind);
+                calm.run(command.clone()).unwrap();
+                for operation in begun..calm.executor.operations() {
+                    let mut drive = sample_drive(kind);
+                    drive.executor.fail_at(operation, FsError::TimedOut);
+                    let outcome = drive.run(command.clone());
+                    let files = drive.executor.files();
+                    for wanted in texts {
+                        let has =
+                            |text: &&str| files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(*text));
+                        let shown = wanted[0];
+                        assert!(
+                            wanted.iter().any(|text| has(&text)),
+                            "{kind:?}: {command:?}, failing at {operation}, gave {outcome:?} and lost `{shown}`"
+                        );
+                    }
+                    let again = drive.run(List);
+                    assert!(again.is_ok(), "{kind:?}: {command:?}, failing at {operation}: {again:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn questions_change_nothing_whatever_they_ask_for() {
+    for kind in BOTH {
+        for name in [SAMPLE_NAME, "../x", "nope", "MEMORY", "a/b", ""] {
+            for question in every_question(name) {
+                let mut drive = sample_drive(kind);
+                let before = kept(&drive);
+                let _ = drive.run(question.clone());
+                assert_eq!(kept(&drive), before, "{kind:?}: {question:?}");
+            }
+        }
+    }
+}
