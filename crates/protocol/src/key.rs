@@ -3,7 +3,9 @@
 use alloc::string::String;
 use core::fmt;
 
-use super::CommandId;
+/// Names a command. Chosen by the host; each is larger than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommandId(pub u64);
 
 /// `operation/epoch.command.request`, for example `search/3.17.2`.
 ///

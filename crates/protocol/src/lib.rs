@@ -57,6 +57,6 @@ pub use fs::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, ListOutcome, Listing,
     Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
-pub use key::ContextKey;
+pub use key::{CommandId, ContextKey};
 pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
-pub use step::{CommandId, Finished, ProtocolError, Step};
+pub use step::{Finished, ProtocolError, Step};

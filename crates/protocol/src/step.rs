@@ -3,11 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Error, FsRequest};
-
-/// Names a command. Chosen by the host; each is larger than the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CommandId(pub u64);
+use super::{CommandId, Error, FsRequest};
 
 /// Everything that one call caused. There is nothing to poll.
 #[derive(Clone, Debug, PartialEq, Eq)]

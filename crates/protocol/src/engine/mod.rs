@@ -7,6 +7,7 @@
 //!
 //! The executor is single-threaded and deterministic. Commands do not know that requests and results exist.
 
+mod limits;
 mod mailbox;
 #[cfg(test)]
 mod tests;
@@ -30,25 +31,8 @@ use crate::{
 };
 use mailbox::{Mailbox, Slot};
 
+pub use limits::Limits;
 pub use mailbox::{Fs, Operation, join};
-
-/// Limits on what an engine takes at once. The host's own limits come on top.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most entries in one page of a listing, whatever the command asks for.
-    pub max_list_entries: u32,
-    /// The most requests that may be owed a result at once; 0 counts as 1.
-    pub max_requests: u32,
-    /// The most commands in flight.
-    pub max_commands: u32,
-}
-
-impl Default for Limits {
-    /// 16,384 entries a page, 256 requests, 64 commands.
-    fn default() -> Self {
-        Self { max_list_entries: 16_384, max_requests: 256, max_commands: 64 }
-    }
-}
 
 /// Number of ended commands that are remembered.
 const MAX_ENDED: usize = 4_096;

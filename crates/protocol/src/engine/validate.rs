@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::Limits;
+use super::limits::Limits;
 use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, ReadOutcome, RelPath};
 
 /// `Err` says how the outcome does not fit.
