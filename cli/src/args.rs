@@ -10,19 +10,26 @@ use saddlebag::journal::WriteMode;
 use crate::global::Global;
 use crate::word::Word;
 
-const AFTER_HELP: &str = "\
-Exit codes:
-  0  done
-  1  nothing found: no match, no such file, empty memory
-  2  bad use: unknown options, targets, modes or arguments
-  3  refused or failed: bad names, missing targets of a change, storage errors
+/// The exit codes of every command but `zk`, which has those of zk.
+pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
+    (0, "done"),
+    (1, "nothing found: no match, no such file, empty memory"),
+    (2, "bad use: unknown options, targets, modes or arguments"),
+    (3, "refused or failed: bad names, missing targets of a change, storage errors"),
+];
 
+const AFTER_HELP: &str = "\
 Errors go to standard error; with --json as {\"error\": {\"code\", \"message\", \"help\"}}.
 SADDLEBAG_LOG=debug logs to standard error what happens, without content.";
 
+fn after_help() -> String {
+    let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
+    format!("Exit codes:\n{codes}\n{AFTER_HELP}")
+}
+
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
-#[command(name = "saddlebag", version, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "saddlebag", version, after_help = after_help(), max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
