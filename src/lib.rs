@@ -48,6 +48,8 @@ pub mod search;
 pub mod store;
 pub mod tools;
 pub mod trust;
+#[cfg(test)]
+mod words;
 
 use saddlebag_collections::{order, sorted};
 pub use saddlebag_markdown as document;

@@ -11,7 +11,7 @@ use saddlebag::journal::{
     AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Read, Restore, Search, Slash,
     SlashCommand, Target, TargetRole, Write, WriteMode,
 };
-use saddlebag::protocol::{ErrorCode, FsError};
+use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::{Command, Config, Limits};
 use support::drive::{changes, drive};
 use support::{BOTH, agent_config, keep, project_config};
@@ -285,7 +285,7 @@ fn a_command_line_that_is_none_is_refused() {
 #[test]
 fn a_word_that_is_misspelt_chooses_nothing() {
     for word in ["overwirte", "Append", "", "replace"] {
-        assert_eq!(WriteMode::parse(word).unwrap_err().code, ErrorCode::InvalidArgument);
+        assert_eq!(word.parse::<WriteMode>().map_err(Error::from).unwrap_err().code, ErrorCode::InvalidArgument);
     }
     for word in ["longterm", "Note", "", "list"] {
         assert!(Target::parse(word, None, TargetRole::Target).is_err());

@@ -316,7 +316,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         ["write", target, mode, name, content] => {
             let name = Some(name).filter(|&name| name != "-" && target == "note");
             let command = Target::parse(target, name, TargetRole::Target).and_then(|target| {
-                let mode = WriteMode::parse(mode)?;
+                let mode: WriteMode = mode.parse()?;
                 Ok(JournalCommand::Write(Write { target, mode, content: content.into(), truncate: true }))
             });
             message(command, &mut run, |reply| match reply {

@@ -5,7 +5,7 @@ use saddlebag::journal::{
     Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, Read, ReadReply, Restore, Search,
     Slash, SlashCommand, SlashReply, Target, Write, WriteMode,
 };
-use saddlebag::protocol::ErrorCode;
+use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::{SearchResults, SkipReason};
 use saddlebag::store::ProjectSlug;
 use saddlebag::{Command, Reply};
@@ -324,7 +324,7 @@ fn weakness_18_deleting_is_said_and_edits_are_bounded_and_unambiguous() {
 
 #[test]
 fn weakness_19_a_misspelt_mode_is_refused_and_a_bad_name_makes_no_folder() {
-    assert_eq!(WriteMode::parse("apend").unwrap_err().code, ErrorCode::InvalidArgument);
+    assert_eq!("apend".parse::<WriteMode>().map_err(Error::from).unwrap_err().code, ErrorCode::InvalidArgument);
     for kind in BOTH {
         let mut drive = drive(kind, project_config(), &[]);
         assert!(drive.run(append(note("../x"), "y")).is_err());

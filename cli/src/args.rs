@@ -8,21 +8,28 @@ use saddlebag::context::{BlockForm, Overflow};
 use saddlebag::journal::WriteMode;
 
 use crate::global::Global;
-use crate::word::Word;
+use crate::word::word;
+
+/// The exit codes of every command but `zk`, which has those of zk.
+pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
+    (0, "done"),
+    (1, "nothing found: no match, no such file, empty memory"),
+    (2, "bad use: unknown options, targets, modes or arguments"),
+    (3, "refused or failed: bad names, missing targets of a change, storage errors"),
+];
 
 const AFTER_HELP: &str = "\
-Exit codes:
-  0  done
-  1  nothing found: no match, no such file, empty memory
-  2  bad use: unknown options, targets, modes or arguments
-  3  refused or failed: bad names, missing targets of a change, storage errors
-
 Errors go to standard error; with --json as {\"error\": {\"code\", \"message\", \"help\"}}.
 SADDLEBAG_LOG=debug logs to standard error what happens, without content.";
 
+fn after_help() -> String {
+    let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
+    format!("Exit codes:\n{codes}\n{AFTER_HELP}")
+}
+
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
-#[command(name = "saddlebag", version, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "saddlebag", version, after_help = after_help(), max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -108,7 +115,7 @@ pub(crate) struct WriteArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) name: Option<String>,
     /// append: behind what is there; overwrite: in its place
-    #[arg(long, default_value = "append", value_parser = WriteMode::parse_word)]
+    #[arg(long, default_value = "append", value_parser = word::<WriteMode>())]
     pub(crate) mode: WriteMode,
     /// Keep the first 65,536 bytes of a longer text instead of refusing it
     #[arg(long)]
@@ -194,7 +201,7 @@ pub(crate) struct SearchArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
     /// For whom the block is written: claude (tags), openai (Markdown) or plain (no markup)
-    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = BlockForm::parse_word)]
+    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = word::<BlockForm>())]
     pub(crate) form: BlockForm,
     /// Print the text of FILE with the block behind it; `-` reads it from standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "prompt"])]
@@ -203,7 +210,7 @@ pub(crate) struct ContextArgs {
     #[arg(long, conflicts_with_all = ["report", "prompt"])]
     pub(crate) message: bool,
     /// What happens when memory is larger than the budget: documented, prioritised or balanced
-    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = Overflow::parse_word)]
+    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
     pub(crate) overflow: Overflow,
     /// How large the block may be
     #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
@@ -237,10 +244,10 @@ pub(crate) struct PreambleArgs {
     #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
     pub(crate) memory_bytes: u32,
     /// For whom the block is written: claude (tags), openai (Markdown) or plain (no markup)
-    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = BlockForm::parse_word)]
+    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = word::<BlockForm>())]
     pub(crate) form: BlockForm,
     /// What happens when memory is larger than its budget: documented, prioritised or balanced
-    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = Overflow::parse_word)]
+    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
     pub(crate) overflow: Overflow,
     /// Put entries into the block, those of N bytes that are hydrated; without N, of as many as the block has
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
@@ -280,7 +287,7 @@ pub(crate) struct AgentsMdArgs {
     #[arg(long, value_name = "N", default_value_t = saddlebag::agents_md::DEFAULT_SECTION_BYTES)]
     pub(crate) max_bytes: u32,
     /// What counts where both have changed: section or store
-    #[arg(long, value_name = "SIDE", value_parser = Side::parse_word)]
+    #[arg(long, value_name = "SIDE", value_parser = word::<Side>())]
     pub(crate) prefer: Option<Side>,
     /// Confirm without asking what the file changes in prompts, and a section that this store has not written
     #[arg(long)]

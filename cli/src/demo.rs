@@ -12,8 +12,8 @@ use saddlebag::entries::{
 use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, Recall, Remember};
 use saddlebag::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome, RenameOutcome,
-    WriteOutcome,
+    AppendOutcome, ErrorCode, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome,
+    RenameOutcome, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag::{Command, Reply};
@@ -39,7 +39,11 @@ const SHOWN_LINES: usize = 28;
 
 pub(crate) fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let failed = |error: io::Error| {
-        Failure::new("storage", format!("cannot make the sample store: {}", saddlebag_host::io_cause(&error)), "")
+        Failure::new(
+            ErrorCode::Storage,
+            format!("cannot make the sample store: {}", saddlebag_host::io_cause(&error)),
+            "",
+        )
     };
     let folder = tempfile::Builder::new().prefix("saddlebag-demo-").tempdir().map_err(failed)?;
     let options = Options { project: Project::Notebook, create: false, ..options(global)? };

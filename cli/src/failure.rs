@@ -6,6 +6,7 @@ use std::{fmt, io};
 
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag_host::{EngineError, HostError};
+use saddlebag_words::words;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +35,85 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What kind of thing went wrong: one word, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// The memory, or the program in its stead, refused or failed.
+    Memory(ErrorCode),
+    /// The program itself did.
+    Program(ProgramCode),
+}
+
+impl Code {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory(code) => code.as_str(),
+            Self::Program(code) => code.as_str(),
+        }
+    }
+}
+
+impl From<ErrorCode> for Code {
+    fn from(code: ErrorCode) -> Self {
+        Self::Memory(code)
+    }
+}
+
+impl From<ProgramCode> for Code {
+    fn from(code: ProgramCode) -> Self {
+        Self::Program(code)
+    }
+}
+
+/// What no memory can say, as only the program knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgramCode {
+    /// The command line cannot be understood.
+    Usage,
+    /// What was to be read, outside of the store, cannot be.
+    Input,
+    /// What was to be written, outside of the store, cannot be.
+    Output,
+    /// The place of an export is not empty.
+    NotEmpty,
+    /// The place of an export is in the store.
+    InsideStore,
+    /// The file of `--trace` cannot be opened.
+    Trace,
+    /// The component does not run, or answers what it should not.
+    Component,
+    /// The engine does not start.
+    Engine,
+    /// A tool answered with an error.
+    Tool,
+    /// A call took too long.
+    TimeLimit,
+    /// The server does not start, or a session broke off.
+    Server,
+    /// The token of the server cannot be read or made.
+    Token,
+}
+
+words!(ProgramCode, "code of a failure" {
+    Usage = "usage",
+    Input = "input",
+    Output = "output",
+    NotEmpty = "not-empty",
+    InsideStore = "inside-store",
+    Trace = "trace",
+    Component = "component",
+    Engine = "engine",
+    Tool = "tool",
+    TimeLimit = "time-limit",
+    Server = "server",
+    Token = "token",
+});
+
 /// Why the program did not do what it was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// For programs: one word.
-    pub(crate) code: &'static str,
+    /// For programs.
+    pub(crate) code: Code,
     /// For people; empty where nobody is left to read it.
     pub(crate) message: String,
     /// The way out; empty where there is none.
@@ -48,16 +123,16 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { code, message: message.into(), help: help.into(), exit: Exit::Failed }
+    pub(crate) fn new(code: impl Into<Code>, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), help: help.into(), exit: Exit::Failed }
     }
 
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, ..Self::new("usage", message, help) }
+        Self { exit: Exit::Usage, ..Self::new(ProgramCode::Usage, message, help) }
     }
 
     pub(crate) fn nothing(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Nothing, ..Self::new("not-found", message, "") }
+        Self { exit: Exit::Nothing, ..Self::new(ErrorCode::NotFound, message, "") }
     }
 }
 
@@ -71,7 +146,7 @@ impl fmt::Display for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = if error.code == ErrorCode::InvalidArgument { Exit::Usage } else { Exit::Failed };
-        Self { exit, ..Self::new(code(error.code), error.message, error.help) }
+        Self { exit, ..Self::new(error.code, error.message, error.help) }
     }
 }
 
@@ -80,7 +155,7 @@ impl From<HostError> for Failure {
         match error {
             HostError::Command(error) => error.into(),
             HostError::Engine(error) => error.into(),
-            error => Self::new("storage", error.to_string(), ""),
+            error => Self::new(ErrorCode::Storage, error.to_string(), ""),
         }
     }
 }
@@ -88,13 +163,17 @@ impl From<HostError> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
-            EngineError::Component(_) => {
-                Self::new("component", error.to_string(), "run with `--engine native`, or rebuild the program")
-            }
-            EngineError::Trapped(_) => {
-                Self::new("component", error.to_string(), "files are whole; run the command again with less at once")
-            }
-            error => Self::new("engine", error.to_string(), ""),
+            EngineError::Component(_) => Self::new(
+                ProgramCode::Component,
+                error.to_string(),
+                "run with `--engine native`, or rebuild the program",
+            ),
+            EngineError::Trapped(_) => Self::new(
+                ProgramCode::Component,
+                error.to_string(),
+                "files are whole; run the command again with less at once",
+            ),
+            error => Self::new(ProgramCode::Engine, error.to_string(), ""),
         }
     }
 }
@@ -103,7 +182,7 @@ impl From<EngineError> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self { exit: Exit::Done, ..Self::new("output", "", "") };
+            return Self { exit: Exit::Done, ..Self::new(ProgramCode::Output, "", "") };
         }
         if is_command_done() {
             let message = format!(
@@ -111,32 +190,13 @@ impl From<io::Error> for Failure {
                 saddlebag_host::io_cause(&error)
             );
             let help = "what it changed stays, so do not repeat it for its output; look at what is there instead";
-            return Self::new("output", message, help);
+            return Self::new(ProgramCode::Output, message, help);
         }
-        Self::new("output", format!("cannot write to standard output: {}", saddlebag_host::io_cause(&error)), "")
-    }
-}
-
-fn code(code: ErrorCode) -> &'static str {
-    match code {
-        ErrorCode::InvalidName => "invalid-name",
-        ErrorCode::InvalidDate => "invalid-date",
-        ErrorCode::InvalidArgument => "invalid-argument",
-        ErrorCode::TooLarge => "too-large",
-        ErrorCode::NotFound => "not-found",
-        ErrorCode::NoUniqueMatch => "no-unique-match",
-        ErrorCode::NotText => "not-text",
-        ErrorCode::Contention => "contention",
-        ErrorCode::Storage => "storage",
-        ErrorCode::ScopeDenied => "scope-denied",
-        ErrorCode::ScopeNotFound => "scope-not-found",
-        ErrorCode::MemoryUnavailable => "memory-unavailable",
-        ErrorCode::EntryNotFound => "entry-not-found",
-        ErrorCode::StaleFence => "stale-fence",
-        ErrorCode::Secret => "secret",
-        ErrorCode::NotPermitted => "not-permitted",
-        ErrorCode::Cancelled => "cancelled",
-        ErrorCode::Internal => "internal",
+        Self::new(
+            ProgramCode::Output,
+            format!("cannot write to standard output: {}", saddlebag_host::io_cause(&error)),
+            "",
+        )
     }
 }
 
@@ -154,5 +214,5 @@ fn is_command_done() -> bool {
 }
 
 pub(crate) fn wrong_reply() -> Failure {
-    Failure::new("component", "the reply is not of the kind of its command", "rebuild the program")
+    Failure::new(ProgramCode::Component, "the reply is not of the kind of its command", "rebuild the program")
 }

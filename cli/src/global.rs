@@ -7,7 +7,7 @@ use saddlebag::entries::MAX_ENTRIES;
 use saddlebag::store::{LongTermScope, Timestamp};
 use saddlebag::trust::{Provenance, SecretPolicy};
 
-use crate::word::Word;
+use crate::word::word;
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -34,15 +34,16 @@ pub(crate) struct Global {
     /// Where the text that is stored comes from: user (the default), agent (that of `mcp` and `call`), tool or
     /// import; that of tools and imports goes into no prompt until it is approved, which only the user does
     #[arg(long, global = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
-        value_parser = Provenance::parse_word)]
+        value_parser = word::<Provenance>())]
     pub(crate) provenance: Option<Provenance>,
     /// The long-term memory that commands write: `MEMORY.md` of the project, or the one that all projects share; both
     /// are read [default: all; project for `mcp`, `call`, and any other --provenance than user]
     #[arg(long, global = true, value_name = "SCOPE", env = "SADDLEBAG_SCOPE", value_enum)]
     pub(crate) scope: Option<Scope>,
     /// What becomes of secrets in text that is stored
-    #[arg(long, global = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", value_enum, default_value_t)]
-    pub(crate) secrets: Secrets,
+    #[arg(long, global = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", default_value_t,
+        value_parser = word::<SecretPolicy>())]
+    pub(crate) secrets: SecretPolicy,
     /// The time to go by, so that a run can be repeated
     #[arg(long, global = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     pub(crate) now: Option<Timestamp>,
@@ -100,24 +101,6 @@ pub(crate) enum Engine {
     Component,
     #[cfg_attr(not(feature = "component"), default)]
     Native,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Secrets {
-    #[default]
-    Refuse,
-    Redact,
-    Allow,
-}
-
-impl From<Secrets> for SecretPolicy {
-    fn from(secrets: Secrets) -> Self {
-        match secrets {
-            Secrets::Refuse => Self::Refuse,
-            Secrets::Redact => Self::Redact,
-            Secrets::Allow => Self::Allow,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -5,8 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use saddlebag::journal::{Target, TargetRole};
+use saddlebag::protocol::ErrorCode;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, ProgramCode};
 
 /// More than any text that memory takes: what is over the cap is still counted for the message.
 const MAX_INPUT_BYTES: u64 = 64 << 20;
@@ -50,14 +51,14 @@ fn whole(reader: impl Read, name: &str) -> Result<String, Failure> {
     read.map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
         let message = format!("{name} has more than {MAX_INPUT_BYTES} bytes");
-        return Err(Failure::new("too-large", message, "write it in parts"));
+        return Err(Failure::new(ErrorCode::TooLarge, message, "write it in parts"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::new("not-text", format!("{name} is not UTF-8 text (at byte {at})"), "convert it to UTF-8")
+        Failure::new(ErrorCode::NotText, format!("{name} is not UTF-8 text (at byte {at})"), "convert it to UTF-8")
     })
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Failure {
-    Failure::new("input", format!("cannot read {name}: {}", saddlebag_host::io_cause(error)), "")
+    Failure::new(ProgramCode::Input, format!("cannot read {name}: {}", saddlebag_host::io_cause(error)), "")
 }

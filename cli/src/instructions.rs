@@ -7,7 +7,7 @@ use std::path::Path;
 
 use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, SyncAgentsMd};
 use saddlebag::context::{Context, Preamble, PreambleFile, PreambleReply, PreambleRole};
-use saddlebag::protocol::{FileContent, FsOp, FsOutcome, Precondition, ReadOutcome};
+use saddlebag::protocol::{ErrorCode, FileContent, FsOp, FsOutcome, Precondition, ReadOutcome};
 use saddlebag::store::RelPath;
 use saddlebag::{Command, Reply};
 use saddlebag_host::{Executor, LocalDir, LocalDirOptions, OpenError, Project};
@@ -149,7 +149,7 @@ fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
     let whole = folder.canonicalize().map_err(|error| {
         let message =
             format!("the folder `{}` cannot be found: {}", folder.display(), saddlebag_host::io_cause(&error));
-        Failure::new("storage", message, "name the folder of a project with --dir")
+        Failure::new(ErrorCode::Storage, message, "name the folder of a project with --dir")
     })?;
     Ok(whole.join(path.as_str()).to_string_lossy().into_owned())
 }
@@ -220,7 +220,7 @@ fn open(folder: &Path, global: &Global) -> Result<LocalDir, Failure> {
             }
             _ => format!("the folder `{shown}` cannot be opened"),
         };
-        Failure::new("storage", what, "name the folder of a project with --dir")
+        Failure::new(ErrorCode::Storage, what, "name the folder of a project with --dir")
     })
 }
 

@@ -47,9 +47,10 @@ pub(crate) fn run(args: PathArgs, global: &Global, output: &mut Output) -> Resul
 
 /// The path below the root; `None` for the root itself.
 fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<RelPath>, Failure> {
-    let refused = |slug: String| Failure::new("invalid-name", format!("`{slug}` is no project slug"), "");
+    let refused = |slug: String| Failure::new(ErrorCode::InvalidName, format!("`{slug}` is no project slug"), "");
     let slug = slug.map(ProjectSlug::parse).transpose().map_err(refused)?;
-    let layout = Layout::new(slug.as_ref()).map_err(|error| Failure::new("invalid-name", error.to_string(), ""))?;
+    let layout =
+        Layout::new(slug.as_ref()).map_err(|error| Failure::new(ErrorCode::InvalidName, error.to_string(), ""))?;
     let layout = layout.with_long_term(global.long_term());
     let target = match (args.target.as_deref(), &args.name) {
         (None | Some("root"), None) => return Ok(None),
@@ -64,13 +65,13 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
         Target::Page(path) if path == layout.shared_long_term().as_str() => layout.shared_long_term().clone(),
         Target::Page(path) => layout.in_notebook(&path).map_err(|error| {
             let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
-            Failure::new("invalid-name", message, "give a path as `notes` or `recall` prints it")
+            Failure::new(ErrorCode::InvalidName, message, "give a path as `notes` or `recall` prints it")
         })?,
         Target::Daily(Some(date)) => layout.daily(Date::parse(&date).ok_or_else(|| not_a_date(&date))?),
         Target::Daily(None) => {
             let local = global.now.unwrap_or_else(now).local();
-            let local =
-                local.ok_or_else(|| Failure::new("invalid-date", "the clock has no date", "set it, or use --now"))?;
+            let local = local
+                .ok_or_else(|| Failure::new(ErrorCode::InvalidDate, "the clock has no date", "set it, or use --now"))?;
             layout.daily(local.date())
         }
     }))

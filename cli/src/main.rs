@@ -19,6 +19,8 @@ mod location;
 mod mcp;
 mod notebook;
 mod output;
+#[cfg(test)]
+mod reference;
 mod status;
 mod store;
 mod tools;

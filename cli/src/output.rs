@@ -302,7 +302,7 @@ impl Output {
         let _ = self.out.flush();
         let mut err = anstream::stderr();
         if self.json {
-            let object = json!({ "error": { "code": code, "message": message, "help": help } });
+            let object = json!({ "error": { "code": code.as_str(), "message": message, "help": help } });
             let _ = writeln!(err, "{}", JsonLine::new(&object));
             return;
         }

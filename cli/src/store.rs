@@ -7,9 +7,9 @@ use saddlebag::entries::{
     EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ExchangeState, ImportState, RetainEntries,
 };
 use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExchangeVerb};
-use saddlebag::protocol::after_changes;
+use saddlebag::protocol::{ErrorCode, after_changes};
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::trust::TrustConfig;
+use saddlebag::trust::{SecretPolicy, TrustConfig};
 use saddlebag::{Command, Reply};
 #[cfg(feature = "component")]
 use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
@@ -43,7 +43,7 @@ impl Root {
         }
         default_root().map(Self::Default).ok_or_else(|| {
             let help = "name a folder with --root, or in SADDLEBAG_ROOT";
-            Failure::new("storage", "there is no home folder to keep the store in", help)
+            Failure::new(ErrorCode::Storage, "there is no home folder to keep the store in", help)
         })
     }
 
@@ -71,16 +71,22 @@ impl Root {
         let shown = self.shown();
         match error {
             OpenError::Missing(_) => {
-                Failure::new("storage", format!("{shown} does not exist"), "make the folder first")
+                Failure::new(ErrorCode::Storage, format!("{shown} does not exist"), "make the folder first")
             }
-            OpenError::NotDirectory(_) => {
-                Failure::new("storage", format!("{shown} is not a folder"), "a store is a folder of Markdown files")
-            }
+            OpenError::NotDirectory(_) => Failure::new(
+                ErrorCode::Storage,
+                format!("{shown} is not a folder"),
+                "a store is a folder of Markdown files",
+            ),
             OpenError::Unusable { source, .. } => {
                 let help = "check the permissions of the folder and of those above it";
-                Failure::new("storage", format!("{shown} cannot be opened: {}", saddlebag_host::io_cause(source)), help)
+                Failure::new(
+                    ErrorCode::Storage,
+                    format!("{shown} cannot be opened: {}", saddlebag_host::io_cause(source)),
+                    help,
+                )
             }
-            _ => Failure::new("storage", format!("{shown} cannot be opened"), ""),
+            _ => Failure::new(ErrorCode::Storage, format!("{shown} cannot be opened"), ""),
         }
     }
 }
@@ -111,7 +117,7 @@ impl Store {
     }
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
-        let redacts = global.secrets != global::Secrets::Allow;
+        let redacts = global.secrets != SecretPolicy::Allow;
         let trace = global.trace.as_deref().map(|path| Trace::open(path, redacts)).transpose()?;
         let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
@@ -324,7 +330,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
             ..EntriesConfig::of_agent(global.agent.as_str())
         }),
         on_recovered: Some(output::recovered),
-        trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets.into() },
+        trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },
         long_term: global.long_term(),
         ..Options::new(engine)
     })

@@ -5,12 +5,13 @@ use saddlebag::Reply;
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolSet, tools};
 use serde_json::{Value, json};
 
-use crate::failure::{Exit, Failure, wrong_reply};
+use crate::failure::{Exit, Failure, ProgramCode, wrong_reply};
 use crate::global::Global;
 use crate::input;
 use crate::json::parts::answered;
 use crate::output::{Output, STRONG};
 use crate::store::Store;
+use crate::word::word;
 
 /// How Anthropic's API names the version of its memory tool, which it describes to the model itself.
 const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
@@ -18,7 +19,7 @@ const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
     /// Which sets: journal, entries, notebook, anthropic [default: journal,entries,notebook]
-    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = parse_set)]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
     /// Print them as JSON, in the shape that this takes
     #[arg(long = "for", value_enum, value_name = "SHAPE")]
@@ -33,11 +34,11 @@ pub(crate) struct CallArgs {
     #[arg(default_value = "{}")]
     arguments: String,
     /// Which sets are on: journal, entries, notebook, anthropic [default: all]
-    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = parse_set)]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
     /// The words in which `memory` answers: those of the API's documentation, or of its SDK
-    #[arg(long, value_enum, default_value_t)]
-    dialect: Words,
+    #[arg(long, default_value_t, value_parser = word::<Dialect>())]
+    dialect: Dialect,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -48,17 +49,6 @@ enum Shape {
     Openai,
     /// The array `tools` of an answer to `tools/list`
     Mcp,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Words {
-    #[default]
-    Docs,
-    Sdk,
-}
-
-fn parse_set(word: &str) -> Result<ToolSet, String> {
-    ToolSet::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
 }
 
 /// Prints the tools.
@@ -92,11 +82,7 @@ pub(crate) fn list(args: &ToolsArgs, output: &mut Output) -> Result<Exit, Failur
 /// Runs a tool.
 pub(crate) fn call(args: CallArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let sets = if args.tools.is_empty() { ToolSet::ALL.to_vec() } else { args.tools };
-    let dialect = match args.dialect {
-        Words::Docs => Dialect::Docs,
-        Words::Sdk => Dialect::Sdk,
-    };
-    let call = CallTool { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect };
+    let call = CallTool { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect: args.dialect };
     let mut store = Store::open(&global.of_agent())?;
     let Reply::CallTool(answer) = store.run(call)? else { return Err(wrong_reply()) };
     if output.is_json() {
@@ -105,7 +91,7 @@ pub(crate) fn call(args: CallArgs, global: &Global, output: &mut Output) -> Resu
     }
     if answer.is_error {
         let (message, help) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
-        return Err(Failure::new("tool", message, help));
+        return Err(Failure::new(ProgramCode::Tool, message, help));
     }
     output.line(answer.text.trim_end_matches('\n'))?;
     Ok(Exit::Done)
@@ -125,7 +111,7 @@ fn described(tool: &Tool) -> Result<Value, Failure> {
         "description": tool.description,
         "input_schema": schema(&tool.input_schema)?,
         "output_schema": output_schema(tool)?,
-        "set": tool.set.name(),
+        "set": tool.set.as_str(),
         "read_only": tool.read_only,
         "destructive": tool.destructive,
         "idempotent": tool.idempotent,

@@ -20,7 +20,7 @@ use saddlebag::{Command, Reply};
 use saddlebag_host::Observer;
 use serde_json::{Map, Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, ProgramCode};
 use crate::json;
 use crate::output::JsonLine;
 
@@ -56,7 +56,7 @@ impl Trace {
         let file = options.open(path).map_err(|error| {
             let message =
                 format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
-            Failure::new("trace", message, "name a file in a folder that exists")
+            Failure::new(ProgramCode::Trace, message, "name a file in a folder that exists")
         })?;
         Ok(Self { sink: Shared(Arc::new(Mutex::new(Sink { file, redacts, failure: None }))) })
     }
@@ -126,10 +126,9 @@ impl Observer for Tracer {
     fn finished(&mut self, id: CommandId, outcome: &Result<Reply, Error>) {
         let mut object = match outcome {
             Ok(reply) => fields(json!({ "reply": json::reply(reply) })),
-            Err(error) => {
-                let code = Failure::from(error.clone()).code;
-                fields(json!({ "error": { "code": code, "message": error.message, "help": error.help } }))
-            }
+            Err(error) => fields(
+                json!({ "error": { "code": error.code.as_str(), "message": error.message, "help": error.help } }),
+            ),
         };
         object.insert("id".to_string(), id.0.into());
         self.put("finished", object);

@@ -9,6 +9,7 @@ use saddlebag::approval::{
     Approve, ApproveItem, ApproveReply, MAX_NAMES, Pending, PendingItem, PendingReply, SkippedItem, TrustCommand,
     TrustReply,
 };
+use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Flag;
 
 use crate::failure::{Exit, Failure, wrong_reply};
@@ -151,7 +152,7 @@ fn seen(
         let request = Pending { limit: 1, name: Some(name.clone()), ..Pending::default() };
         let found = match pending(store, request, output) {
             Ok(reply) => reply.items.into_iter().next(),
-            Err(failure) if failure.code == "not-found" => None,
+            Err(failure) if failure.code == ErrorCode::NotFound.into() => None,
             Err(failure) => return Err(failure),
         };
         let Some(item) = found else {

@@ -1,41 +1,33 @@
-//! [`Word`]: values of options that are words of the library.
+//! [`word`]: values of options that are words of the library.
 
-use saddlebag::agents_md::Side;
-use saddlebag::context::{BlockForm, Overflow};
-use saddlebag::journal::WriteMode;
-use saddlebag::trust::Provenance;
+use std::ffi::OsStr;
+use std::marker::PhantomData;
 
-/// Words that a library type parses, with its messages.
-pub(crate) trait Word: Sized {
-    fn parse_word(word: &str) -> Result<Self, String>;
+use clap::Arg;
+use clap::builder::{PossibleValue, TypedValueParser};
+use saddlebag_words::Word;
+
+/// Parses a word of the library, with the library's message, and lists the words in the help.
+pub(crate) fn word<T: Word + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    WordParser(PhantomData)
 }
 
-impl Word for WriteMode {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+struct WordParser<T>(PhantomData<T>);
+
+impl<T> Clone for WordParser<T> {
+    fn clone(&self) -> Self {
+        Self(PhantomData)
     }
 }
 
-impl Word for Overflow {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
-    }
-}
+impl<T: Word + Send + Sync> TypedValueParser for WordParser<T> {
+    type Value = T;
 
-impl Word for BlockForm {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        T::from_str.parse_ref(command, arg, value)
     }
-}
 
-impl Word for Side {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
-    }
-}
-
-impl Word for Provenance {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(T::VARIANTS.iter().map(|word| PossibleValue::new(word.word()))))
     }
 }

@@ -3,6 +3,7 @@
 //! It runs `cargo build --target wasm32-wasip2` with a profile for components, in a target folder of its
 //! own, without the flags of the build that this script belongs to. Cargo runs it again when the sources
 //! or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
+//! A crate from a registry embeds the `saddlebag.wasm` that it carries.
 
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "how a build script speaks to cargo")]
 
@@ -48,6 +49,14 @@ fn component() -> Result<PathBuf, String> {
         return path.canonicalize().map_err(|error| format!("{OVERRIDE}: {}: {error}", path.display()));
     }
     let manifest = variable("CARGO_MANIFEST_DIR")?;
+    // A crate from a registry has no sources of the component beside it, and carries the component itself.
+    let packaged = Path::new(&manifest).join("saddlebag.wasm");
+    if !Path::new(&manifest).join("../../wit").exists() {
+        println!("cargo::rerun-if-changed={}", packaged.display());
+        return packaged.canonicalize().map_err(|error| {
+            format!("{}: {error}; the package of this crate was made without the component", packaged.display())
+        });
+    }
     let root = Path::new(&manifest).ancestors().nth(2).ok_or("this crate is not in a workspace")?.to_path_buf();
     for source in ["src", "wit", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
         println!("cargo::rerun-if-changed={}", root.join(source).display());

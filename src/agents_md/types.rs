@@ -3,9 +3,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
+
 use crate::context::LeftOut;
 use crate::entries::EntryProblem;
-use crate::protocol::Error;
 use crate::trust::ForModel;
 
 /// How large a section may be unless told otherwise, in bytes.
@@ -68,20 +69,7 @@ pub enum Side {
     Store,
 }
 
-impl Side {
-    /// Parses `section` or `store`.
-    ///
-    /// # Errors
-    ///
-    /// Any other word.
-    pub fn parse(word: &str) -> Result<Self, Error> {
-        match word {
-            "section" => Ok(Self::Section),
-            "store" => Ok(Self::Store),
-            _ => Err(Error::invalid_argument(alloc::format!("unknown side: {word}"), "one of section, store")),
-        }
-    }
-}
+words!(Side, "side" { Section = "section", Store = "store" });
 
 /// What came of bringing section and entries together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 //! Stored text can pass for the block's own words in no form. That of Claude has tags, which are defused in the text.
 //! The others mark every line of the text, and no line of the block's own begins with that mark.
 
-use alloc::format;
 use alloc::vec::Vec;
 
-use crate::protocol::Error;
+use saddlebag_words::words;
+
 use crate::trust::{Flag, ForModel, for_model, is_line_break, list_item};
 
 /// What begins the block.
@@ -26,23 +26,9 @@ pub enum BlockForm {
     Plain,
 }
 
-impl BlockForm {
-    /// Parses `claude`, `openai` or `plain`.
-    ///
-    /// # Errors
-    ///
-    /// Any other word.
-    pub fn parse(word: &str) -> Result<Self, Error> {
-        match word {
-            "claude" => Ok(Self::Claude),
-            "openai" => Ok(Self::Openai),
-            "plain" => Ok(Self::Plain),
-            _ => {
-                Err(Error::invalid_argument(format!("unknown form of a block: {word}"), "one of claude, openai, plain"))
-            }
-        }
-    }
+words!(BlockForm, "form of a block" { Claude = "claude", Openai = "openai", Plain = "plain" });
 
+impl BlockForm {
     /// What begins a block.
     #[must_use]
     pub fn start(self) -> &'static str {
@@ -145,7 +131,7 @@ mod tests {
 
     #[test]
     fn words_name_the_forms() {
-        assert_eq!(BlockForm::parse("plain").unwrap(), BlockForm::Plain);
-        assert_eq!(BlockForm::parse("xml").unwrap_err().message, "unknown form of a block: xml");
+        assert_eq!("plain".parse(), Ok(BlockForm::Plain));
+        assert_eq!("xml".parse::<BlockForm>().unwrap_err().message(), "unknown form of a block: xml");
     }
 }

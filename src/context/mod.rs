@@ -14,6 +14,8 @@ mod tokens;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
+
 use crate::entries::{Hydrate, Policy};
 use crate::request::{Effect, Request};
 use crate::trust::{Flag, ForModel};
@@ -43,24 +45,7 @@ pub enum Overflow {
     Balanced,
 }
 
-impl Overflow {
-    /// Parses `documented`, `prioritised` or `balanced`.
-    ///
-    /// # Errors
-    ///
-    /// Any other word.
-    pub fn parse(word: &str) -> Result<Self, crate::protocol::Error> {
-        match word {
-            "documented" => Ok(Self::Documented),
-            "prioritised" => Ok(Self::Prioritised),
-            "balanced" => Ok(Self::Balanced),
-            _ => Err(crate::protocol::Error::invalid_argument(
-                alloc::format!("unknown overflow policy: {word}"),
-                "one of documented, prioritised, balanced",
-            )),
-        }
-    }
-}
+words!(Overflow, "overflow policy" { Documented = "documented", Prioritised = "prioritised", Balanced = "balanced" });
 
 /// Makes the block that is injected into a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]

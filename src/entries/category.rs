@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use core::fmt;
+use core::str::FromStr;
 
 use super::checks::{Limit, within};
 use crate::protocol::Error;
@@ -35,22 +36,6 @@ pub enum Tier {
 }
 
 impl Category {
-    /// Parses the name of a category.
-    ///
-    /// # Errors
-    ///
-    /// An empty name, and one over [`MAX_CATEGORY_BYTES`].
-    pub fn parse(name: &str) -> Result<Self, Error> {
-        within("category", name.len(), Limit { least: 1, most: MAX_CATEGORY_BYTES })?;
-        Ok(match name {
-            "core" => Self::Core,
-            "daily" => Self::Daily,
-            "conversation" => Self::Conversation,
-            "workspace" => Self::Workspace,
-            _ => Self::Custom(name.into()),
-        })
-    }
-
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -70,6 +55,26 @@ impl Category {
             Self::Core => Tier::Pinned,
             _ => Tier::Windowed,
         }
+    }
+}
+
+/// Reads the name of a category.
+///
+/// # Errors
+///
+/// An empty name, and one over [`MAX_CATEGORY_BYTES`].
+impl FromStr for Category {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        within("category", name.len(), Limit { least: 1, most: MAX_CATEGORY_BYTES })?;
+        Ok(match name {
+            "core" => Self::Core,
+            "daily" => Self::Daily,
+            "conversation" => Self::Conversation,
+            "workspace" => Self::Workspace,
+            _ => Self::Custom(name.into()),
+        })
     }
 }
 
@@ -95,7 +100,7 @@ mod tests {
             ("Core", Tier::Windowed),
             (" core", Tier::Windowed),
         ] {
-            let category = Category::parse(name).unwrap();
+            let category = Category::from_str(name).unwrap();
             assert_eq!(category.tier(), tier, "{name}");
             assert_eq!(category.as_str(), name);
         }
@@ -103,9 +108,9 @@ mod tests {
 
     #[test]
     fn a_category_has_1_to_64_bytes() {
-        assert!(Category::parse(&"c".repeat(64)).is_ok());
-        assert_eq!(Category::parse("").unwrap_err().message, "category is empty, at least 1 byte is needed");
-        let error = Category::parse(&"c".repeat(65)).unwrap_err();
+        assert!(Category::from_str(&"c".repeat(64)).is_ok());
+        assert_eq!(Category::from_str("").unwrap_err().message, "category is empty, at least 1 byte is needed");
+        let error = Category::from_str(&"c".repeat(65)).unwrap_err();
         assert_eq!(error.message, "category has 65 bytes, the limit is 64: 1 too many");
     }
 }

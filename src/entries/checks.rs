@@ -70,7 +70,7 @@ impl NewEntry {
     pub(super) fn checked(&self) -> Result<Fields, Error> {
         let key = checked_key("key", &self.key)?;
         within("content", self.content.len(), Limit { least: 1, most: MAX_CONTENT_BYTES })?;
-        let category = Category::parse(&self.category)?;
+        let category: Category = self.category.parse()?;
         let source = self.source.clone().filter(|source| !source.is_empty());
         over("bytes", "source", source.as_ref().map_or(0, String::len), MAX_SOURCE_BYTES)?;
         let supersedes = self.supersedes.as_deref().filter(|key| !key.is_empty());

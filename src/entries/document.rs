@@ -107,7 +107,7 @@ impl Entry {
         let category = match (shared, text_of("category").or(category_of_path)) {
             (true, _) => Category::Workspace,
             (false, None) => return Err(problem("no category: neither the frontmatter nor the folder says".into())),
-            (false, Some(name)) => Category::parse(&name).map_err(|error| problem(error.message))?,
+            (false, Some(name)) => name.parse::<Category>().map_err(|error| problem(error.message))?,
         };
         if !shared && category == Category::Workspace {
             let message = "it is of the category `workspace`, whose entries are in the folder of the workspace";

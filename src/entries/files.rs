@@ -7,7 +7,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::category::Category;
 use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::put::store;
@@ -67,7 +66,7 @@ pub(crate) async fn create_file(
 ) -> Result<bool, Error> {
     let scope = entries.scope()?;
     let (category, key, path) = place(folder, name)?;
-    let pool = scope.pool(&Category::parse(&category)?)?;
+    let pool = scope.pool(&category.parse()?)?;
     let fields = screened(call, &read(call, pool, &category, &key, text)?)?;
     let view = look(call, entries, scope).await?;
     let known = view.of_key(pool.shared, &key);
@@ -143,7 +142,7 @@ pub(crate) async fn rename_file(
     let scope = entries.scope()?;
     let (category, key, _) = place(folder, name)?;
     call.screen.name("key", &key)?;
-    let pool = scope.pool(&Category::parse(&category)?)?;
+    let pool = scope.pool(&category.parse()?)?;
     let view = look(call, entries, scope).await?;
     let stored = at(call, &view, from)?.ok_or_else(|| lost(from))?.clone();
     let old = stored.entry.fields.clone();

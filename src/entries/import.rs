@@ -8,6 +8,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
+
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::{Claims, Entry, dated};
@@ -69,6 +71,8 @@ pub enum ImportMode {
     /// For all that there is to be: they count even against what was forgotten. `Retain` does the rest.
     Replace,
 }
+
+words!(ImportMode, "mode of an import" { Upsert = "upsert", Replace = "replace" });
 
 /// What came of importing files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

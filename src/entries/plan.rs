@@ -6,6 +6,8 @@
 
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
+
 use super::category::Tier;
 use crate::order;
 
@@ -26,6 +28,8 @@ pub enum Policy {
     /// is; where there is none, the newest entry.
     Prefix,
 }
+
+words!(Policy, "policy of hydration" { Greedy = "greedy", Prefix = "prefix" });
 
 /// An entry as far as hydration cares. The newest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,7 +44,7 @@ impl EntryFilter {
     /// Checks what could match nothing by mistake.
     pub(super) fn check(&self) -> Result<(), Error> {
         if let Some(category) = &self.category {
-            Category::parse(category)?;
+            category.parse::<Category>()?;
         }
         if let (Some(since), Some(until)) = (self.since, self.until)
             && since >= until

@@ -1,10 +1,8 @@
 //! [`Format`]: the formats of memory that other agents have.
 
-use alloc::format;
-use alloc::vec::Vec;
+use saddlebag_words::words;
 
 use super::text;
-use crate::protocol::Error;
 
 /// A format of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,40 +32,21 @@ pub enum Format {
     Codex,
 }
 
+words!(Format, "format" {
+    JsonLines = "jsonl",
+    ClaudeCode = "claude-code",
+    OpenClaw = "openclaw",
+    ZeroClaw = "zeroclaw",
+    NullClaw = "nullclaw",
+    Hermes = "hermes",
+    BasicMemory = "basic-memory",
+    McpMemory = "mcp-memory",
+    Gemini = "gemini",
+    Letta = "letta",
+    Codex = "codex",
+});
+
 impl Format {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::JsonLines,
-        Self::ClaudeCode,
-        Self::OpenClaw,
-        Self::ZeroClaw,
-        Self::NullClaw,
-        Self::Hermes,
-        Self::BasicMemory,
-        Self::McpMemory,
-        Self::Gemini,
-        Self::Letta,
-        Self::Codex,
-    ];
-
-    /// The name, as the source of an entry has it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::JsonLines => "jsonl",
-            Self::ClaudeCode => "claude-code",
-            Self::OpenClaw => "openclaw",
-            Self::ZeroClaw => "zeroclaw",
-            Self::NullClaw => "nullclaw",
-            Self::Hermes => "hermes",
-            Self::BasicMemory => "basic-memory",
-            Self::McpMemory => "mcp-memory",
-            Self::Gemini => "gemini",
-            Self::Letta => "letta",
-            Self::Codex => "codex",
-        }
-    }
-
     /// Whether it can be written.
     #[must_use]
     pub fn is_written(self) -> bool {
@@ -104,18 +83,5 @@ impl Format {
             Self::Letta => is_markdown && !path.starts_with("skills/"),
             Self::Gemini | Self::ClaudeCode | Self::BasicMemory => is_markdown,
         }
-    }
-
-    /// The format of a name.
-    ///
-    /// # Errors
-    ///
-    /// A name that no format has.
-    pub fn parse(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
-            let message = format!("no format is called `{}`", name.escape_debug());
-            Error::invalid_argument(message, format!("there are {}", names.join(", ")))
-        })
     }
 }

@@ -70,7 +70,7 @@ impl Run<ExchangeCall<'_>> for ImportFrom {
         check_sizes(&self)?;
         let (found, rejected) = read_files(self.format, &self.files, &self.others);
         let adoption = Adoption {
-            format: self.format.name(),
+            format: self.format.as_str(),
             origin: &self.origin,
             entries: found,
             earlier: &self.earlier,

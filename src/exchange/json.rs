@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use saddlebag_words::UnknownWord;
 use serde_json::Value;
 
 use super::types::{Converted, Exported, TextFile};
@@ -89,7 +90,7 @@ fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntr
         forgotten: moment("forgotten")?,
         standing: Standing {
             provenance: text_field(object, "provenance")?
-                .map_or(Ok(Provenance::User), |word| Provenance::parse(&word).map_err(|error| error.message))?,
+                .map_or(Ok(Provenance::User), |word| word.parse().map_err(|error: UnknownWord| error.message()))?,
             approved: moment("approved")?,
         },
         is_exact: true,

@@ -31,7 +31,7 @@ pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result
         Format::McpMemory => mcp_memory::export(&entries),
         Format::Gemini => flat::export_gemini(&entries),
         Format::Letta | Format::Codex => {
-            let message = format!("{} is read and not written: its own program consolidates it", format.name());
+            let message = format!("{} is read and not written: its own program consolidates it", format.as_str());
             return Err(Error::invalid_argument(message, "export to another format, such as markdown"));
         }
     };

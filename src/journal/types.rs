@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use atomic_refcell::AtomicRefCell;
+use saddlebag_words::words;
 
 use crate::engine::{Backup, Call};
 use crate::protocol::Error;
@@ -29,20 +30,7 @@ pub enum WriteMode {
     Overwrite,
 }
 
-impl WriteMode {
-    /// Parses `append` or `overwrite`.
-    ///
-    /// # Errors
-    ///
-    /// Any other word: a typo must not choose a mode.
-    pub fn parse(word: &str) -> Result<Self, Error> {
-        match word {
-            "append" => Ok(Self::Append),
-            "overwrite" => Ok(Self::Overwrite),
-            _ => Err(Error::invalid_argument(alloc::format!("unknown mode: {word}"), "one of append, overwrite")),
-        }
-    }
-}
+words!(WriteMode, "mode" { Append = "append", Overwrite = "overwrite" });
 
 /// A change to one place of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +92,8 @@ pub enum FileState {
     /// The file has text.
     Text,
 }
+
+words!(FileState, "state of a file" { Missing = "missing", Empty = "empty", Text = "text" });
 
 /// A file of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::config::NotebookConfig;
@@ -68,6 +69,8 @@ pub enum ErrorState {
     /// There are [`MAX_ERROR_NOTES`] notes about errors, so this one was not kept.
     Full,
 }
+
+words!(ErrorState, "state of an error" { Created = "created", Counted = "counted", Full = "full" });
 
 impl Request for RememberError {
     type Reply = ErrorReply;

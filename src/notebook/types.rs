@@ -3,6 +3,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
+
 use crate::document::Note;
 use crate::engine::Scope;
 
@@ -136,6 +138,14 @@ pub enum SortBy {
     /// How many words it has.
     WordCount,
 }
+
+words!(SortBy, "sorting key" {
+    Created = "created",
+    Modified = "modified",
+    Path = "path",
+    Title = "title",
+    WordCount = "word-count",
+});
 
 /// A note of the index, as filters and links see it.
 #[derive(Clone, Copy, Debug)]

@@ -124,7 +124,7 @@ impl Arguments {
 
     /// Where the text comes from, if that is said.
     pub(super) fn provenance(&self) -> Result<Option<Provenance>, Error> {
-        self.text("provenance").map(Provenance::parse).transpose()
+        Ok(self.text("provenance").map(str::parse).transpose()?)
     }
 
     /// How many hits are wanted.

@@ -38,7 +38,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
     Ok(match spec.id {
         Id::Write => JournalCommand::Write(Write {
             target: target(&arguments.needed("target"), TargetRole::Target)?,
-            mode: WriteMode::parse(arguments.text("mode").unwrap_or("append"))?,
+            mode: arguments.text("mode").map_or(Ok(WriteMode::Append), str::parse)?,
             content: arguments.needed("content"),
             truncate: false,
         }),

@@ -26,6 +26,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
+use saddlebag_words::words;
 
 pub use answer::MAX_ANSWER_BYTES;
 pub use arguments::MAX_ARGUMENT_BYTES;
@@ -59,33 +60,12 @@ pub enum ToolSet {
 /// and a model that has it is told by the API to look into it first.
 pub const DEFAULT_SETS: [ToolSet; 3] = [ToolSet::Journal, ToolSet::Entries, ToolSet::Notebook];
 
-impl ToolSet {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Journal, Self::Entries, Self::Notebook, Self::Anthropic];
-
-    /// Its name, as [`ToolSet::parse`] reads it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Journal => "journal",
-            Self::Entries => "entries",
-            Self::Notebook => "notebook",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
-    /// Parses a name.
-    ///
-    /// # Errors
-    ///
-    /// Any other word.
-    pub fn parse(word: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|set| set.name() == word).ok_or_else(|| {
-            let help = "one of journal, entries, notebook, anthropic";
-            Error::invalid_argument(format!("unknown set of tools: {word}"), help)
-        })
-    }
-}
+words!(ToolSet, "set of tools" {
+    Journal = "journal",
+    Entries = "entries",
+    Notebook = "notebook",
+    Anthropic = "anthropic",
+});
 
 /// The words in which `memory` answers. Models know both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,6 +76,8 @@ pub enum Dialect {
     /// Those of the SDK's own implementation.
     Sdk,
 }
+
+words!(Dialect, "dialect" { Docs = "docs", Sdk = "sdk" });
 
 /// A tool, as a model is shown it.
 #[derive(Clone, Debug, PartialEq, Eq)]

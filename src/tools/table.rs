@@ -8,10 +8,11 @@ use alloc::string::{String, ToString};
 
 use super::{CallTool, Tool, ToolSet, schema};
 use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
-use crate::journal::{Edit, Read, Search, Write};
+use crate::journal::{Edit, Read, Search, Write, WriteMode};
 use crate::notebook::{Journal, Link, Recall, Related, Remember};
 use crate::request::{Effect, Request};
 use crate::samples::SAMPLE_TEXT;
+use crate::trust::Provenance;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +144,7 @@ const MAX_TEXTS: usize = 32;
 const TAGS: Field = optional("tags", Kind::Texts(MAX_TEXTS));
 
 /// What an agent can say of text that is not its own.
-const PROVENANCE: Field = optional("provenance", Kind::Word(&["agent", "tool"]))
+const PROVENANCE: Field = optional("provenance", Kind::Word(&[Provenance::Agent.as_str(), Provenance::Tool.as_str()]))
     .about("tool: what a tool or page said; kept out of prompts until approved");
 
 /// Every tool, in the order in which a model is shown them.
@@ -158,7 +159,7 @@ pub(super) const TABLE: &[Spec] = &[
             needed("target", TARGETS),
             optional("name", Kind::Text),
             needed("content", Kind::Text),
-            optional("mode", Kind::Word(&["append", "overwrite"])),
+            optional("mode", Kind::Word(&WriteMode::WORDS)),
         ],
         answer: &[PATH, needed("bytes", COUNT), optional("truncated_from", COUNT)],
         effect: Write::EFFECT,

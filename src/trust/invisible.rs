@@ -14,6 +14,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
+
 /// What was found in a text that a model is to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
@@ -50,24 +52,17 @@ pub enum FlagKind {
     HtmlComment,
 }
 
-impl FlagKind {
-    /// Its name: `invisible`, `bidirectional`, `unicode-tag`, `variation-selector`, `control`, `markup`, `link`,
-    /// `image`, `html-comment`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Invisible => "invisible",
-            Self::Bidirectional => "bidirectional",
-            Self::UnicodeTag => "unicode-tag",
-            Self::VariationSelector => "variation-selector",
-            Self::Control => "control",
-            Self::Markup => "markup",
-            Self::Link => "link",
-            Self::Image => "image",
-            Self::HtmlComment => "html-comment",
-        }
-    }
-}
+words!(FlagKind, "kind of flag" {
+    Invisible = "invisible",
+    Bidirectional = "bidirectional",
+    UnicodeTag = "unicode-tag",
+    VariationSelector = "variation-selector",
+    Control = "control",
+    Markup = "markup",
+    Link = "link",
+    Image = "image",
+    HtmlComment = "html-comment",
+});
 
 impl core::fmt::Display for Flag {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -1,10 +1,10 @@
 //! Where text comes from, and how a file says so.
 
-use alloc::format;
 use alloc::string::String;
 
+use saddlebag_words::words;
+
 use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field};
-use crate::protocol::Error;
 use crate::store::utc_text;
 
 /// The field that says where the text of a file comes from. A file without it is a person's, or older than
@@ -27,43 +27,13 @@ pub enum Provenance {
     Import,
 }
 
+words!(Provenance, "provenance" { User = "user", Agent = "agent", Tool = "tool", Import = "import" });
+
 impl Provenance {
-    /// Every one, the most trusted first.
-    pub const ALL: [Self; 4] = [Self::User, Self::Agent, Self::Tool, Self::Import];
-
-    /// The word for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Agent => "agent",
-            Self::Tool => "tool",
-            Self::Import => "import",
-        }
-    }
-
-    /// Parses `user`, `agent`, `tool` or `import`.
-    ///
-    /// # Errors
-    ///
-    /// Any other word.
-    pub fn parse(word: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|known| known.as_str() == word).ok_or_else(|| {
-            let message = format!("unknown provenance: {}", word.escape_debug());
-            Error::invalid_argument(message, "one of user, agent, tool, import")
-        })
-    }
-
     /// Whether its text goes into a prompt without being approved.
     #[must_use]
     pub fn is_trusted(self) -> bool {
         matches!(self, Self::User | Self::Agent)
-    }
-}
-
-impl core::fmt::Display for Provenance {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 
@@ -88,7 +58,7 @@ impl Standing {
     pub(crate) fn of(frontmatter: &Frontmatter) -> Self {
         let provenance = match frontmatter.value(PROVENANCE) {
             None => Provenance::User,
-            Some(Value::String(word)) => Provenance::parse(word.trim()).unwrap_or(Provenance::Import),
+            Some(Value::String(word)) => word.trim().parse().unwrap_or(Provenance::Import),
             Some(_) => Provenance::Import,
         };
         let approved = frontmatter.value(APPROVED).and_then(Value::text).and_then(|text| parse_date(&text));
@@ -165,14 +135,16 @@ fn head_of(text: &str) -> Note {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
 
     #[test]
     fn words_are_parsed_and_anything_else_is_not_trusted() {
         for provenance in Provenance::ALL {
-            assert_eq!(Provenance::parse(provenance.as_str()), Ok(provenance));
+            assert_eq!(provenance.as_str().parse(), Ok(provenance));
         }
-        assert!(Provenance::parse("User").is_err());
+        assert!("User".parse::<Provenance>().is_err());
         let of = |value: &str| Standing::of_text(&format!("---\nprovenance: {value}\n---\n\nx")).unapproved();
         assert_eq!(of("user"), None);
         assert_eq!(of("agent"), None);

@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
 
+use saddlebag_words::words;
+
 use super::echo::{Echo, echo};
 use super::for_model::ForModel;
 use super::provenance::{Provenance, Standing};
@@ -39,6 +41,8 @@ pub enum SecretPolicy {
     /// It is kept.
     Allow,
 }
+
+words!(SecretPolicy, "policy for secrets" { Refuse = "refuse", Redact = "redact", Allow = "allow" });
 
 impl TrustConfig {
     /// The provenance of the text of a tool: at best that of a tool.

@@ -99,7 +99,7 @@ impl Text {
 
 impl Row {
     fn category(&self) -> Category {
-        Category::parse(&self.category.get()).expect("a category")
+        self.category.get().parse().expect("a category")
     }
 
     fn tier(&self) -> Tier {

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `bench`, `build`.
+//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `bench`, `build`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build
 //! the component yet, and adds what such a machine lacks.
@@ -7,6 +7,7 @@
 
 mod clients;
 mod component;
+mod release;
 mod run;
 mod test;
 
@@ -17,6 +18,7 @@ use run::{add_target, cargo, root};
 const USAGE: &str = "\
 usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask test [--quick] [--without-clients]
+       cargo xtask audit
        cargo xtask bench [--notes N] [--write]
        cargo xtask build
 
@@ -26,6 +28,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   test                Check everything that a change must pass
     --quick           Only what needs neither the component nor the clients
     --without-clients Leave out the clients from PyPI and npm, which need those registries once
+  audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
@@ -34,6 +37,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
 enum Task {
     Demo { native: bool, keep: bool },
     Test { quick: bool, without_clients: bool },
+    Audit,
     Bench { notes: Option<usize>, write: bool },
     Build,
     Help,
@@ -79,6 +83,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     match task.as_str() {
         "demo" => Ok(Task::Demo { native, keep }),
         "test" => Ok(Task::Test { quick, without_clients }),
+        "audit" => Ok(Task::Audit),
         "bench" => Ok(Task::Bench { notes, write }),
         "build" => Ok(Task::Build),
         "help" | "--help" | "-h" => Ok(Task::Help),
@@ -91,6 +96,7 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Demo { native, keep } => demo(native, keep),
         Task::Test { quick: true, .. } => test::quick(),
         Task::Test { quick: false, without_clients } => test::all(without_clients),
+        Task::Audit => release::audit(),
         Task::Bench { notes, write } => bench(notes, write),
         Task::Build => {
             let built = component::build()?;

@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use crate::run::{Output, add_target, cargo, cargo_with, command, program};
-use crate::{clients, component};
+use crate::{clients, component, release};
 
 /// Has no standard library at all: what compiles for it uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
 
 /// The packages that the component is made of: they do without the standard library, and their unit tests are a step
 /// of their own.
-const COMPONENT: [&str; 12] = [
+const COMPONENT: [&str; 14] = [
     "--package",
     "saddlebag",
     "--package",
@@ -21,6 +21,8 @@ const COMPONENT: [&str; 12] = [
     "saddlebag-protocol",
     "--package",
     "saddlebag-search",
+    "--package",
+    "saddlebag-words",
     "--package",
     "saddlebag-zk-rules",
 ];
@@ -110,6 +112,7 @@ impl Pass {
         });
         self.step("end to end", || cargo(["test"].into_iter().chain(PACKAGES).chain(["--lib", "--bins", "--tests"])))?;
         self.finish(beside)?;
+        self.step("packages of a release", || release::package(&mut Output::Inherited))?;
         self.step("examples in the docs", || cargo(["test", "--doc"]))?;
         self.step("demo", || command(&program()?.to_string_lossy(), ["demo"], &[], &mut Output::Inherited))?;
         match installing {

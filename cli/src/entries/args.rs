@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use saddlebag::entries::{
     Category, DEFAULT_HYDRATE_BYTES, EntriesVerb, EntryFilter, Explain, FindEntries, ForgetEntry, GetEntry, Hydrate,
     ImportMode, ListEntries, NewEntry, Policy, PurgeEntries, StoreEntry,
@@ -12,6 +12,7 @@ use saddlebag::store::Timestamp;
 use super::formats::FormatName;
 use crate::failure::Failure;
 use crate::input;
+use crate::word::word;
 
 /// How many hits a search shows unless told otherwise.
 const USUAL_HITS: u32 = 20;
@@ -97,8 +98,8 @@ pub(crate) struct ImportArgs {
     #[arg(long = "from", value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: FormatName,
     /// upsert: leave other entries alone; replace: forget what is in none of the files
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) mode: ModeName,
+    #[arg(long, default_value_t = ImportMode::Upsert, value_parser = word::<ImportMode>())]
+    pub(crate) mode: ImportMode,
     /// Only say what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -109,22 +110,6 @@ pub(crate) struct ImportArgs {
     /// Go on without being asked
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeName {
-    #[default]
-    Upsert,
-    Replace,
-}
-
-impl From<ModeName> for ImportMode {
-    fn from(name: ModeName) -> Self {
-        match name {
-            ModeName::Upsert => Self::Upsert,
-            ModeName::Replace => Self::Replace,
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -183,8 +168,8 @@ pub(crate) struct HydrateArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_HYDRATE_BYTES)]
     max_bytes: u64,
     /// greedy: every core entry that fits, then every other; prefix: each tier ends at the first that does not
-    #[arg(long, value_enum, default_value_t)]
-    policy: PolicyName,
+    #[arg(long, default_value_t, value_parser = word::<Policy>())]
+    policy: Policy,
 }
 
 #[derive(Debug, Args)]
@@ -200,20 +185,9 @@ pub(crate) struct RunArgs {
     pub(super) entries: String,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum PolicyName {
-    #[default]
-    Greedy,
-    Prefix,
-}
-
 impl HydrateArgs {
     fn request(&self) -> Hydrate {
-        let policy = match self.policy {
-            PolicyName::Greedy => Policy::Greedy,
-            PolicyName::Prefix => Policy::Prefix,
-        };
-        Hydrate { max_bytes: self.max_bytes, policy }
+        Hydrate { max_bytes: self.max_bytes, policy: self.policy }
     }
 }
 

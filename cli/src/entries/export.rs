@@ -9,7 +9,7 @@ use saddlebag::trust::Standing;
 use serde_json::json;
 
 use super::args::ExportArgs;
-use crate::failure::{Exit, Failure, wrong_reply};
+use crate::failure::{Exit, Failure, ProgramCode, wrong_reply};
 use crate::global::{Durability, Global};
 use crate::output::{self, Output, progress};
 use crate::store::{Root, Store, run_entries};
@@ -84,7 +84,7 @@ pub(crate) fn waiting(count: usize) -> String {
 pub(crate) fn cut_short(error: &io::Error, file: &str, left: usize) -> Failure {
     let more = if left == 0 { String::new() } else { format!(" and {left} more after it") };
     let message = format!("standard output was closed too early: {}; `{file}`{more} may be missing", error.kind());
-    Failure::new("output", message, "export again, and read the stream to its end")
+    Failure::new(ProgramCode::Output, message, "export again, and read the stream to its end")
 }
 
 /// Syncs standard output if it is a file, so that it survives a power cut.
@@ -174,13 +174,13 @@ impl Target {
         let unusable = |error: io::Error| failure(&shown, &error);
         if is_file && out.symlink_metadata().is_ok() {
             let help = "name a file that does not exist; nothing was written";
-            return Err(Failure::new("not-empty", format!("`{shown}` is there already"), help));
+            return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` is there already"), help));
         }
         match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
             Ok(false) => {}
             Ok(true) => {
                 let help = "name a folder that does not exist, or empty it; nothing was written";
-                return Err(Failure::new("not-empty", format!("`{shown}` is not empty"), help));
+                return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` is not empty"), help));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(unusable(error)),
@@ -198,7 +198,7 @@ impl Target {
         let folder = parent.join(name);
         if folder.starts_with(&root) {
             let help = "its files would be read as memory; name a folder elsewhere";
-            return Err(Failure::new("inside-store", format!("`{shown}` is in the store"), help));
+            return Err(Failure::new(ProgramCode::InsideStore, format!("`{shown}` is in the store"), help));
         }
         Ok(Self { folder, parent, shown, made_above, durability: global.durability })
     }
@@ -265,7 +265,7 @@ impl Target {
         for folder in std::iter::once(self.parent.as_path()).chain(above) {
             sync(folder).map_err(|error| {
                 let message = format!("`{}` is written, and cannot be synced: {}", self.shown, error.kind());
-                Failure::new("output", message, "check the disk; a power cut may undo the export")
+                Failure::new(ProgramCode::Output, message, "check the disk; a power cut may undo the export")
             })?;
         }
         Ok(())
@@ -301,7 +301,7 @@ fn sync_path(path: &Path) -> io::Result<()> {
 
 fn failure(shown: &str, error: &io::Error) -> Failure {
     Failure::new(
-        "output",
+        ProgramCode::Output,
         format!("`{shown}` cannot be written: {}", saddlebag_host::io_cause(error)),
         "nothing is left of the export",
     )

@@ -19,7 +19,7 @@ pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
         return Err(Failure::usage("no folder is named", "name the folder to import; nothing was changed"));
     };
     let source = Source::open(from)?;
-    let mut work = Import { store: Store::open(global)?, source, mode: args.mode.into(), trust: args.trust };
+    let mut work = Import { store: Store::open(global)?, source, mode: args.mode, trust: args.trust };
     let is_replace = work.mode == ImportMode::Replace;
     let (imported, retained) = if is_replace && !args.dry_run {
         let planned = work.import(true, output)?;

@@ -15,10 +15,11 @@ use saddlebag::entries::{
     CheckpointReply, CloseRun, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, Explanation,
     ForgetEntry, OpenRun, RestoreEntry, SkippedEntry, StoreState,
 };
+use saddlebag::protocol::ErrorCode;
 use saddlebag::store::utc_text;
 use saddlebag::trust::ForModel;
 
-pub(crate) use args::{Command, ExportArgs, ImportArgs, ModeName};
+pub(crate) use args::{Command, ExportArgs, ImportArgs};
 pub(crate) use export::{Target, cut_short, report, sync_stream, waiting, write_file};
 pub(crate) use formats::FormatName;
 pub(crate) use json::{problems, reply as json};
@@ -61,7 +62,7 @@ fn run_verb(verb: EntriesVerb, global: &Global, output: &mut Output) -> Result<E
     let reply = run_entries(&mut Store::open(global)?, EntriesCommand::new(verb), output);
     match reply {
         // Nothing was to be changed: there is only nothing to show.
-        Err(failure) if is_question && failure.code == "entry-not-found" => {
+        Err(failure) if is_question && failure.code == ErrorCode::EntryNotFound.into() => {
             Err(Failure { exit: Exit::Nothing, ..failure })
         }
         reply => show(&reply?, output),

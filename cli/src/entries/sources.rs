@@ -5,8 +5,9 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use saddlebag::entries::{ImportFile, MAX_IMPORT_FILE_BYTES, MAX_IMPORTED};
+use saddlebag::protocol::ErrorCode;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, ProgramCode};
 
 /// How many bytes of a tar stream are held, as it can be read but once.
 const MAX_STREAM_BYTES: usize = 512 << 20;
@@ -76,7 +77,7 @@ fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
 fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     let refused = |path: &Path, error: &io::Error| {
         let message = format!("`{}` cannot be read: {}", path.display(), saddlebag_host::io_cause(error));
-        Failure::new("input", message, "nothing was imported")
+        Failure::new(ProgramCode::Input, message, "nothing was imported")
     };
     let mut files = Vec::new();
     let mut looked_at = 0;
@@ -118,7 +119,7 @@ fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
 pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<ImportFile>, Failure> {
     let refused = |error: io::Error| {
         let message = format!("standard input is no whole tar stream: {error}");
-        Failure::new("input", message, "nothing was imported")
+        Failure::new(ProgramCode::Input, message, "nothing was imported")
     };
     let mut archive = tar::Archive::new(input);
     let mut files = Vec::new();
@@ -169,5 +170,5 @@ fn check_count(files: usize) -> Result<(), Failure> {
 
 fn too_many(what: &str, limit: usize) -> Failure {
     let message = format!("there are more than {limit} {what} to import, which is the limit");
-    Failure::new("too-large", message, "import in parts; nothing was imported")
+    Failure::new(ErrorCode::TooLarge, message, "import in parts; nothing was imported")
 }

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         let problems = crate::entries::problems(&reply.problems);
         let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
         output.object(&json!({
-            "format": format.name(),
+            "format": format.as_str(),
             "entries": entries,
             "unapproved": reply.unapproved,
             "count": count,

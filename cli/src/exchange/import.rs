@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
         (FormatName::Auto, None) => of_machine(args, global, output).map(Some),
         (FormatName::Auto, Some(from)) => match detected(from)? {
             Detected::Format(format) => {
-                output.note(&format!("{} looks like {}", from.display(), format.name()));
+                output.note(&format!("{} looks like {}", from.display(), format.as_str()));
                 one(format, from, args, global, output).map(Some)
             }
             Detected::Markdown => Ok(None),
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
         (name, from) => {
             let Some(format) = name.foreign() else { return Ok(None) };
             let Some(from) = from else {
-                let message = format!("--from {} needs the folder or the file to import", format.name());
+                let message = format!("--from {} needs the folder or the file to import", format.as_str());
                 return Err(Failure::usage(message, "`--from auto` finds what is on this machine"));
             };
             one(format, from, args, global, output).map(Some)
@@ -65,7 +65,7 @@ fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: 
     let summary = Summary::of(&reply);
     if output.is_json() {
         let mut object = summary.json();
-        object["format"] = format.name().into();
+        object["format"] = format.as_str().into();
         object["dry_run"] = args.dry_run.into();
         output.object(&object)?;
     } else {
@@ -106,7 +106,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
         tell(&format!("{}: {place}: {}, {}", known.agent, files(source.len()), summary.line()));
         let mut object = summary.json();
         object["agent"] = known.agent.into();
-        object["format"] = format.name().into();
+        object["format"] = format.as_str().into();
         object["place"] = place.into();
         objects.push(object);
         if summary.has_news() {
@@ -131,7 +131,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
         }
         let mut object = summary.json();
         object["agent"] = known.agent.into();
-        object["format"] = format.name().into();
+        object["format"] = format.as_str().into();
         object["place"] = source.origin.as_str().into();
         objects.push(object);
         if !output.is_json() {

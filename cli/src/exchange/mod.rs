@@ -5,7 +5,9 @@ mod import;
 mod known;
 mod sources;
 
-use crate::entries::{self, Command, FormatName, ImportArgs, ModeName};
+use saddlebag::entries::ImportMode;
+
+use crate::entries::{self, Command, FormatName, ImportArgs};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
@@ -27,7 +29,7 @@ fn import(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Opt
     if args.format == FormatName::Markdown {
         return Ok(None);
     }
-    if args.mode != ModeName::Upsert {
+    if args.mode != ImportMode::Upsert {
         let help = "an import from another agent forgets nothing; nothing was changed";
         return Err(Failure::usage("--mode replace is of files of entries alone", help));
     }

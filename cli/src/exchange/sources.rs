@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::entries::{MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED};
 use saddlebag::exchange::{ForeignFile, Format};
+use saddlebag::protocol::ErrorCode;
 
 use crate::entries::tar_members;
-use crate::failure::Failure;
+use crate::failure::{Failure, ProgramCode};
 
 /// How many bytes a dump of JSON lines may have. It is handed on in pieces of whole lines.
 const MAX_DUMP_BYTES: usize = 64 << 20;
@@ -48,7 +49,7 @@ impl Source {
         }
         let refused = |error: io::Error| {
             let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
-            Failure::new("input", message, "nothing was imported")
+            Failure::new(ProgramCode::Input, message, "nothing was imported")
         };
         let kind = fs::metadata(from).map_err(refused)?;
         if kind.is_dir() {
@@ -58,7 +59,7 @@ impl Source {
         }
         if !kind.is_file() {
             let message = format!("`{}` is neither a folder nor a regular file", from.display());
-            return Err(Failure::new("input", message, "nothing was imported"));
+            return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
         }
         let name = from.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let origin = from.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -73,7 +74,11 @@ impl Source {
             let mut bytes = Vec::new();
             let read = io::stdin().lock().take(limit as u64 + 1).read_to_end(&mut bytes);
             read.map_err(|error| {
-                Failure::new("input", format!("cannot read standard input: {}", saddlebag_host::io_cause(&error)), "")
+                Failure::new(
+                    ProgramCode::Input,
+                    format!("cannot read standard input: {}", saddlebag_host::io_cause(&error)),
+                    "",
+                )
             })?;
             let place = if bytes.len() > limit { Place::Refused(too_large(limit)) } else { Place::Bytes(bytes) };
             return Ok(Self { origin, files: vec![Found { path: name.to_string(), place }] });
@@ -205,7 +210,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             Ok(listed) => listed,
             Err(error) if depth == 0 => {
                 let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
-                return Err(Failure::new("input", message, "nothing was imported"));
+                return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
             }
             Err(error) => {
                 files.push(refused(format!("the folder cannot be read: {}", saddlebag_host::io_cause(&error))));
@@ -221,7 +226,11 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             looked_at += 1;
             if looked_at > MAX_LOOKED_AT || files.len() > MAX_IMPORTED {
                 let message = format!("there are more than {} files to import, which is the limit", MAX_IMPORTED);
-                return Err(Failure::new("too-large", message, "name a folder with less in it; nothing was imported"));
+                return Err(Failure::new(
+                    ErrorCode::TooLarge,
+                    message,
+                    "name a folder with less in it; nothing was imported",
+                ));
             }
             let name = entry.file_name();
             let shown = name.to_string_lossy();

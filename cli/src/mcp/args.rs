@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use saddlebag::tools::ToolSet;
 
+use crate::word::word;
+
 /// Where HTTP is served unless another address is named.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7423";
 /// Larger than the largest arguments of a tool, which are 1 MiB, whatever is escaped in them.
@@ -19,7 +21,7 @@ pub(crate) struct McpArgs {
     pub(crate) http: Option<SocketAddr>,
     /// Which tools a model is given, of journal, entries, notebook and anthropic [default: all but
     /// anthropic]
-    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = tool_set)]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     pub(crate) tools: Vec<ToolSet>,
     /// Where the bearer token for HTTP is; it is made when missing [default: $SADDLEBAG_MCP_TOKEN, else
     /// `saddlebag-mcp-token` in the platform's data folder]
@@ -46,10 +48,6 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
         "other machines reach this address, and memory is served to this one alone; give one such as \
          {DEFAULT_ADDRESS} or [::1]:7423, and put a proxy of your own in front to go further"
     ))
-}
-
-fn tool_set(word: &str) -> Result<ToolSet, String> {
-    ToolSet::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use tokio::runtime;
 
 pub(crate) use args::McpArgs;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::output::Output;
 use server::MemoryServer;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &McpArgs, global: Global, output: &mut Output) -> Result
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::new("server", format!("cannot start: {error}"), ""))?;
+        .map_err(|error| Failure::new(ProgramCode::Server, format!("cannot start: {error}"), ""))?;
     let entered = runtime.enter();
     let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout))?;
     drop(entered);
@@ -84,18 +84,18 @@ async fn serve_stdio(server: MemoryServer, max_bytes: usize) -> Result<(), Failu
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => {
             let help = "a client begins with the request `initialize`";
-            return Err(Failure::new("server", format!("the session was not opened: {error}"), help));
+            return Err(Failure::new(ProgramCode::Server, format!("the session was not opened: {error}"), help));
         }
     };
     match running.waiting().await {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::new("server", format!("the session broke off: {error}"), "")),
+        Err(error) => Err(Failure::new(ProgramCode::Server, format!("the session broke off: {error}"), "")),
     }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| {
         let message = format!("cannot listen on {address}: {error}");
-        Failure::new("server", message, "name another port, with --http ADDRESS")
+        Failure::new(ProgramCode::Server, message, "name another port, with --http ADDRESS")
     })
 }

@@ -13,12 +13,12 @@ use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::files::FilesReply;
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
-use saddlebag::{Command, Reply};
+use saddlebag::{Command, Reply, protocol};
 use tokio::sync::mpsc;
 
 use super::worker::Memory;
 use super::{prompts, resources, tools};
-use crate::failure::{Failure, wrong_reply};
+use crate::failure::{Code, Failure, wrong_reply};
 
 /// What a client may put before its model.
 const INSTRUCTIONS: &str = "\
@@ -49,7 +49,7 @@ impl MemoryServer {
             tokio::select! {
                 outcome = &mut call => return outcome,
                 () = context.ct.cancelled() => {
-                    return Err(Failure::new("cancelled", "the client gave the call up", ""));
+                    return Err(Failure::new(protocol::ErrorCode::Cancelled, "the client gave the call up", ""));
                 }
                 Some(operations) = told.recv() => {
                     let Some(token) = token.clone() else { continue };
@@ -75,9 +75,13 @@ impl MemoryServer {
 /// A failure of what is no tool.
 fn refused(failure: &Failure) -> ErrorData {
     let message = failure.to_string();
-    match failure.code {
-        "not-found" => ErrorData::resource_not_found(message, None),
-        "invalid-name" | "invalid-argument" | "not-text" | "too-large" => ErrorData::invalid_params(message, None),
+    let Code::Memory(code) = failure.code else { return ErrorData::internal_error(message, None) };
+    match code {
+        protocol::ErrorCode::NotFound => ErrorData::resource_not_found(message, None),
+        protocol::ErrorCode::InvalidName
+        | protocol::ErrorCode::InvalidArgument
+        | protocol::ErrorCode::NotText
+        | protocol::ErrorCode::TooLarge => ErrorData::invalid_params(message, None),
         _ => ErrorData::internal_error(message, None),
     }
 }

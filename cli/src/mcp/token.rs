@@ -9,7 +9,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use saddlebag_host::{PrivateError, PrivateFolder, Readers};
 use subtle::ConstantTimeEq;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, ProgramCode};
 
 /// Where a token may be instead of in a file.
 const VARIABLE: &str = "SADDLEBAG_MCP_TOKEN";
@@ -50,11 +50,11 @@ impl Token {
         let unusable = |error: PrivateError| {
             let help = "it must be a file that only you may read (chmod 600), in folders that only you may write \
                         (chmod go-w), and not a link";
-            Failure::new("token", format!("cannot use {name}: {error}"), help)
+            Failure::new(ProgramCode::Token, format!("cannot use {name}: {error}"), help)
         };
         let unwritable = |error: io::Error| {
             let message = format!("cannot write {name}: {}", saddlebag_host::io_cause(&error));
-            Failure::new("token", message, "name a file in a folder that exists, with --token-file")
+            Failure::new(ProgramCode::Token, message, "name a file in a folder that exists, with --token-file")
         };
         let above = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let Some(file_name) = file.file_name().and_then(|name| name.to_str()) else {
@@ -84,7 +84,7 @@ impl Token {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| {
             let help = "give a token of your own, in a file with --token-file";
-            Failure::new("token", format!("the system gives no random bytes: {error}"), help)
+            Failure::new(ProgramCode::Token, format!("the system gives no random bytes: {error}"), help)
         })?;
         Ok(Self(BASE64_URL_SAFE_NO_PAD.encode(bytes)))
     }
@@ -99,18 +99,26 @@ impl Token {
 
 fn refused(place: &str) -> Failure {
     let message = format!("{place} has no token of {MIN_BYTES} to {MAX_BYTES} printable ASCII characters");
-    Failure::new("token", message, "remove it to have one made, or make one: `openssl rand -hex 32`")
+    Failure::new(ProgramCode::Token, message, "remove it to have one made, or make one: `openssl rand -hex 32`")
 }
 
 fn default_file() -> Result<PathBuf, Failure> {
     let root = saddlebag_host::default_root().ok_or_else(|| {
-        Failure::new("token", "there is no home folder to keep the token in", "name a file with --token-file")
+        Failure::new(
+            ProgramCode::Token,
+            "there is no home folder to keep the token in",
+            "name a file with --token-file",
+        )
     })?;
     // Beside the store of that name, not in it: what is in a store may be shared.
     let file = root.with_file_name("saddlebag-mcp-token");
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(|error| {
-            Failure::new("token", format!("cannot make {}: {error}", folder.display()), "name a file with --token-file")
+            Failure::new(
+                ProgramCode::Token,
+                format!("cannot make {}: {error}", folder.display()),
+                "name a file with --token-file",
+            )
         })?;
     }
     Ok(file)

@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use saddlebag::tools::ToolAnswer;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, ProgramCode};
 
 /// A tool as clients are shown it.
 pub(crate) fn shown(tool: saddlebag::tools::Tool) -> Result<Tool, Failure> {
@@ -24,7 +24,11 @@ pub(crate) fn shown(tool: saddlebag::tools::Tool) -> Result<Tool, Failure> {
 
 fn schema(text: &str) -> Result<Arc<JsonObject>, Failure> {
     serde_json::from_str(text).map(Arc::new).map_err(|error| {
-        Failure::new("component", format!("a tool has a schema that is none: {error}"), "rebuild the program")
+        Failure::new(
+            ProgramCode::Component,
+            format!("a tool has a schema that is none: {error}"),
+            "rebuild the program",
+        )
     })
 }
 

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, WeakUnboundedS
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, ProgramCode};
 use crate::global::Global;
 use crate::store::Store;
 
@@ -106,7 +106,7 @@ impl Memory {
         tokio::time::timeout(self.timeout, self.submit(command, progress)).await.unwrap_or_else(|_| {
             let message = format!("the call took longer than {} seconds and was given up", self.timeout.as_secs());
             let help = "what it changed before is kept; ask for less at once, or start the server with --timeout";
-            Err(Failure::new("time-limit", message, help))
+            Err(Failure::new(ProgramCode::TimeLimit, message, help))
         })
     }
 
@@ -135,7 +135,7 @@ impl Drop for Waiting {
 }
 
 fn stopped() -> Failure {
-    Failure::new("engine", "the memory has stopped", "start the server again")
+    Failure::new(ProgramCode::Engine, "the memory has stopped", "start the server again")
 }
 
 struct Worker {
@@ -258,7 +258,7 @@ impl Worker {
 
     /// Ends every call after the engine was lost; the next one opens another.
     fn lose(&mut self, failure: &Failure) {
-        tracing::error!(code = failure.code, "the engine is lost, the next call opens another");
+        tracing::error!(code = failure.code.as_str(), "the engine is lost, the next call opens another");
         self.store = None;
         for (_, call) in std::mem::take(&mut self.calls) {
             let _ = call.answer.send(Err(failure.clone()));
@@ -311,7 +311,7 @@ mod tests {
         let ending = runtime.block_on(async {
             let (memory, ending) = open(folder.path(), Duration::from_millis(1));
             let failure = memory.call(search(), None).await.unwrap_err();
-            assert_eq!(failure.code, "time-limit");
+            assert_eq!(failure.code, ProgramCode::TimeLimit.into());
             ending
         });
         // The runtime is still there: only the ways to the store are gone.

@@ -5,6 +5,7 @@ use saddlebag::notebook::{
     DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, MatchStrategy, NoteFilter, NotebookCommand, Orphans,
     Recall, Related, Remember, Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
+use saddlebag_words::UnknownWord;
 
 use crate::failure::Failure;
 use crate::input;
@@ -327,16 +328,7 @@ fn sort_key(text: &str) -> Result<SortKey, Failure> {
         (_, Some(word)) => (word, Some(false)),
         _ => (text, None),
     };
-    let (by, usually) = match word {
-        "created" => (SortBy::Created, false),
-        "modified" => (SortBy::Modified, false),
-        "path" => (SortBy::Path, true),
-        "title" => (SortBy::Title, true),
-        "word-count" => (SortBy::WordCount, true),
-        _ => {
-            let message = format!("unknown sorting key: {}", text.escape_debug());
-            return Err(Failure::usage(message, "one of created, modified, path, title, word-count"));
-        }
-    };
-    Ok(SortKey { by, ascending: ascending.unwrap_or(usually) })
+    let by: SortBy = word.parse().map_err(|error: UnknownWord| Failure::usage(error.message(), error.help()))?;
+    let is_time = matches!(by, SortBy::Created | SortBy::Modified);
+    Ok(SortKey { by, ascending: ascending.unwrap_or(!is_time) })
 }

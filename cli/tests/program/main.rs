@@ -7,6 +7,7 @@ mod concurrency;
 mod disk;
 mod entries;
 mod exchange;
+mod golden;
 mod instructions;
 mod journal;
 #[cfg(feature = "mcp")]

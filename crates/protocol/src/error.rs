@@ -3,6 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
+use saddlebag_words::{UnknownWord, words};
+
 use super::{FsError, RelPath};
 
 /// A command that was refused or that failed. What it would have changed is unchanged.
@@ -59,6 +61,27 @@ pub enum ErrorCode {
     /// A fault of the component itself.
     Internal,
 }
+
+words!(ErrorCode, "code of an error" {
+    InvalidName = "invalid-name",
+    InvalidDate = "invalid-date",
+    InvalidArgument = "invalid-argument",
+    TooLarge = "too-large",
+    NotFound = "not-found",
+    NoUniqueMatch = "no-unique-match",
+    NotText = "not-text",
+    Contention = "contention",
+    Storage = "storage",
+    ScopeDenied = "scope-denied",
+    ScopeNotFound = "scope-not-found",
+    MemoryUnavailable = "memory-unavailable",
+    EntryNotFound = "entry-not-found",
+    StaleFence = "stale-fence",
+    Secret = "secret",
+    NotPermitted = "not-permitted",
+    Cancelled = "cancelled",
+    Internal = "internal",
+});
 
 impl Error {
     /// An error with a way out.
@@ -143,6 +166,13 @@ pub fn after_changes(help: &str) -> String {
         help = help.replace(claim, "what was done before stays");
     }
     help
+}
+
+/// A word that an argument cannot be.
+impl From<UnknownWord> for Error {
+    fn from(error: UnknownWord) -> Self {
+        Self::invalid_argument(error.message(), error.help())
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use saddlebag_words::words;
+
 use super::{ContextKey, RelPath};
 
 /// Identifies the bytes of a file: it changes whenever they change.
@@ -242,6 +244,8 @@ pub enum EntryKind {
     /// A symbolic link, a device, a pipe: never read, never followed.
     Other,
 }
+
+words!(EntryKind, "kind of a path" { File = "file", Directory = "directory", Other = "other" });
 
 /// Why an operation was not performed. Nothing has changed, except after [`FsError::NotDurable`] and unless
 /// the text of [`FsError::Other`] says otherwise.

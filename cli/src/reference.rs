@@ -1,0 +1,146 @@
+//! `docs/commands.md`, made from the command line, and the check that every subcommand has golden files.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, Command, CommandFactory};
+
+use crate::args::{Cli, EXIT_CODES};
+
+/// Writes the file instead of comparing it.
+const REWRITE: &str = "SADDLEBAG_REWRITE";
+
+const INTRODUCTION: &str = "\
+# Commands of the program
+
+<!-- Made from the command line. `SADDLEBAG_REWRITE=1 cargo test --bin saddlebag reference::` writes it again. -->
+
+[program.md](program.md) says how the program finds its store and its project, what it prints, and where it keeps
+compiled code. `saddlebag help COMMAND` prints a part of this page. The rules behind the commands:
+[notebook.md](notebook.md), [entries.md](entries.md), [recall.md](recall.md), [context.md](context.md) for the block, the
+preamble and AGENTS.md, [exchange.md](exchange.md) for other agents' files, [trust.md](trust.md) for provenance, approval
+and secrets, [tools.md](tools.md) and [mcp.md](mcp.md) for models.
+";
+
+#[test]
+#[cfg_attr(not(feature = "mcp"), ignore = "without the feature `mcp` a command is missing")]
+fn the_reference_of_the_commands_is_that_of_the_command_line() {
+    let path = project().join("docs/commands.md");
+    let made = reference(&command());
+    if std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty()) {
+        fs::write(&path, &made).expect("docs/commands.md is written");
+    }
+    let kept = fs::read_to_string(&path).expect("docs/commands.md");
+    let difference = kept.lines().zip(made.lines()).find(|(kept, made)| kept != made);
+    assert!(
+        kept == made,
+        "docs/commands.md is not what the command line says; {REWRITE}=1 writes it again; it has {} lines, made are {}; \
+         the first difference is {difference:?}",
+        kept.lines().count(),
+        made.lines().count()
+    );
+}
+
+#[test]
+fn every_subcommand_has_a_golden_file() {
+    let mut kept = BTreeSet::new();
+    for entry in fs::read_dir(project().join("cli/tests/golden/json")).expect("the folder of golden files") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).expect("text");
+        let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        kept.insert(file["command"].as_str().expect("a command").to_string());
+    }
+    let command = command();
+    let missing: Vec<String> =
+        verbs(&command, "").into_iter().map(|(verb, _)| verb).filter(|verb| !kept.contains(verb)).collect();
+    assert!(missing.is_empty(), "no golden file of {missing:?}: add cases to cli/tests/program/golden/cases.rs");
+}
+
+/// The folder of the workspace.
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The command line of a program with all features.
+fn command() -> Command {
+    let mut command = Cli::command();
+    if cfg!(not(feature = "component")) {
+        let all = ["component", "native"];
+        command = command.mut_arg("engine", |engine| engine.value_parser(all).default_value("component"));
+    }
+    command.build();
+    command
+}
+
+/// The subcommands that run something, each with its words.
+fn verbs<'a>(command: &'a Command, above: &str) -> Vec<(String, &'a Command)> {
+    let subcommands = command.get_subcommands().filter(|command| command.get_name() != "help");
+    let of = |command: &'a Command| {
+        let name = format!("{above}{}", command.get_name());
+        if command.has_subcommands() { verbs(command, &format!("{name} ")) } else { vec![(name, command)] }
+    };
+    subcommands.flat_map(of).collect()
+}
+
+fn reference(command: &Command) -> String {
+    let mut page = format!("{INTRODUCTION}\n| Command | What it does |\n|---|---|\n");
+    let verbs = verbs(command, "");
+    for (verb, command) in &verbs {
+        let _ = writeln!(page, "| [`{verb}`](#{}) | {} |", verb.replace(' ', "-"), about(command).replace('|', "\\|"));
+    }
+    page.push_str("\n## Exit codes\n\n| Code | Meaning |\n|---|---|\n");
+    for (code, meaning) in EXIT_CODES {
+        let _ = writeln!(page, "| {code} | {meaning} |");
+    }
+    page.push_str("\n`zk` exits as zk does.\n\n## Options of every command\n\n");
+    let mut of_every: Vec<&Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).collect();
+    of_every.sort_by_key(|arg| arg.get_id().as_str());
+    of_every.into_iter().for_each(|arg| item(&mut page, arg));
+    for (verb, command) in verbs {
+        section(&mut page, &verb, command);
+    }
+    page
+}
+
+fn section(page: &mut String, verb: &str, command: &Command) {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let _ = write!(page, "\n## {verb}\n\n{}.\n\n```text\n{usage}\n```\n", about(command));
+    let aliases: Vec<String> = command.get_all_aliases().map(|alias| format!("`{alias}`")).collect();
+    if !aliases.is_empty() {
+        let _ = write!(page, "\nAlso: {}.\n", aliases.join(", "));
+    }
+    let own: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_id() != "help").collect();
+    if !own.is_empty() {
+        page.push('\n');
+        own.into_iter().for_each(|arg| item(page, arg));
+    }
+}
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+/// An argument or an option: how it is written, what it means, its values and its default.
+fn item(page: &mut String, arg: &Arg) {
+    let short = arg.get_short().filter(|_| arg.get_long().is_some()).map(|c| format!("`-{c}`, ")).unwrap_or_default();
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default().replace('\n', " ");
+    let _ = write!(page, "- {short}`{arg}`: {help}.");
+    if let Some(variable) = arg.get_env() {
+        let _ = write!(page, " Also `{}`.", variable.to_string_lossy());
+    }
+    let takes_values = arg.get_num_args().is_some_and(|range| range.takes_values());
+    let defaults: Vec<String> =
+        arg.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();
+    if takes_values && !defaults.is_empty() {
+        let _ = write!(page, " Default: {}.", defaults.join(", "));
+    }
+    page.push('\n');
+    if takes_values {
+        for value in arg.get_possible_values().iter().filter(|value| !value.is_hide_set()) {
+            let help = value.get_help().map(|help| format!(": {help}")).unwrap_or_default();
+            let _ = writeln!(page, "  - `{}`{help}", value.get_name());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The JSON that every subcommand prints, compared with the files in `cli/tests/golden/json/`.
+//!
+//! [`cases`] has the runs, [`store`] the memory that each of them begins with. A run that prints something else fails.
+//! `SADDLEBAG_REWRITE=1` writes the files instead, so that the difference can be looked at and committed.
+
+mod cases;
+mod store;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::support::{Run, Store};
+use cases::Case;
+
+/// Writes the golden files instead of comparing them.
+const REWRITE: &str = "SADDLEBAG_REWRITE";
+
+#[test]
+fn every_subcommand_prints_the_json_of_its_golden_files() {
+    let rewrites = std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty());
+    let cases = cases::all();
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.name).collect();
+    assert_eq!(names.len(), cases.len(), "two cases have the same name");
+    let mut differences = Vec::new();
+    for case in &cases {
+        let seen = seen(case);
+        let path = folder().join(format!("{}.json", case.name));
+        if rewrites {
+            let text = format!("{}\n", serde_json::to_string_pretty(&seen).expect("JSON"));
+            fs::write(&path, text).expect("the golden file is written");
+            continue;
+        }
+        let expected = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        if expected.as_ref() != Some(&seen) {
+            let expected = expected.unwrap_or(Value::String("no golden file, or not JSON".into()));
+            differences.push(format!("{}.json: expected\n{expected:#}\nbut the program gave\n{seen:#}", case.name));
+        }
+    }
+    let help = format!("look at each difference; {REWRITE}=1 rewrites the files if they are meant");
+    assert!(differences.is_empty(), "{}\n\n{help}", differences.join("\n\n"));
+}
+
+#[test]
+fn every_golden_file_belongs_to_a_case() {
+    let cases = cases::all();
+    for entry in fs::read_dir(folder()).expect("the folder of golden files") {
+        let path = entry.expect("an entry").path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_string();
+        let is_left_out = cfg!(not(feature = "mcp")) && stem.starts_with("mcp");
+        assert!(is_left_out || cases.iter().any(|case| case.name == stem), "{stem}.json has no case: remove it");
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/json")
+}
+
+/// Runs a case in a new store and returns what its golden file has.
+fn seen(case: &Case) -> Value {
+    let store = store::prepared();
+    for arguments in case.before {
+        let run = run(&store, case, arguments);
+        assert_eq!(run.code, 0, "{}: {arguments:?} prepares the store: {run:?}", case.name);
+    }
+    let run = run(&store, case, &[&["--json"], case.arguments].concat());
+    let mut fields = Map::new();
+    fields.insert("command".into(), case.command().into());
+    fields.insert("arguments".into(), case.arguments.into());
+    fields.insert("exit".into(), run.code.into());
+    for (name, text) in [("output", &run.stdout), ("error", &run.stderr)] {
+        if !text.is_empty() {
+            // Warnings for people, which some commands print beside an object, are text.
+            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
+            fields.insert(name.into(), value);
+        }
+    }
+    if case.traced {
+        let trace = fs::read_to_string(store.here.join("trace")).expect("a trace");
+        let lines: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        fields.insert("trace".into(), lines.into());
+    }
+    let mut seen = Value::Object(fields);
+    normalise(&mut seen, &store);
+    seen
+}
+
+fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
+    let root = store.root.to_str().expect("text");
+    let arguments: Vec<String> = arguments.iter().map(|argument| argument.replace(cases::STORE, root)).collect();
+    let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let home = store.here.join("home");
+    command.env("HOME", &home).env("USERPROFILE", &home);
+    for name in
+        ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"]
+    {
+        command.env_remove(name);
+    }
+    if case.traced {
+        command.arg("--trace").arg("trace");
+    }
+    crate::support::run(&mut command, Some(case.input.as_bytes()))
+}
+
+/// Replaces what is different in each run: the folders of the store, the times and the versions of files that were
+/// written just now, what depends on them, and the text that changes with every option of the program.
+fn normalise(value: &mut Value, store: &Store) {
+    match value {
+        Value::String(text) => {
+            for (folder, name) in [(&store.root, cases::STORE), (&store.here, "<here>")] {
+                *text = text.replace(folder.to_str().expect("text"), name);
+            }
+            *text = text.replace(cases::SECRET, "<secret>");
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| normalise(item, store)),
+        Value::Object(fields) => {
+            // The version of an entry is the hash of its text; in a trace versions are those of files.
+            let is_traced = fields.contains_key("event") || fields.contains_key("kind");
+            let is_confirmation = fields.len() == 2 && fields.contains_key("reason");
+            for (name, field) in fields.iter_mut() {
+                normalise(field, store);
+                let placeholder = match (name.as_str(), &*field) {
+                    ("modified" | "created", Value::Number(time)) if !time.as_u64().is_some_and(store::has_time) => {
+                        "<time>"
+                    }
+                    ("version" | "unless", Value::String(_)) if is_traced => "<version>",
+                    // It is for people, as Rust prints it.
+                    ("command", Value::String(_)) if is_traced => "<command>",
+                    ("matches", Value::String(_)) => "<version>",
+                    // It is that of the path of the file as well.
+                    ("digest", Value::String(_)) if is_confirmation => "<digest>",
+                    // Which files are read again depends on how long ago they were written.
+                    ("operations", Value::Array(_)) => "<operations>",
+                    ("script", Value::String(_)) => "<script>",
+                    _ => continue,
+                };
+                *field = if field.is_array() { json!([placeholder]) } else { json!(placeholder) };
+            }
+        }
+        _ => {}
+    }
+}
