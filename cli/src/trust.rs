@@ -9,6 +9,7 @@ use saddlebag::approval::{
     Approve, ApproveItem, ApproveReply, MAX_NAMES, Pending, PendingItem, PendingReply, SkippedItem, TrustCommand,
     TrustReply,
 };
+use saddlebag::document::normalize_line;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Flag;
 
@@ -259,8 +260,7 @@ fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), Failure> {
             }
         }
         None => {
-            let preview = item.preview.split_whitespace().collect::<Vec<_>>().join(" ");
-            output.line(&format!("  {}", shown(&preview)))?;
+            output.line(&format!("  {}", shown(&normalize_line(&item.preview))))?;
         }
     }
     Ok(())

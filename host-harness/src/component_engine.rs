@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use saddlebag::document::normalize_line;
 use saddlebag::mirror::Mirror;
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::store::Timestamp;
@@ -277,7 +278,7 @@ fn trapped(error: &wasmtime::Error) -> EngineError {
 
 /// The error and its causes without the line breaks that some of them have.
 fn one_line(error: &wasmtime::Error) -> String {
-    format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ")
+    normalize_line(&format!("{error:#}"))
 }
 
 /// Lets deadlines pass for as long as the engine lives.

@@ -8,6 +8,7 @@ use super::overflow::{SectionContent, SectionItem, SectionKind};
 use super::{
     BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, Section, block_in,
 };
+use crate::document::breaks_one_line;
 use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, HydrateReply};
 use crate::journal::whole_characters;
@@ -154,8 +155,7 @@ fn item(entry: EntryInfo) -> SectionItem {
 
 /// As it is, or in quotes where it would not be one line: a key is any text.
 fn on_one_line(text: &str) -> String {
-    let is_plain = !text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
-    if is_plain { text.into() } else { format!("{text:?}") }
+    if text.contains(breaks_one_line) { format!("{text:?}") } else { text.into() }
 }
 
 fn not_hydrated(path: String, key: Option<String>, reason: String, size: u64) -> LeftOut {

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::table::{Field, Kind, Spec};
+use crate::document::breaks_one_line;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::Provenance;
 
@@ -212,10 +213,9 @@ fn cut(text: String) -> String {
 
 /// A text that names something, whole and on one line.
 pub(super) fn on_one_line(text: &str) -> String {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
-        if breaks(character) { line.extend(character.escape_debug()) } else { line.push(character) }
+        if breaks_one_line(character) { line.extend(character.escape_debug()) } else { line.push(character) }
     }
     line
 }

@@ -7,7 +7,7 @@ use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::table::{Id, Spec};
-use crate::document::head;
+use crate::document::{head, normalize_line};
 use crate::entries::{
     EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry,
     ForgetEntryReply, GetEntry, ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
@@ -167,7 +167,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
     let items = reply.entries.iter().map(|entry| {
         let preview = head(&entry.content, PREVIEW_BYTES);
         let rest = if preview.len() < entry.content.len() { "…" } else { "" };
-        let preview: String = preview.split_whitespace().collect::<alloc::vec::Vec<_>>().join(" ");
+        let preview = normalize_line(preview);
         let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
         let text = format!("- {key} [{category}] {}{}: {preview}{rest}", utc_text(entry.updated), unapproved(entry));
         Item { text, object: fields(entry, &preview) }

@@ -11,6 +11,7 @@ mod import;
 mod json;
 mod sources;
 
+use saddlebag::document::normalize_line;
 use saddlebag::entries::{
     CheckpointReply, CloseRun, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, Explanation,
     ForgetEntry, OpenRun, RestoreEntry, SkippedEntry, StoreState,
@@ -225,8 +226,7 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
 
 /// The beginning of a content on one line.
 fn preview(content: &str) -> String {
-    let words: Vec<&str> = content.split_whitespace().collect();
-    let line: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+    let line: String = normalize_line(content).chars().filter(|c| !c.is_control()).collect();
     let mut chars = line.chars();
     let head: String = chars.by_ref().take(PREVIEW_CHARS).collect();
     if chars.next().is_some() { format!("{head}…") } else { head }

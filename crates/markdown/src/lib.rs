@@ -57,4 +57,4 @@ pub use note::{Heading, Link, LinkKind, Note, TagSyntax, ZkTitle, parse_date};
 pub use outside::{Counted, Outside};
 pub use properties::property_text;
 pub use scanner::hidden_lines;
-pub use text::{head, normalize_line, tail, truncate};
+pub use text::{breaks_one_line, head, normalize_line, tail, truncate};

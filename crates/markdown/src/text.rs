@@ -43,6 +43,12 @@ pub fn normalize_line(line: &str) -> String {
     key
 }
 
+/// Returns true for a character that a text on one line cannot have as it is: a control or a line break.
+#[must_use]
+pub fn breaks_one_line(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

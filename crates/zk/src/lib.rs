@@ -30,6 +30,7 @@ mod expressions;
 mod filters;
 pub mod format;
 mod json;
+mod listed;
 mod template;
 mod time;
 

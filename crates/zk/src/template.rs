@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::format::{Context, ListedNote, ListedTag, shown};
+use super::listed::{Context, ListedNote, ListedTag, shown};
 use super::{json, time};
 
 /// A thing that a template is filled with.
