@@ -1,4 +1,7 @@
 //! Templates of `--format`: the part of Handlebars that scripts use, which runs nothing.
+//!
+//! This is not the language of [`saddlebag::notebook::Template`], which makes notes. Here a name that is unknown is an
+//! error, blocks are refused, dates and lists look as zk prints them, and text has its control characters shown.
 
 use serde_json::Value;
 
