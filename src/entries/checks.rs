@@ -80,6 +80,14 @@ impl NewEntry {
     }
 }
 
+impl From<&Fields> for NewEntry {
+    /// What somebody would have to give to get these fields; where they come from is not a part of it.
+    fn from(fields: &Fields) -> Self {
+        let Fields { key, category, tags, content, source, supersedes, .. } = fields.clone();
+        Self { key, content, category: category.as_str().into(), tags, source, supersedes }
+    }
+}
+
 /// A key of 1 to [`MAX_KEY_BYTES`] bytes.
 pub(super) fn checked_key(what: &str, key: &str) -> Result<String, Error> {
     within(what, key.len(), Limit { least: 1, most: MAX_KEY_BYTES })?;

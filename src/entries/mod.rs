@@ -174,18 +174,18 @@ pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waitin
     let waiting = view.entries.iter().filter(|stored| stored.is_live(now)).filter_map(|stored| {
         let fields = &stored.entry.fields;
         let provenance = fields.standing.unapproved()?;
-        Some(Waiting {
+        Some(stored.text(&corpus).map(|text| Waiting {
             names: alloc::vec![fields.key.clone()],
             path: stored.path.clone(),
             is_entry: true,
             provenance,
             source: fields.source.clone(),
             version: stored.entry.version.clone(),
-            size: corpus.files.doc(stored.doc).map_or(0, |doc| doc.text().len() as u64),
+            size: text.len() as u64,
             text: fields.content.clone(),
-        })
+        }))
     });
-    Ok(waiting.collect())
+    waiting.collect()
 }
 
 /// Runs a command.

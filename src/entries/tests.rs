@@ -11,6 +11,8 @@ use crate::notebook::testing::{Store, call_at};
 use crate::protocol::CommandId;
 use crate::store::{LocalTime, Timestamp};
 
+mod invariants;
+
 const HOUR: i64 = 3_600;
 
 /// A store, the entries of an agent of it, and a clock.
