@@ -6,6 +6,9 @@ use super::super::decision::placed;
 use super::super::state::Parsed;
 use super::super::view::{View, has_rival, look};
 use super::*;
+use crate::engine::replace;
+use crate::store::RelPath;
+use crate::trust::Screened;
 
 /// The entries of a world as a command sees them.
 fn view_of(world: &mut World) -> View {
@@ -63,4 +66,42 @@ fn a_file_that_is_not_text_is_no_rival_of_the_entry_of_its_name() {
         });
         assert_eq!(found, Ok(is_rival), "{rival:?}");
     }
+}
+
+#[test]
+fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_others_say() {
+    let verbs = || {
+        let newer = StoreEntry { entry: entry("k", "newer in the run", "core"), base: None };
+        [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::StoreEntry(newer)]
+    };
+    let mut tried_again = 0;
+    for seed in 0..400 {
+        let mut world = World::new();
+        let path = world.keep("k", "v", "core").path;
+        world.open("r", 1).unwrap();
+        world.hold("r", "k", "of the run", "core").unwrap();
+        world.store.put(&path, b"---\nkey: [\n---\n\nhalf written by a person".to_vec());
+        let (entries, now) = (world.entries.clone(), world.now());
+        let replies = world.store.race(3, seed, |fs, number| {
+            let (entries, path) = (entries.clone(), RelPath::parse(path.as_str()).unwrap());
+            let verb = verbs().get(usize::try_from(number).unwrap()).cloned();
+            async move {
+                let Some(verb) = verb else {
+                    // The person has done writing.
+                    let text = Screened::unchanged(b"---\nkey: k\ncategory: core\n---\n\nof a person");
+                    return replace(&fs, &path, &text, 1 << 20).await.map(|_| None);
+                };
+                let command = EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
+                run(&call_at(fs, now), &entries, command).await.map(Some)
+            }
+        });
+        let Ok(Some(EntriesReply::Checkpoint(saved))) = &replies[0] else { panic!("seed {seed}: {replies:?}") };
+        let is_unreadable = |skipped: &SkippedEntry| skipped.reason.contains("cannot be read as an entry");
+        if saved.skipped.first().is_some_and(is_unreadable) {
+            assert_eq!(saved.stored, [""; 0], "seed {seed}: {saved:?}");
+            assert!(world.store.text(&path).ends_with("of a person"), "seed {seed}");
+            tried_again += usize::from(saved.skipped.len() == 2 && !is_unreadable(&saved.skipped[1]));
+        }
+    }
+    assert!(tried_again > 0);
 }
