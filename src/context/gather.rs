@@ -251,11 +251,7 @@ async fn large(
 
 /// Whether the start of a file says that its text may go into a prompt.
 fn may_be_shown(start: &[u8]) -> bool {
-    let end = match core::str::from_utf8(start) {
-        Ok(_) => start.len(),
-        Err(error) => error.valid_up_to(),
-    };
-    let text = core::str::from_utf8(start.get(..end).unwrap_or_default()).unwrap_or_default();
+    let text = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     Standing::of_start(text).unapproved().is_none()
 }
 
