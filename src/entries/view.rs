@@ -239,10 +239,7 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
 }
 
 /// The entries of a view with their paths in an export, by path.
-pub(super) fn by_path<'v>(
-    view: &'v View,
-    is_meant: impl Fn(&Stored) -> bool,
-) -> Result<Vec<(RelPath, &'v Stored)>, Error> {
+pub(super) fn by_path(view: &View, is_meant: impl Fn(&Stored) -> bool) -> Result<Vec<(RelPath, &Stored)>, Error> {
     let files = view.entries.iter().filter(|stored| is_meant(stored)).map(|stored| Ok((path_of(stored)?, stored)));
     let mut files: Vec<(RelPath, &Stored)> = files.collect::<Result<_, Error>>()?;
     order::sort_slice(&mut files, |a, b| a.0.as_str().cmp(b.0.as_str()));
