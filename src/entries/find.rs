@@ -12,7 +12,7 @@ use crate::catalogue::SAMPLE_TEXT;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::ranked::{Joining, Passages, Query};
-use crate::search::{DocId, MAX_QUESTION_BYTES};
+use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
 
 /// How much of an entry a hit shows, in bytes.
@@ -96,7 +96,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
             let found = of_doc(ranked.doc).zip(corpus.files.doc(ranked.doc));
             let (readable, doc) = found.ok_or_else(|| Error::internal("a hit is not among the entries"))?;
             let note = corpus.files.note(doc).ok_or_else(|| Error::internal("a hit was not parsed"))?;
-            let passage = passages.best(doc.text(), &note, PASSAGE_BYTES);
+            let passage = best_passage(&mut passages, doc.text(), &note, PASSAGE_BYTES);
             let passage = match passage {
                 Some(passage) => {
                     doc.text().get(passage.range).ok_or_else(|| Error::internal("a passage is not in its text"))?

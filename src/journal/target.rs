@@ -144,9 +144,13 @@ fn parse_date(text: &str) -> Result<Date, Error> {
     })
 }
 
-/// The file of a page. A path that leads into a hidden folder or into another memory is not one of a page.
-fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
+/// The file of the page that a path names, be it there or not: as replies show the path, or below the notebook. A path
+/// that leads into a hidden folder or into another memory is not one of a page.
+pub(crate) fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
     let layout = &call.scope.layout;
+    if let Some(path) = call.scope.kept_file(name) {
+        return Ok(path.clone());
+    }
     let refused = |reason: String| {
         let message = format!("`{}` is not the path of a page: {reason}", name.escape_debug());
         Error::new(ErrorCode::InvalidName, message, "give a path as `notes` or `recall` prints it, or a title")

@@ -3,8 +3,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::NoteView;
 use super::select::{path_parts, resolve_path};
+use super::types::NoteView;
 use crate::document::Link;
 use crate::engine::Call;
 use crate::percent;

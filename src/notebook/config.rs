@@ -1,46 +1,17 @@
-//! [`NotebookConfig`]: what `.zk/config.toml` says.
-//!
-//! The file is zk's and is only read, so whatever else it holds stays. It is read leniently: what has
-//! the wrong type is as if it were missing, and a [`Warning`] says so.
+//! [`NotebookConfig`]: how a notebook is kept.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use toml::{Table, Value};
-
 use super::glob::Glob;
-use super::template::Template;
 use crate::document::TagSyntax;
-use crate::engine::{Call, Loaded, load};
-use crate::protocol::{Error, ErrorCode, Version};
-use crate::store::{RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
 
 /// The configuration, below the root of the notebook.
 pub const CONFIG_FILE: &str = ".zk/config.toml";
-
-/// How large the configuration may be, in bytes.
-pub const MAX_CONFIG_BYTES: u32 = 256 << 10;
-
-/// How many groups a configuration may have.
-const MAX_GROUPS: usize = 1_000;
-
-/// Something that is not as its author may think; the command went on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// The file that it is about, below the root of the notebook.
-    pub path: String,
-    /// What is wrong, and what is done about it.
-    pub message: String,
-}
-
-impl Warning {
-    pub(crate) fn new(path: &str, message: impl Into<String>) -> Self {
-        Self { path: path.to_string(), message: message.into() }
-    }
-}
 
 /// How a notebook is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +95,7 @@ pub struct Group {
     pub extra: BTreeMap<String, String>,
     /// Paths that are no notes, below one of `paths`.
     pub exclude: Vec<Glob>,
-    path_globs: Vec<Glob>,
+    pub(super) path_globs: Vec<Glob>,
 }
 
 impl Default for NoteConfig {
@@ -152,14 +123,11 @@ impl Default for NotebookConfig {
     }
 }
 
-const ALPHANUMERIC: &str = "0123456789abcdefghijklmnopqrstuvwxyz";
-const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
-const NUMBERS: &str = "0123456789";
-const HEXADECIMAL: &str = "0123456789abcdef";
+pub(super) const ALPHANUMERIC: &str = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 impl NotebookConfig {
     /// What zk takes for granted where the file says nothing.
-    fn of_zk() -> Self {
+    pub(super) fn of_zk() -> Self {
         Self {
             note: NoteConfig::default(),
             extra: BTreeMap::new(),
@@ -172,37 +140,6 @@ impl NotebookConfig {
             exclude: Vec::new(),
             problem: None,
         }
-    }
-
-    /// Reads the text of a configuration, with what is odd about it.
-    ///
-    /// ```
-    /// use saddlebag::notebook::{LinkFormat, NotebookConfig};
-    ///
-    /// let (config, warnings) = NotebookConfig::parse("[format.markdown]\nlink-format = \"wiki\"");
-    /// assert_eq!(config.link_format, LinkFormat::Wiki);
-    /// assert!(warnings.is_empty());
-    /// ```
-    #[must_use]
-    pub fn parse(text: &str) -> (Self, Vec<Warning>) {
-        let table = if text.len() > MAX_CONFIG_BYTES as usize {
-            Err(format!("{} bytes, the limit is {MAX_CONFIG_BYTES}", text.len()))
-        } else {
-            text.parse::<Table>().map_err(|error| describe(text, &error))
-        };
-        match table {
-            Ok(table) => {
-                let mut reader = Reader::default();
-                let config = reader.config(&table);
-                (config, reader.warnings)
-            }
-            Err(problem) => Self::broken(problem),
-        }
-    }
-
-    fn broken(problem: String) -> (Self, Vec<Warning>) {
-        let warning = Warning::new(CONFIG_FILE, format!("{problem}; the defaults are used"));
-        (Self { problem: Some(problem), ..Self::default() }, vec![warning])
     }
 
     /// Refuses to write by a configuration that could not be read: what is written would stay in the
@@ -273,374 +210,5 @@ impl Group {
         self.paths.iter().map(String::as_str).filter(move |folder| {
             path.strip_prefix(*folder).is_some_and(|rest| rest.starts_with('/') && !folder.is_empty())
         })
-    }
-}
-
-/// A configuration as it was found in the store.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FoundConfig {
-    pub(crate) config: NotebookConfig,
-    pub(crate) warnings: Vec<Warning>,
-    /// `None`: there is no file, or it is too large to be read.
-    pub(crate) version: Option<Version>,
-}
-
-/// Reads the configuration of the notebook; the defaults where there is none.
-pub(crate) async fn load_config(call: &Call) -> Result<FoundConfig, Error> {
-    let path = config_path(call)?;
-    let (bytes, version) = match load(&call.fs, &path, MAX_CONFIG_BYTES).await? {
-        Loaded::Absent => return Ok(FoundConfig::default()),
-        Loaded::TooLarge(size) => {
-            return Ok(FoundConfig::broken(format!("{size} bytes, the limit is {MAX_CONFIG_BYTES}"), None));
-        }
-        Loaded::Whole { bytes, version } => (bytes, Some(version)),
-    };
-    let Ok(text) = String::from_utf8(bytes) else {
-        return Ok(FoundConfig::broken("not UTF-8 text".to_string(), version));
-    };
-    let (config, warnings) = NotebookConfig::parse(text.strip_prefix('\u{feff}').unwrap_or(&text));
-    Ok(FoundConfig { config, warnings, version })
-}
-
-impl FoundConfig {
-    /// Readers go on with the defaults, writers stop at the problem.
-    fn broken(problem: String, version: Option<Version>) -> Self {
-        let (config, warnings) = NotebookConfig::broken(problem);
-        Self { config, warnings, version }
-    }
-}
-
-/// The file of the configuration.
-pub(crate) fn config_path(call: &Call) -> Result<RelPath, Error> {
-    let path = call.scope.layout.in_notebook(CONFIG_FILE);
-    path.map_err(|error| Error::new(ErrorCode::Internal, format!("{CONFIG_FILE}: {error}"), ""))
-}
-
-/// What is wrong with the TOML, and where.
-fn describe(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().lines().next().unwrap_or_default();
-    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message.to_string() };
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    format!("line {line}, column {column}: {message}")
-}
-
-#[derive(Default)]
-struct Reader {
-    warnings: Vec<Warning>,
-}
-
-impl Reader {
-    fn config(&mut self, root: &Table) -> NotebookConfig {
-        let mut config = NotebookConfig::of_zk();
-        if let Some(note) = self.table(root, "", "note") {
-            self.note(note, "note", &mut config.note);
-            config.exclude = self.exclude(note, "note");
-        }
-        if let Some(extra) = self.table(root, "", "extra") {
-            config.extra = strings(extra);
-        }
-        if let Some(filters) = self.table(root, "", "filter") {
-            config.filters = strings(filters);
-        }
-        if let Some(format) = self.table(root, "", "format")
-            && let Some(markdown) = self.table(format, "format", "markdown")
-        {
-            self.markdown(markdown, &mut config);
-        }
-        if let Some(groups) = self.table(root, "", "group") {
-            // The order of the names, whatever the order in the file is.
-            let mut names: Vec<&String> = groups.keys().collect();
-            crate::order::sort_slice(&mut names, Ord::cmp);
-            if names.len() > MAX_GROUPS {
-                self.warn(format!("{} groups, the limit is {MAX_GROUPS}: the rest is left out", names.len()));
-            }
-            for name in names.into_iter().take(MAX_GROUPS) {
-                if let Some(table) = self.table(groups, "group", name) {
-                    let group = self.group(name, table, &config);
-                    config.groups.push(group);
-                }
-            }
-        }
-        config
-    }
-
-    fn group(&mut self, name: &str, table: &Table, config: &NotebookConfig) -> Group {
-        let place = format!("group.{name}");
-        let paths = self.list(table, &place, "paths").unwrap_or_else(|| vec![name.to_string()]);
-        let paths: Vec<String> = paths.iter().map(|path| path.trim_matches('/').to_string()).collect();
-        let mut group = Group {
-            name: name.to_string(),
-            path_globs: paths.iter().filter_map(|path| self.glob(&place, path)).collect(),
-            paths,
-            note: config.note.clone(),
-            has_own_template: false,
-            extra: config.extra.clone(),
-            exclude: Vec::new(),
-        };
-        if let Some(note) = self.table(table, &place, "note") {
-            let place = format!("{place}.note");
-            self.note(note, &place, &mut group.note);
-            group.has_own_template = note.contains_key("template");
-            group.exclude = self.exclude(note, &place);
-        }
-        if let Some(extra) = self.table(table, &place, "extra") {
-            group.extra.extend(strings(extra));
-        }
-        group
-    }
-
-    fn note(&mut self, table: &Table, place: &str, note: &mut NoteConfig) {
-        let text = |reader: &mut Self, key: &str| reader.text(table, place, key);
-        if let Some(title) = text(self, "default-title") {
-            note.default_title = title;
-        }
-        if let Some(filename) = text(self, "filename").filter(|filename| !filename.trim().is_empty()) {
-            note.filename = Some(filename);
-        }
-        if let Some(extension) = text(self, "extension") {
-            let extension = extension.trim_start_matches('.');
-            if extension.is_empty() || !extension.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_')) {
-                self.warn(format!("{place}.extension: `{extension}` is no extension; `md` is used"));
-            } else {
-                note.extension = extension.to_string();
-            }
-        }
-        if let Some(template) = text(self, "template") {
-            note.template = Some(template).filter(|template| !template.is_empty());
-        }
-        if let Some(charset) = text(self, "id-charset") {
-            note.id_charset = match charset.as_str() {
-                "alphanum" => ALPHANUMERIC.chars().collect(),
-                "letters" => LETTERS.chars().collect(),
-                "numbers" => NUMBERS.chars().collect(),
-                "hex" => HEXADECIMAL.chars().collect(),
-                other => other.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).take(256).collect(),
-            };
-            if note.id_charset.is_empty() {
-                self.warn(format!("{place}.id-charset: no letter or digit in it; `alphanum` is used"));
-                note.id_charset = ALPHANUMERIC.chars().collect();
-            }
-        }
-        match table.get("id-length") {
-            None => {}
-            Some(Value::Integer(length)) if (1..=32).contains(length) => {
-                note.id_length = u32::try_from(*length).unwrap_or(note.id_length);
-            }
-            Some(_) => self.warn(format!("{place}.id-length: not a number from 1 to 32; {} is used", note.id_length)),
-        }
-        match text(self, "id-case").as_deref() {
-            None => {}
-            Some("lower") => note.id_case = IdCase::Lower,
-            Some("upper") => note.id_case = IdCase::Upper,
-            Some("mixed") => note.id_case = IdCase::Mixed,
-            Some(_) => self.warn(format!("{place}.id-case: not lower, upper or mixed; it is left as it was")),
-        }
-    }
-
-    /// `exclude`, and `ignore` as it was called once.
-    fn exclude(&mut self, table: &Table, place: &str) -> Vec<Glob> {
-        let mut patterns = self.list(table, place, "ignore").unwrap_or_default();
-        patterns.extend(self.list(table, place, "exclude").unwrap_or_default());
-        patterns.iter().filter_map(|pattern| self.glob(place, pattern)).collect()
-    }
-
-    fn markdown(&mut self, table: &Table, config: &mut NotebookConfig) {
-        let place = "format.markdown";
-        let tags = &mut config.tags;
-        for (key, value) in [
-            ("hashtags", &mut tags.hashtags),
-            ("colon-tags", &mut tags.colon_tags),
-            ("multiword-tags", &mut tags.multiword_tags),
-            ("link-drop-extension", &mut config.link_drop_extension),
-        ] {
-            if let Some(given) = self.flag(table, place, key) {
-                *value = given;
-            }
-        }
-        match self.text(table, place, "link-format").as_deref() {
-            None | Some("markdown" | "") => {}
-            Some("wiki") => config.link_format = LinkFormat::Wiki,
-            Some(other) => match Template::parse(other) {
-                Ok(_) if other.contains("{{") => config.link_format = LinkFormat::Template(other.to_string()),
-                Ok(_) => self.warn(format!("{place}.link-format: not markdown, wiki or a template; markdown is used")),
-                Err(problem) => self.warn(format!("{place}.link-format: {problem}; markdown is used")),
-            },
-        }
-        config.link_encode_path = config.link_format == LinkFormat::Markdown;
-        if let Some(given) = self.flag(table, place, "link-encode-path") {
-            config.link_encode_path = given;
-        }
-    }
-
-    fn table<'a>(&mut self, table: &'a Table, place: &str, key: &str) -> Option<&'a Table> {
-        let value = table.get(key)?;
-        let found = value.as_table();
-        self.check(found.is_some(), place, key, "a table");
-        found
-    }
-
-    fn text(&mut self, table: &Table, place: &str, key: &str) -> Option<String> {
-        let found = table.get(key)?.as_str().map(ToString::to_string);
-        self.check(found.is_some(), place, key, "a string");
-        found
-    }
-
-    fn flag(&mut self, table: &Table, place: &str, key: &str) -> Option<bool> {
-        let found = table.get(key)?.as_bool();
-        self.check(found.is_some(), place, key, "true or false");
-        found
-    }
-
-    /// A list of strings, or one.
-    fn list(&mut self, table: &Table, place: &str, key: &str) -> Option<Vec<String>> {
-        let found = match table.get(key)? {
-            Value::String(one) => Some(vec![one.clone()]),
-            Value::Array(many) => many.iter().map(|item| item.as_str().map(ToString::to_string)).collect(),
-            _ => None,
-        };
-        self.check(found.is_some(), place, key, "a list of strings");
-        found
-    }
-
-    fn glob(&mut self, place: &str, pattern: &str) -> Option<Glob> {
-        let glob = Glob::parse(pattern);
-        if let Err(problem) = &glob {
-            self.warn(format!("{place}: `{}`: {problem}; it is left out", pattern.escape_debug()));
-        }
-        glob.ok()
-    }
-
-    fn check(&mut self, is_right: bool, place: &str, key: &str, expected: &str) {
-        if !is_right {
-            let dot = if place.is_empty() { "" } else { "." };
-            self.warn(format!("{place}{dot}{key}: not {expected}; it is left out"));
-        }
-    }
-
-    fn warn(&mut self, message: String) {
-        self.warnings.push(Warning::new(CONFIG_FILE, message));
-    }
-}
-
-/// The values as text; tables and lists have none.
-fn strings(table: &Table) -> BTreeMap<String, String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Float(number) => Some(number.to_string()),
-        Value::Boolean(flag) => Some(flag.to_string()),
-        Value::Datetime(moment) => Some(moment.to_string()),
-        Value::Array(_) | Value::Table(_) => None,
-    };
-    table.iter().filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> NotebookConfig {
-        let (config, warnings) = NotebookConfig::parse(text);
-        assert_eq!(warnings, []);
-        config
-    }
-
-    #[test]
-    fn an_empty_file_gives_the_defaults_of_zk() {
-        let config = parse("");
-        assert_eq!(config.link_format, LinkFormat::Markdown);
-        assert!(config.link_encode_path && config.link_drop_extension);
-        assert_eq!(config.tag_syntax(), TagSyntax::default());
-        assert_eq!((config.note.extension.as_str(), config.note.id_length), ("md", 4));
-    }
-
-    #[test]
-    fn a_group_inherits_and_overrides() {
-        let config = parse(
-            r#"
-            [note]
-            filename = "{{id}}-{{slug title}}"
-            template = "default.md"
-            exclude = ["drafts/**"]
-            unknown = 3
-            [extra]
-            author = "Ada"
-            year = 2026
-            [group.facts]
-            [group.facts.note]
-            filename = "{{slug title}}"
-            exclude = ["old-*"]
-            [group.facts.extra]
-            author = "Bob"
-            [group.logs]
-            paths = ["daily", "journal/*/x"]
-            [tool]
-            editor = "vim"
-            "#,
-        );
-        let facts = config.group_of("facts/a.md").expect("a group");
-        assert_eq!(facts.note.filename.as_deref(), Some("{{slug title}}"));
-        assert_eq!((facts.note.template.as_deref(), facts.has_own_template), (Some("default.md"), false));
-        assert_eq!(facts.extra.get("author").map(String::as_str), Some("Bob"));
-        assert_eq!(facts.extra.get("year").map(String::as_str), Some("2026"));
-        assert_eq!(config.group_of("journal/2/x").map(|group| group.name.as_str()), Some("logs"));
-        assert_eq!(config.group_of("daily").map(|group| group.name.as_str()), Some("logs"));
-        assert_eq!(config.group_of("factsheet/a.md"), None);
-        assert_eq!(config.note_at("b.md").filename.as_deref(), Some("{{id}}-{{slug title}}"));
-    }
-
-    #[test]
-    fn the_longest_folder_decides() {
-        let config = parse("[group.a]\n[group.b]\npaths = ['a/b']\n[group.c]\npaths = ['a/b']");
-        assert_eq!(config.group_of("a/b/x.md").map(|group| group.name.as_str()), Some("b"));
-        assert_eq!(config.group_of("a/x.md").map(|group| group.name.as_str()), Some("a"));
-    }
-
-    #[test]
-    fn hidden_excluded_and_foreign_files_are_no_notes() {
-        let config = parse(
-            "[note]\nignore=['drafts/**']\n[group.facts]\nnote.exclude=['old-*']\n[group.w]\nnote.extension='wiki'",
-        );
-        for path in ["a.md", "facts/a.md", "facts/old/x.md", "w/a.wiki", "old-x.md"] {
-            assert!(config.is_indexed(path), "{path}");
-        }
-        for path in [".a.md", ".zk/x.md", "a/.b/c.md", "a.txt", "md", "drafts/x/a.md", "facts/old-x.md", "w/a.md"] {
-            assert!(!config.is_indexed(path), "{path}");
-        }
-        assert!(!NotebookConfig::default().is_indexed("templates/fact.md"));
-        assert!(!NotebookConfig::default().is_indexed("projects/x/facts/a.md"));
-    }
-
-    #[test]
-    fn invalid_toml_is_for_readers_a_warning_and_for_writers_an_error() {
-        let (config, warnings) = NotebookConfig::parse("[note]\nfilename = \n");
-        assert_eq!(warnings.len(), 1);
-        let error = config.for_writing().expect_err("refused");
-        assert!(error.message.starts_with(".zk/config.toml: line 2, column "), "{}", error.message);
-        let nested = format!("a = {}", "[".repeat(100_000));
-        assert!(NotebookConfig::parse(&nested).0.problem.is_some());
-        assert!(NotebookConfig::parse(&"#".repeat(300_000)).0.problem.is_some());
-    }
-
-    #[test]
-    fn a_wrong_type_is_as_if_it_were_missing() {
-        let (config, warnings) = NotebookConfig::parse(
-            "note = 3\ngroup = { a = 1, b = { paths = [1] } }\n[format.markdown]\nhashtags = 'no'\nlink-format = 'x'",
-        );
-        assert_eq!(config.note, NoteConfig::default());
-        assert!(config.tags.hashtags);
-        assert_eq!(config.groups.len(), 1);
-        assert_eq!(warnings.len(), 5, "{warnings:?}");
-        assert!(config.for_writing().is_ok());
-    }
-
-    #[test]
-    fn a_link_format_may_be_a_template() {
-        let config = parse("[format.markdown]\nlink-format = '[[{{filename}}]]'");
-        assert_eq!(config.link_format, LinkFormat::Template("[[{{filename}}]]".into()));
-        assert!(!config.link_encode_path);
-        let (config, warnings) = NotebookConfig::parse("[format.markdown]\nlink-format = '{{sh \"ls\"}}'");
-        assert_eq!((config.link_format, warnings.len()), (LinkFormat::Markdown, 1));
     }
 }

@@ -1,98 +1,24 @@
-//! `journal` and `today`: the note of the day.
+//! The note of the day: made from its template, once.
 //!
 //! It is the file of the journal family's daily log, so both write the same day.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::config::{NotebookConfig, Warning};
-use super::files::{FoundTemplate, below_notebook, find_template, load_text};
+use super::config::NotebookConfig;
+use super::files::{FoundTemplate, below_notebook, find_template};
 use super::template::{Template, Variable, Variables};
-use crate::engine::{Call, append, create};
-use crate::journal::MAX_WRITE_BYTES;
-use crate::protocol::{Error, ErrorCode, Precondition, ReadOutcome};
+use super::types::Warning;
+use crate::engine::{Call, create};
+use crate::protocol::Error;
 use crate::store::RelPath;
-use crate::trust::{ForModel, Screened};
+use crate::trust::Screened;
 
 /// The template of a day, where the notebook has none.
 pub(super) const DAILY_TEMPLATE: &str = "# {{format-date now '%Y-%m-%d'}}\n\n";
 
-/// How often a day is made again that others remove.
-const MAX_ATTEMPTS: u32 = 16;
-
-/// What came of an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalEntryReply {
-    /// Today's note.
-    pub path: String,
-    /// What was added, without the newline at its end.
-    pub entry: String,
-    /// Whether the note was made for it.
-    pub created: bool,
-    /// All of this for a person or a model. Stored text in it is made harmless.
-    pub message: ForModel,
-    /// What is odd about the configuration or the template.
-    pub warnings: Vec<Warning>,
-}
-
-/// Today's note.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TodayReply {
-    /// Its file.
-    pub path: String,
-    /// All of its text.
-    pub text: String,
-    /// Whether it was made now.
-    pub created: bool,
-    /// What is odd about the configuration or the template.
-    pub warnings: Vec<Warning>,
-}
-
-/// Adds one line with the time of day to today's note; makes the note from its template first if it is
-/// missing.
-///
-/// An entry of several lines becomes one item of the list: the lines behind the first are indented.
-pub(crate) async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<JournalEntryReply, Error> {
-    let text = item(&call.now.hour_minute().to_string(), entry)?;
-    let path = call.scope.layout.daily(call.now.date());
-    let mut warnings = Vec::new();
-    let mut created = false;
-    if !exists(call, &path).await? {
-        created = make(call, config, &path, &mut warnings).await?;
-    }
-    let line = call.screen.added(&path, format!("{text}\n").into_bytes())?;
-    append(&call.fs, &path, &line, Precondition::Any).await?;
-    let path = call.scope.shown(&path);
-    let message = format!("Added to {path}: {}", text.lines().next().unwrap_or_default());
-    Ok(JournalEntryReply { path, entry: text, created, message: ForModel::escaped(&message), warnings })
-}
-
-/// Today's note, made from its template first if it is missing: once, however many ask for it.
-pub(crate) async fn today(call: &Call, config: &NotebookConfig) -> Result<TodayReply, Error> {
-    let path = call.scope.layout.daily(call.now.date());
-    let mut warnings = Vec::new();
-    let mut created = false;
-    for _ in 0..MAX_ATTEMPTS {
-        if let Some((text, _)) = load_text(call, &path).await? {
-            return Ok(TodayReply { path: call.scope.shown(&path), text, created, warnings });
-        }
-        warnings.clear();
-        created = make(call, config, &path, &mut warnings).await?;
-    }
-    let message = format!("{path}: removed by others {MAX_ATTEMPTS} times in a row");
-    Err(Error::new(ErrorCode::Contention, message, "try again when nothing else cleans the folder up"))
-}
-
-async fn exists(call: &Call, path: &RelPath) -> Result<bool, Error> {
-    match call.fs.read(path, 0, 0).await.map_err(|error| Error::storage(Some(path), &error))? {
-        ReadOutcome::Content(_) | ReadOutcome::Unchanged => Ok(true),
-        ReadOutcome::Absent => Ok(false),
-    }
-}
-
 /// Makes the note of the day. `false`: somebody else did.
-async fn make(
+pub(super) async fn make_day(
     call: &Call,
     config: &NotebookConfig,
     path: &RelPath,
@@ -126,128 +52,4 @@ fn variables(call: &Call, config: &NotebookConfig, path: &str) -> Variables {
     variables.set_text("filename", path.rsplit('/').next().unwrap_or(path));
     variables.set_text("dir", path.rsplit_once('/').map_or("", |(dir, _)| dir));
     variables
-}
-
-/// `- HH:MM entry`, the lines behind the first indented by two spaces.
-fn item(time: &str, entry: &str) -> Result<String, Error> {
-    if entry.len() > MAX_WRITE_BYTES {
-        let message = format!("entry of {} bytes, the limit is {MAX_WRITE_BYTES}", entry.len());
-        return Err(Error::new(
-            ErrorCode::TooLarge,
-            message,
-            "keep it as a note, and the fact that you did as the entry",
-        ));
-    }
-    let is_break = |c: char| matches!(c, '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    let entry = entry.replace("\r\n", "\n").replace('\r', "\n");
-    let mut text = format!("- {time}");
-    let mut lines = 0;
-    for line in entry.trim().split(is_break) {
-        let line: String = line.chars().filter(|&c| c == '\t' || !c.is_control()).collect();
-        let line = line.trim_end();
-        if lines == 0 {
-            if line.trim().is_empty() {
-                continue;
-            }
-            text.push(' ');
-            text.push_str(line.trim_start());
-        } else {
-            text.push('\n');
-            if !line.is_empty() {
-                text.push_str("  ");
-                text.push_str(line);
-            }
-        }
-        lines += 1;
-    }
-    if lines == 0 {
-        return Err(Error::invalid_argument("the entry is empty", "say in one line what happened"));
-    }
-    text.truncate(text.trim_end().len());
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{Store, call_at, day};
-    use super::*;
-
-    const DAY: &str = "daily/2026-05-25.md";
-
-    #[test]
-    fn an_entry_is_one_item() {
-        assert_eq!(item("12:00", " deployed \u{1b}[1m v2 \n").as_deref(), Ok("- 12:00 deployed [1m v2"));
-        assert_eq!(item("12:00", "a\r\nb\n\n  c\u{2028}d").as_deref(), Ok("- 12:00 a\n  b\n\n    c\n  d"));
-        assert_eq!(item("12:00", "\u{1b}\n\u{7}x").as_deref(), Ok("- 12:00 x"));
-        for empty in ["", " \n ", "\u{1b}"] {
-            assert!(item("12:00", empty).is_err());
-        }
-        assert_eq!(item("12:00", &"x".repeat(70_000)).expect_err("too large").code, ErrorCode::TooLarge);
-    }
-
-    #[test]
-    fn a_day_that_exists_gets_one_append() {
-        let mut store = Store::with(&[(DAY, "# Day\n\n### 09:00 — start\nhello")]);
-        let reply =
-            store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "deployed").await });
-        let reply = reply.expect("added");
-        assert_eq!(reply.entry, "- 12:34 deployed");
-        assert!(!reply.created);
-        assert_eq!(store.text(DAY), "# Day\n\n### 09:00 — start\nhello\n- 12:34 deployed\n");
-        assert_eq!(store.writes, ["append daily/2026-05-25.md"]);
-    }
-
-    #[test]
-    fn the_first_entry_makes_the_day_from_its_template() {
-        let mut store = Store::with(&[("templates/daily.md", "# {{title}}\n{{#if extra.mood}}Mood:{{/if}}")]);
-        let reply = store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "x").await });
-        assert!(reply.expect("added").created);
-        assert_eq!(store.text(DAY), "# 2026-05-25\n- 12:34 x\n");
-        let again = store.run(|fs| async move { today(&call_at(fs, day()), &NotebookConfig::default()).await });
-        let again = again.expect("there");
-        assert_eq!((again.created, again.text.as_str()), (false, "# 2026-05-25\n- 12:34 x\n"));
-    }
-
-    #[test]
-    fn a_template_that_would_run_a_command_is_refused_and_nothing_is_written() {
-        let mut store = Store::with(&[("templates/daily.md", "{{sh \"date\"}}")]);
-        let error = store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "x").await });
-        let error = error.expect_err("refused");
-        assert!(error.message.starts_with("templates/daily.md: line 1: `sh` "), "{}", error.message);
-        assert!(store.writes.is_empty());
-    }
-
-    #[test]
-    fn a_broken_configuration_stops_what_would_make_a_day_alone() {
-        let broken = || NotebookConfig::parse("[").0;
-        let mut store = Store::default();
-        let refused = store.run(|fs| async move { today(&call_at(fs, day()), &broken()).await });
-        assert!(refused.is_err() && store.writes.is_empty());
-        let mut store = Store::with(&[(DAY, "x\n")]);
-        let added = store.run(|fs| async move { journal(&call_at(fs, day()), &broken(), "y").await });
-        assert!(added.is_ok());
-    }
-
-    #[test]
-    fn callers_that_race_make_the_day_once_and_lose_nothing() {
-        for seed in 0..200 {
-            let mut store = Store::default();
-            let replies = store.race(8, seed, |fs, i| async move {
-                let call = call_at(fs, day());
-                let config = NotebookConfig::default();
-                if i % 2 == 0 {
-                    today(&call, &config).await.map(|reply| reply.created)
-                } else {
-                    journal(&call, &config, &format!("entry {i}")).await.map(|reply| reply.created)
-                }
-            });
-            let created = replies.into_iter().filter(|reply| *reply.as_ref().expect("no error")).count();
-            assert_eq!(created, 1, "seed {seed}");
-            let text = store.text(DAY);
-            assert!(text.starts_with("# 2026-05-25\n\n- "), "seed {seed}: {text}");
-            for i in [1, 3, 5, 7] {
-                assert_eq!(text.matches(&format!("- 12:34 entry {i}\n")).count(), 1, "seed {seed}: {text}");
-            }
-        }
-    }
 }

@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Remember;
-use super::SUPERSEDES;
 use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
 use super::files::{FoundTemplate, below_notebook, check_new_note, list_folder, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
 use super::template::{Template, Variable, Variables};
+use super::types::SUPERSEDES;
 use crate::document::{FrontmatterProblem, Note, append_block, set_field, yaml_string};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::{EntryKind, Error};
@@ -81,11 +80,16 @@ impl Kind {
         }
     }
 
-    /// What a request asks for.
-    pub(super) async fn of(call: &Call, config: &NotebookConfig, request: &Remember) -> Result<Self, Error> {
-        let mut kind = Self::of_word(call, config, &request.template).await?;
-        if let Some(name) = &request.group {
-            if config.groups.iter().all(|group| group.name != *name) {
+    /// The kind of note that a template and a group of the configuration ask for.
+    pub(super) async fn of(
+        call: &Call,
+        config: &NotebookConfig,
+        template: &str,
+        group: Option<&str>,
+    ) -> Result<Self, Error> {
+        let mut kind = Self::of_word(call, config, template).await?;
+        if let Some(name) = group {
+            if config.groups.iter().all(|group| group.name != name) {
                 let names: Vec<&str> = config.groups.iter().map(|group| group.name.as_str()).take(20).collect();
                 let message = format!("the configuration has no group `{}`", name.escape_debug());
                 let help = match names.as_slice() {
@@ -95,7 +99,7 @@ impl Kind {
                 return Err(Error::invalid_argument(message, help));
             }
             kind.name = template_name(name).to_string();
-            kind.group = Some(name.clone());
+            kind.group = Some(name.to_string());
         }
         Ok(kind)
     }

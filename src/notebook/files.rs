@@ -5,8 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::config::{CONFIG_FILE, Group, NotebookConfig, Warning};
+use super::config::{CONFIG_FILE, Group, NotebookConfig};
 use super::template::{MAX_TEMPLATE_BYTES, Template};
+use super::types::Warning;
 use crate::engine::{Call, Loaded, create, load, load_all};
 use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};

@@ -4,14 +4,21 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::config::{CONFIG_FILE, config_path, load_config};
+use super::config::CONFIG_FILE;
+use super::config_file::{config_path, load_config};
 use super::daily::DAILY_TEMPLATE;
 use super::draft::NOTE_TEMPLATE;
 use super::files::{folders_above, list_folder, notebook_file, template_folders};
+use super::index::NotebookCall;
 use crate::engine::{Call, create};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
+use crate::request::{Effect, Request, Run};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
 use crate::trust::{ForModel, Screened};
+
+/// Makes the folders, the configuration and the templates that are missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Init;
 
 /// What `init` did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,8 +31,24 @@ pub struct InitReply {
     pub message: ForModel,
 }
 
+impl Request for Init {
+    type Reply = InitReply;
+    const NAME: &'static str = "init";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Init {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<InitReply, Error> {
+        init(with.call).await
+    }
+}
+
 /// Makes what is missing, and overwrites nothing.
-pub(crate) async fn init(call: &Call) -> Result<InitReply, Error> {
+async fn init(call: &Call) -> Result<InitReply, Error> {
     let root = call.scope.layout.project_folder();
     refuse_nested(call, root).await?;
     let there = list_folder(call, root).await?;

@@ -1,20 +1,37 @@
 //! `link`: a link from one note to another, written once.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
-use super::files::{below_notebook, text_of};
+use super::files::{below_notebook, notebook_file, text_of};
+use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::links::{LinkTarget, format_link};
-use crate::document::{Link, Note, append_block};
+use super::names::Names;
+use super::rename::settle;
+use super::select::{Resolution, Resolver};
+use crate::document::{Link as NoteLink, Note, append_block};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
 /// How long the text of a link may be, in bytes.
 pub const MAX_LINK_TEXT_BYTES: usize = 1_000;
+
+/// Writes a link to a note at the end of another, unless it is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The note that gets the link.
+    pub from: String,
+    /// The note that it goes to.
+    pub to: String,
+    /// The text that the link shows; the title of the target where there is none.
+    pub text: Option<String>,
+}
 
 /// What came of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,18 +48,63 @@ pub struct LinkReply {
     pub message: ForModel,
 }
 
+impl Request for Link {
+    type Reply = LinkReply;
+    const NAME: &'static str = "link";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let link = |from: &str, to: &str| Self { from: from.into(), to: to.into(), text: None };
+        alloc::vec![link(name, "b"), link("b", name)]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Link {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<LinkReply, Error> {
+        let call = with.call;
+        call.screen.needs_trust("a note that is there")?;
+        self.text.iter().try_for_each(|text| call.screen.name("text", text))?;
+        settle(call, with.notebook).await;
+        link(call, with.notebook, &self.from, &self.to, self.text.as_deref()).await
+    }
+}
+
+/// Writes a link at the end of a note, unless it links there.
+async fn link(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    from: &str,
+    to: &str,
+    text: Option<&str>,
+) -> Result<LinkReply, Error> {
+    let config = catch_up(call, notebook).await?;
+    let (from, to, title) = look(notebook, call, |snapshot| {
+        let (from, to) = (snapshot.find(from)?, snapshot.find(to)?);
+        let file = |note: usize| notebook_file(call, snapshot.path(note));
+        Ok((file(from)?, file(to)?, snapshot.title(to).to_string()))
+    })?;
+    // The text of the note is read by then, and may have other links than the index knows.
+    let names = Names::of(notebook, call)?;
+    let views = names.views();
+    let resolver = Resolver::new(&views);
+    let place = |path| views.iter().position(|view| call.scope.layout.below_notebook(path) == Some(view.path));
+    let ends = place(&from).zip(place(&to));
+    let leads_to = |link: &NoteLink| ends.is_some_and(|(from, to)| resolver.resolve(from, link) == Resolution::To(to));
+    write(call, &config, &from, &to, &title, text, leads_to).await
+}
+
 /// Writes a link to `to` at the end of `from`, on a line of its own, unless `from` links there.
 ///
 /// `text` is what the link shows, `title` the title of the target, which it shows else. `leads_to` says
 /// of a link of `from` whether it leads to the target.
-pub(crate) async fn link(
+async fn write(
     call: &Call,
     config: &NotebookConfig,
     from: &RelPath,
     to: &RelPath,
     title: &str,
     text: Option<&str>,
-    leads_to: impl Fn(&Link) -> bool,
+    leads_to: impl Fn(&NoteLink) -> bool,
 ) -> Result<LinkReply, Error> {
     let config = config.for_writing()?;
     if from == to {
@@ -97,9 +159,9 @@ mod tests {
     fn add(store: &mut Store, config: &str, text: Option<&'static str>) -> Result<LinkReply, Error> {
         let config = NotebookConfig::parse(config).0;
         store.run(|fs| async move {
-            let leads_to = |link: &Link| link.target.ends_with("facts/port") || link.target == "facts/port.md";
+            let leads_to = |link: &NoteLink| link.target.ends_with("facts/port") || link.target == "facts/port.md";
             let (from, to) = (path("daily/day.md"), path("facts/port.md"));
-            link(&call_at(fs, day()), &config, &from, &to, "Port [db]", text, leads_to).await
+            write(&call_at(fs, day()), &config, &from, &to, "Port [db]", text, leads_to).await
         })
     }
 
@@ -141,7 +203,7 @@ mod tests {
         assert!(add(&mut store, "[", None).is_err());
         let own = store.run(|fs| async move {
             let a = path("facts/port.md");
-            link(&call_at(fs, day()), &NotebookConfig::default(), &a, &a, "", None, |_| false).await
+            write(&call_at(fs, day()), &NotebookConfig::default(), &a, &a, "", None, |_| false).await
         });
         assert!(own.is_err());
         let mut empty = Store::default();
@@ -162,9 +224,9 @@ mod tests {
         for seed in 0..50 {
             let mut store = Store::with(&[("daily/day.md", "a\n")]);
             let replies = store.race(8, seed, |fs, _| async move {
-                let leads_to = |link: &Link| link.target == "facts/port";
+                let leads_to = |link: &NoteLink| link.target == "facts/port";
                 let (from, to) = (path("daily/day.md"), path("facts/port.md"));
-                link(&call_at(fs, day()), &NotebookConfig::default(), &from, &to, "", None, leads_to).await
+                write(&call_at(fs, day()), &NotebookConfig::default(), &from, &to, "", None, leads_to).await
             });
             assert_eq!(replies.iter().filter(|reply| reply.as_ref().is_ok_and(|r| !r.already_linked)).count(), 1);
             assert_eq!(store.text("daily/day.md"), "a\n\n[[facts/port]]\n", "seed {seed}");

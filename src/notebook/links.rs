@@ -221,6 +221,14 @@ fn escaped(text: &str, special: &[char]) -> String {
     out
 }
 
+/// The target of a link as it is written, with its anchor.
+pub(super) fn href(link: &Link) -> String {
+    match &link.anchor {
+        Some(anchor) => format!("{}#{anchor}", link.target),
+        None => link.target.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

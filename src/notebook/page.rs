@@ -7,10 +7,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::files::notebook_file;
-use super::run::{Notebook, catch_up, look};
+use super::index::{Notebook, catch_up, look};
+use super::rename::settle;
+use super::restore_note::lost_page;
 use super::snapshot::Snapshot;
 use crate::engine::{Call, Loaded, load};
-use crate::journal::{Edit, JournalCommand, Read, Target, Write};
+use crate::journal::{Edit, JournalCommand, Read, Restore, Target, Write, page_path};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 
@@ -29,6 +31,12 @@ pub(crate) async fn locate_page(
         }
         JournalCommand::Edit(Edit { target: Target::Page(name), change }) => {
             JournalCommand::Edit(Edit { target: page(call, notebook, &name).await?, change })
+        }
+        JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
+            settle(call, notebook).await;
+            // The path of no page stays as it is: the command says what is wrong with it.
+            let name = lost_page(call, &name).await?.map_or(name, |path| call.scope.shown(&path));
+            JournalCommand::Restore(Restore { target: Target::Page(name) })
         }
         JournalCommand::Write(Write { target: Target::Page(name), .. }) if call.scope.kept_file(&name).is_none() => {
             let message = format!("a page is not written to at its end, but got the page `{}`", name.escape_debug());
@@ -62,9 +70,8 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
 
 /// Returns true if this is the path of a file that the configuration leaves out of the notebook.
 async fn is_left_out(call: &Call, name: &str) -> Result<bool, Error> {
-    let layout = &call.scope.layout;
-    let notebook = FolderScope { folder: layout.project_folder().cloned(), tree: true };
-    let Some(path) = layout.in_notebook(name).ok().filter(|path| notebook.reaches(path)) else { return Ok(false) };
+    let notebook = FolderScope { folder: call.scope.layout.project_folder().cloned(), tree: true };
+    let Some(path) = page_path(call, name).ok().filter(|path| notebook.reaches(path)) else { return Ok(false) };
     Ok(!matches!(load(&call.fs, &path, call.scope.limits.max_file_bytes).await?, Loaded::Absent))
 }
 

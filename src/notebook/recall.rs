@@ -6,15 +6,18 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::run::{Notebook, catch_up, known_config, look, read_texts, warnings};
-use super::snapshot::title_or_stem;
-use super::{ListNotes, NoteFilter, Recall, RecallHit, RecallReply, ScorePart, SortBy, SortKey, queries};
+use super::index::{Notebook, NotebookCall, catch_up, known_config, look, read_texts, warnings};
+use super::list_notes::{ListNotes, selected};
+use super::title::title_or_stem;
+use super::types::{NoteFilter, SortBy, SortKey, Warning};
+use crate::catalogue::SAMPLE_TEXT;
 use crate::document::Note;
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
-use crate::search::{Corpus, DocId, Document, load_texts};
+use crate::search::{Corpus, DocId, Document, Skipped, best_passage, load_texts};
 use crate::trust::{ForModel, Provenance, Standing};
 
 /// How long a query may be, in bytes.
@@ -28,6 +31,102 @@ const SUPERSEDED_WEIGHT: f32 = 0.4;
 
 /// How often a recall is begun again as notes change while it reads them.
 const MAX_ATTEMPTS: u32 = 8;
+
+/// Finds notes by a question or a query, best first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recall {
+    /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`.
+    pub query: String,
+    /// How many hits at most.
+    pub limit: u32,
+    /// How many hits to pass over.
+    pub offset: u32,
+    /// What the notes must be.
+    pub filter: NoteFilter,
+    /// The keys to sort by instead of the score, the most important first.
+    pub sort: Vec<SortKey>,
+    /// Show the parts of each score.
+    pub explain: bool,
+    /// The host vouches that nothing changed since the last command.
+    pub vouched_unchanged: bool,
+}
+
+/// What a recall found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecallReply {
+    /// Best first.
+    pub hits: Vec<RecallHit>,
+    /// How many notes match; `hits` is a page of them.
+    pub total: u32,
+    /// The hits as text for a person or a model, made harmless.
+    pub rendered: ForModel,
+    /// What was not as it should be, and is no reason to stop: a configuration that cannot be read,
+    /// frontmatter that is no YAML.
+    pub warnings: Vec<Warning>,
+    /// Files that could not be searched.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A note that answers a query, and why.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecallHit {
+    /// The file.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// How well it fits; only the order means anything.
+    pub score: f64,
+    /// The words of the query that it has.
+    pub terms: Vec<String>,
+    /// Where it has them: `title`, `aliases`, `headings`, `tags`, `path`, `body`.
+    pub fields: Vec<String>,
+    /// The first and the last line of the passage, counted from 1; none if the text is not at hand.
+    pub lines: Vec<u32>,
+    /// The passage that fits best.
+    pub passage: String,
+    /// The newer note that supersedes this one.
+    pub superseded_by: Option<String>,
+    /// The parts of the score, where they were asked for.
+    pub parts: Vec<ScorePart>,
+    /// Where its text comes from, if that keeps it out of prompts until it is approved.
+    pub unapproved: Option<Provenance>,
+}
+
+/// A part of a score.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScorePart {
+    /// The word of the query, or what else counts: `phrase`, `proximity`, `coverage`, `superseded`.
+    pub reason: String,
+    /// The field that has it; empty where that means nothing.
+    pub field: String,
+    /// What it adds; a factor for `superseded`.
+    pub amount: f64,
+}
+
+impl Request for Recall {
+    type Reply = RecallReply;
+    const NAME: &'static str = "recall";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let recall = |query: &str| Self {
+            query: query.into(),
+            limit: 3,
+            offset: 0,
+            filter: NoteFilter::default(),
+            sort: Vec::new(),
+            explain: true,
+            vouched_unchanged: true,
+        };
+        alloc::vec![recall(SAMPLE_TEXT), recall(name)]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Recall {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<RecallReply, Error> {
+        recall(with.call, with.notebook, &Self { filter: self.filter.below_notebook(&with.call.scope), ..self }).await
+    }
+}
 
 /// Finds notes; brings the index up to date first, unless the host vouches that nothing changed.
 pub(super) async fn recall(call: &Call, notebook: &Arc<Notebook>, request: &Recall) -> Result<RecallReply, Error> {
@@ -105,11 +204,11 @@ async fn accepted(
     if *filter == NoteFilter::default() {
         return Ok(only_approved.then(|| approved(&notebook.corpus.borrow())));
     }
-    if queries::needs_text(filter) {
+    if filter.needs_text() {
         read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
     }
     let request = ListNotes { filter: filter.clone(), ..ListNotes::default() };
-    let mut ids = look(notebook, call, |snapshot| queries::selected(call, snapshot, &request))?;
+    let mut ids = look(notebook, call, |snapshot| selected(call, snapshot, &request))?;
     if only_approved {
         let corpus = notebook.corpus.borrow();
         ids.retain(|&id| corpus.files.doc(id).is_some_and(|document| unapproved(&corpus, document).is_none()));
@@ -231,7 +330,7 @@ fn hit(
     let note = corpus.note_of_text(document);
     let path = document.path.as_str();
     let passage = match (document.text.as_deref(), &note) {
-        (Some(text), Some(note)) => passages.best(text, note, PASSAGE_BYTES),
+        (Some(text), Some(note)) => best_passage(passages, text, note, PASSAGE_BYTES),
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));

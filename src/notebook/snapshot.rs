@@ -1,12 +1,12 @@
 //! [`Snapshot`]: the notes of the index at one moment, and what a person calls them.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::NoteView;
 use super::files::below_notebook;
 use super::select::{Resolution, Resolver};
+use super::types::NoteView;
 use crate::document::Note;
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, ErrorCode};
@@ -161,13 +161,4 @@ impl<'a> Snapshot<'a> {
 pub(super) fn line_of(text: &str, byte: usize) -> u32 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
-}
-
-/// A title for people: the file name where the note has none.
-pub(super) fn title_or_stem(title: &str, path: &str) -> String {
-    if !title.is_empty() {
-        return title.to_string();
-    }
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
 }

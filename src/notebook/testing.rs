@@ -8,11 +8,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::future::Future;
 
+use super::index::{Notebook, NotebookCall};
 use crate::engine::{Call, Engine, Fs, Limits, Scope};
 use crate::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, FsError, FsOp, FsOutcome, FsResult, ListOutcome,
     Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
 };
+use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
 use crate::trust::{Screen, TrustConfig};
 
@@ -42,6 +44,15 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
         now,
         screen: Screen::new(TrustConfig::default()),
     }
+}
+
+/// Runs a command as a process of its own would.
+pub(crate) async fn run_alone<R>(fs: Fs, request: R) -> Result<R::Reply, Error>
+where
+    R: for<'a> Run<NotebookCall<'a>>,
+{
+    let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
+    request.run(&NotebookCall { call: &call, notebook: &notebook }).await
 }
 
 pub(crate) fn path(text: &str) -> RelPath {
@@ -189,7 +200,7 @@ impl Store {
                 FsOutcome::MakeDirectory
             }
             FsOp::List { folder, .. } => FsOutcome::List(ListOutcome::Page(self.list(folder.as_ref()))),
-            FsOp::Rename { .. } => return Err(FsError::Unsupported),
+            _ => return Err(FsError::Unsupported),
         })
     }
 

@@ -15,6 +15,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use sha2::{Digest, Sha256};
+
 use super::entries::{AGENTS_FOLDER, ENTRIES_FOLDER, WORKSPACES_FOLDER};
 use super::folded::{self, folded_name, is_hidden, is_name};
 use super::{Date, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
@@ -45,6 +47,8 @@ const BACKUP_SUFFIX: &str = ".bak";
 const BEFORE_CHANGE_SUFFIX: &str = ".pre";
 /// The extension of what a restore replaces, until it is the backup.
 const REPLACED_SUFFIX: &str = ".old";
+/// How many bytes of a name that has no room for an extension its backup keeps.
+const KEPT_NAME_BYTES: usize = 200;
 
 /// The file that long-term memory means where there is a project. Both files are read by every memory of the project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -289,10 +293,24 @@ fn may_be_slug(name: &str) -> bool {
     is_slug(&folded_name(name)) || folded::is_short_name(name)
 }
 
-/// The same name with another extension in place of `md`. A note name leaves room for it.
+/// The same name with another extension in place of `md`. Where that is too long for a name, a part of it and a digest of
+/// the whole path: the file itself would be overwritten by its own backup.
 fn beside(path: &RelPath, suffix: &str) -> RelPath {
-    let stem = path.as_str().strip_suffix(NOTE_SUFFIX).unwrap_or(path.as_str());
-    RelPath::parse(format!("{stem}{suffix}")).unwrap_or_else(|_| path.clone())
+    let whole = path.as_str();
+    let stem = whole.strip_suffix(NOTE_SUFFIX).unwrap_or(whole);
+    RelPath::parse(format!("{stem}{suffix}")).unwrap_or_else(|_| {
+        let digits: String =
+            Sha256::digest(whole.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let folder = path.parent().map(|folder| format!("{folder}/")).unwrap_or_default();
+        let name = path.file_name();
+        let kept = name.get(..name.floor_char_boundary(KEPT_NAME_BYTES)).unwrap_or(name);
+        let short = RelPath::parse(format!("{folder}{kept}~{digits}{suffix}"));
+        // In folders so deep that no further name fits, the digest alone, in the root.
+        short.or_else(|_| RelPath::parse(format!("~{digits}{suffix}"))).unwrap_or_else(|error| {
+            debug_assert!(false, "a broken invariant: a digest is not a name: {error}");
+            path.clone()
+        })
+    })
 }
 
 /// A date or a note name is one safe segment with room for a suffix, so this cannot fail; should
@@ -305,6 +323,21 @@ fn child(folder: &RelPath, stem: &str, suffix: &str) -> RelPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_backup_of_a_file_is_another_file_however_long_its_path_is() {
+        let deep = format!("{}f.md", "d/".repeat(2_046));
+        let names = ["x".repeat(252) + ".md", "x".repeat(250) + ".text", format!("a/{}.md", "é".repeat(126)), deep];
+        let mut all = alloc::collections::BTreeSet::new();
+        for name in names {
+            let path = RelPath::parse(&name).expect("a path");
+            let files = [Layout::backup_of(&path), Layout::before_change_of(&path), Layout::replaced_of(&path)];
+            assert!(files.iter().zip([".bak", ".pre", ".old"]).all(|(file, end)| file.as_str().ends_with(end)));
+            assert!(!files.contains(&path), "{name}");
+            all.extend(files);
+        }
+        assert_eq!(all.len(), 12);
+    }
 
     #[test]
     fn a_project_has_its_own_folder_and_shares_long_term_memory() {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::links::{Links, Resolution, Resolver};
-use crate::notebook::NoteView;
+use crate::notebook::types::NoteView;
 use crate::order;
 use crate::sorted::SortedMap;
 

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::graph::Graph;
 use super::links::{fold, names};
-use crate::notebook::NoteView;
+use crate::notebook::types::NoteView;
 use crate::order;
 
 /// Stands where a link stood; no name has it.

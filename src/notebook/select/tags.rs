@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::SelectError;
-use crate::notebook::NoteView;
+use crate::notebook::types::NoteView;
 use crate::sorted::SortedMap;
 
 /// What the tags of a note must be: every group has one that is there, none of the unwanted is.

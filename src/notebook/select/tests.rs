@@ -13,6 +13,7 @@ use super::mentions::Mention;
 use super::tags::TagCount;
 use super::*;
 use crate::document::{Note, TagSyntax};
+use crate::notebook::list_notes::ListNotes;
 
 /// Noon of 2026-01-07, UTC.
 const NOW: Timestamp = Timestamp { seconds: 1_767_787_200, nanoseconds: 0, utc_offset_seconds: 0 };
@@ -90,6 +91,15 @@ fn expected() -> Value {
 }
 
 /// The arguments of a recorded case, as its shell gave them. `None` if the case is about the command line.
+fn select(
+    notes: &[NoteView<'_>],
+    request: &ListNotes,
+    now: Timestamp,
+    links: &dyn Links,
+) -> Result<Vec<usize>, SelectError> {
+    super::select(notes, &request.filter, &request.sort, request.limit, now, links)
+}
+
 fn request(args: &[String]) -> Option<ListNotes> {
     let mut request = ListNotes { zk_links: true, ..ListNotes::default() };
     let filter = &mut request.filter;
@@ -181,7 +191,7 @@ fn snippets_are_those_that_zk_records() {
     let views = notes.views();
     let links = LinkTable::zk(&views);
     let shown = |request: &ListNotes| -> Vec<Vec<String>> {
-        let snippets = Snippets::new(&views, request).expect("valid");
+        let snippets = Snippets::new(&views, &request.filter).expect("valid");
         let selected = select(&views, request, NOW, &links).expect("valid");
         selected.into_iter().map(|note| snippets.of(&views, &links, note)).collect()
     };

@@ -1,0 +1,125 @@
+//! `forget`: a note is removed, and its text kept beside it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::files::{no_note, notebook_file};
+use super::index::{Notebook, NotebookCall, catch_up, look};
+use super::rename::settle;
+use super::select::{Graph, LinkTable};
+use super::snapshot::Snapshot;
+use crate::engine::{Backup, Backups, Call, Change, update};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::store::RelPath;
+use crate::trust::ForModel;
+
+/// Removes a note; its text is kept as a backup beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forget {
+    /// The note.
+    pub note: String,
+}
+
+/// What came of forgetting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForgetReply {
+    /// The note that was removed.
+    pub path: String,
+    /// Where its text is kept.
+    pub backup: String,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+impl Request for Forget {
+    type Reply = ForgetReply;
+    const NAME: &'static str = "forget";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { note: name.into() }]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Forget {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<ForgetReply, Error> {
+        settle(with.call, with.notebook).await;
+        forget(with.call, with.notebook, &self.note).await
+    }
+}
+
+/// Removes a note.
+async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<ForgetReply, Error> {
+    catch_up(call, notebook).await?;
+    let (path, backlinks) = look(notebook, call, |snapshot| {
+        let note = snapshot.find(note)?;
+        Ok((notebook_file(call, snapshot.path(note))?, backlinks(snapshot, note)))
+    })?;
+    remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
+}
+
+/// Removes a note. Its text is kept beside it first, in the place of an earlier backup.
+///
+/// `backlinks` is how many notes link to it, for the message.
+async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
+        Ok(Change::Remove(call.screen.removed(path, bytes.ok_or_else(|| no_note(path))?)?, ()))
+    });
+    let backup = match forgotten.await?.1 {
+        Backup::Kept(file) | Backup::Elsewhere(file, _) => call.scope.shown(&file),
+        Backup::None => String::new(),
+    };
+    let path = call.scope.shown(path);
+    let mut message = format!("Forgot {path}; its text is in {backup}");
+    match backlinks {
+        0 => {}
+        1 => message.push_str("; 1 note still links to it"),
+        many => message.push_str(&format!("; {many} notes still link to it")),
+    }
+    Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
+}
+
+/// Counts the notes that link to a note.
+fn backlinks(snapshot: &Snapshot<'_>, note: usize) -> usize {
+    let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
+    graph.backlinks(note).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::restore_note::RestoreNote;
+    use super::super::testing::{Store, call_at, day, path, run_alone};
+    use super::*;
+    use crate::protocol::ErrorCode;
+
+    const OLD: &str = "facts/port.md";
+
+    #[test]
+    fn a_forgotten_note_is_kept_beside() {
+        let mut store = Store::with(&[(OLD, "---\ntitle: Port\n---\n\nSee [[port#Why]].\n")]);
+        let text = store.text(OLD);
+        let reply = store.run(|fs| async move { remove(&call_at(fs, day()), &path(OLD), 2).await }).expect("forgotten");
+        assert_eq!(reply.message, "Forgot facts/port.md; its text is in facts/port.bak; 2 notes still link to it");
+        assert_eq!(store.text("facts/port.bak"), text);
+        assert!(!store.has(OLD));
+        let again = store.run(|fs| async move { remove(&call_at(fs, day()), &path(OLD), 0).await });
+        assert_eq!(again.expect_err("gone").code, ErrorCode::NotFound);
+    }
+
+    #[test]
+    fn a_note_whose_name_has_no_room_for_a_backup_is_kept_and_can_be_restored() {
+        let name = format!("{}.md", "x".repeat(252));
+        let mut store = Store::with(&[(&name, "# Long\n\ntext\n")]);
+        let command = Forget { note: name.clone() };
+        let reply = store.run(|fs| run_alone(fs, command)).expect("forgotten");
+        assert!(!store.has(&name));
+        assert_eq!(store.text(&reply.backup), "# Long\n\ntext\n");
+        let command = RestoreNote { note: name.clone() };
+        store.run(|fs| run_alone(fs, command)).expect("restored");
+        assert_eq!(store.text(&name), "# Long\n\ntext\n");
+    }
+}

@@ -1,0 +1,119 @@
+//! `graph`: notes, and the links between them.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::config::NotebookConfig;
+use super::index::{NotebookCall, catch_up, look_as, read_texts};
+use super::links::href;
+use super::list_notes::{ListNotes, link_table, select_notes};
+use super::note_info::{NoteInfo, info};
+use super::select::{Edge, Snippets, edges, zk_href};
+use super::snapshot::Snapshot;
+use crate::document::LinkKind;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Gives notes and the links between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The notes.
+    pub notes: ListNotes,
+}
+
+/// Notes and the links between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphReply {
+    /// The notes.
+    pub notes: Vec<NoteInfo>,
+    /// Links from one of them to one of them.
+    pub links: Vec<GraphLink>,
+}
+
+/// A link between two notes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphLink {
+    /// The file that has the link.
+    pub source: String,
+    /// The file that it leads to.
+    pub target: String,
+    /// What the link shows.
+    pub title: String,
+    /// Where it goes, as it is written.
+    pub href: String,
+    /// `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
+    pub kind: String,
+    /// `up`, `down`, or the words of its title.
+    pub relations: Vec<String>,
+    /// The block that it stands in.
+    pub snippet: String,
+    /// Where the block starts in the file, in bytes.
+    pub snippet_start: u64,
+    /// Where it ends.
+    pub snippet_end: u64,
+}
+
+impl Request for Graph {
+    type Reply = GraphReply;
+    const NAME: &'static str = "graph";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        ListNotes::samples(name).into_iter().map(|notes| Self { notes }).collect()
+    }
+}
+
+impl Run<NotebookCall<'_>> for Graph {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<GraphReply, Error> {
+        let (call, notebook) = (with.call, with.notebook);
+        let request = self.notes.below_notebook(&call.scope);
+        let config = catch_up(call, notebook).await?;
+        read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
+        let answer = |snapshot: &Snapshot<'_>| graph(call, snapshot, &config, &request);
+        look_as(notebook, call, request.zk_links, answer)
+    }
+}
+
+/// Notes, and the links between them.
+fn graph(
+    call: &Call,
+    snapshot: &Snapshot<'_>,
+    config: &NotebookConfig,
+    request: &ListNotes,
+) -> Result<GraphReply, Error> {
+    let links = link_table(snapshot, request);
+    let selected = select_notes(call, snapshot, request, &links)?;
+    let edges = edges(&snapshot.views, &links, &selected);
+    let snippets = Snippets::new(&snapshot.views, &request.filter)?;
+    let notes = selected.iter().map(|&note| NoteInfo {
+        snippets: snippets.of(&snapshot.views, &links, note),
+        ..info(call, snapshot, config, note, request.with_text)
+    });
+    Ok(GraphReply {
+        notes: notes.collect(),
+        links: edges.iter().filter_map(|edge| graph_link(call, snapshot, edge)).collect(),
+    })
+}
+
+fn graph_link(call: &Call, snapshot: &Snapshot<'_>, edge: &Edge) -> Option<GraphLink> {
+    let view = snapshot.views.get(edge.from)?;
+    let link = view.note.links.get(edge.link)?;
+    Some(GraphLink {
+        source: snapshot.shown(edge.from, &call.scope),
+        target: snapshot.shown(edge.to, &call.scope),
+        title: link.text.clone(),
+        href: zk_href(view.path, link).unwrap_or_else(|| href(link)),
+        kind: match link.kind {
+            LinkKind::Wiki => "wiki-link",
+            LinkKind::Markdown | LinkKind::Url => "markdown",
+            LinkKind::Embed | LinkKind::Image => "embed",
+            LinkKind::Property => "property",
+        }
+        .to_string(),
+        relations: link.relations.clone(),
+        snippet: view.text.get(link.context.clone()).unwrap_or_default().to_string(),
+        snippet_start: link.context.start as u64,
+        snippet_end: link.context.end as u64,
+    })
+}

@@ -1,0 +1,174 @@
+//! Brings the index of the notebook up to date, and looks at it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
+
+use super::config::NotebookConfig;
+use super::config_file::{FoundConfig, load_config};
+use super::session::Session;
+use super::snapshot::{ParsedNotes, Snapshot};
+use super::types::Warning;
+use crate::engine::{Call, Scope};
+use crate::protocol::{Error, Version};
+use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
+use crate::store::{NOTE_SUFFIX, RelPath};
+
+/// How often texts that change while they are read are read again.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// How many more notes a warning about frontmatter names.
+const NAMED_PROBLEMS: usize = 3;
+
+/// The parts of a memory that the commands of the notebook share.
+pub(crate) struct NotebookCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
+}
+
+/// What the commands of one notebook share.
+#[derive(Default)]
+pub(crate) struct Notebook {
+    pub(super) corpus: Arc<AtomicRefCell<Corpus>>,
+    pub(super) session: AtomicRefCell<Session>,
+    config: AtomicRefCell<Option<KnownConfig>>,
+}
+
+impl Notebook {
+    pub(crate) fn new(corpus: Arc<AtomicRefCell<Corpus>>) -> Self {
+        Self { corpus, ..Self::default() }
+    }
+}
+
+/// The configuration that the index was made with.
+#[derive(Clone)]
+struct KnownConfig {
+    version: Option<Version>,
+    config: Arc<NotebookConfig>,
+    warnings: Vec<Warning>,
+}
+
+/// Brings the index up to date, under the configuration as it is now.
+pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Arc<NotebookConfig>, Error> {
+    let found = load_config(call).await?;
+    let config = adopt(call, notebook, found);
+    read_index_file(call, &notebook.corpus).await;
+    refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout), Purpose::Ranked).await?;
+    notebook.corpus.borrow_mut().index_notes();
+    save_index_file(call, &notebook.corpus).await;
+    Ok(config)
+}
+
+/// The configuration of the last time, if there was one.
+pub(super) fn known_config(notebook: &Notebook) -> Option<Arc<NotebookConfig>> {
+    notebook.config.borrow().as_ref().map(|known| known.config.clone())
+}
+
+/// Takes a configuration over; where it is another, other files may be notes.
+fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Arc<NotebookConfig> {
+    let mut known = notebook.config.borrow_mut();
+    if let Some(known) = known.as_ref()
+        && known.version == found.version
+    {
+        return known.config.clone();
+    }
+    let config = Arc::new(found.config);
+    let scope = call.scope.clone();
+    let rules = config.clone();
+    let coverage = move |path: &RelPath| covers(&scope, &rules, path);
+    let mut corpus = notebook.corpus.borrow_mut();
+    corpus.cover(Arc::new(coverage), found.version.clone());
+    corpus.read_tags(config.tag_syntax());
+    *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
+    config
+}
+
+fn covers(scope: &Scope, config: &NotebookConfig, path: &RelPath) -> bool {
+    match scope.layout.below_notebook(path) {
+        Some(below) => config.is_indexed(below),
+        None => path.as_str().ends_with(NOTE_SUFFIX),
+    }
+}
+
+/// What is not as it should be with the configuration and the notes.
+pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
+    let known = notebook.config.borrow();
+    let mut warnings: Vec<Warning> = known.iter().flat_map(|known| &known.warnings).cloned().collect();
+    let corpus = notebook.corpus.borrow();
+    // Templates alone may be many: one warning names the first few, and says how many there are.
+    let mut problems = corpus.problems();
+    if let Some((path, problem)) = problems.next() {
+        let mut message = format!("line {}: {}", problem.line, problem.message);
+        let others: Vec<String> = problems.map(|(path, _)| call.scope.shown(path)).collect();
+        match others.len() {
+            0 => {}
+            1..=NAMED_PROBLEMS => message.push_str(&format!("; there is a problem in {} too", others.join(", "))),
+            count => {
+                let named = others.get(..NAMED_PROBLEMS).unwrap_or_default().join(", ");
+                message.push_str(&format!("; there are problems in {count} others, such as {named}"));
+            }
+        }
+        warnings.push(Warning::new(&call.scope.shown(path), message));
+    }
+    warnings
+}
+
+/// Answers from the index.
+pub(super) fn look<T>(
+    notebook: &Notebook,
+    call: &Call,
+    answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let corpus = notebook.corpus.borrow();
+    let parsed = ParsedNotes::of(&corpus.files)?;
+    answer(&Snapshot::of(&parsed, &call.scope))
+}
+
+/// Answers from the index, as zk would see it or as it is.
+pub(super) fn look_as<T>(
+    notebook: &Notebook,
+    call: &Call,
+    as_zk: bool,
+    answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    if !as_zk {
+        return look(notebook, call, answer);
+    }
+    let corpus = notebook.corpus.borrow();
+    let parsed = ParsedNotes::of_zk(&corpus.files)?;
+    answer(&Snapshot::of_zk(&parsed, &call.scope))
+}
+
+/// Reads the texts that an answer needs and that the index was not made from.
+pub(super) async fn read_texts(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
+) -> Result<(), Error> {
+    read_texts_as(call, notebook, false, needed).await
+}
+
+/// Reads the texts that an answer needs, as zk would see the notes or as they are.
+pub(super) async fn read_texts_as(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    as_zk: bool,
+    needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
+) -> Result<(), Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let missing: Vec<DocId> = {
+            let ids = look_as(notebook, call, as_zk, &needed)?;
+            let corpus = notebook.corpus.borrow();
+            ids.into_iter().filter(|&id| corpus.files.doc(id).is_some_and(|doc| doc.text.is_none())).collect()
+        };
+        if missing.is_empty() {
+            return Ok(());
+        }
+        load_texts(call, &notebook.corpus, &missing).await;
+        notebook.corpus.borrow_mut().index_notes();
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! `list-notes`: notes that fit a filter.
+
+use alloc::vec::Vec;
+
+use super::config::NotebookConfig;
+use super::index::{NotebookCall, catch_up, look_as, read_texts_as, warnings};
+use super::note_info::{NoteInfo, info};
+use super::select::{LinkTable, Snippets, select};
+use super::snapshot::Snapshot;
+use super::types::{NoteFilter, SortKey, Warning};
+use crate::engine::{Call, Scope};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::search::{DocId, Skipped};
+
+/// Lists notes by filters alone, as `zk list` selects them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListNotes {
+    /// What the notes must be.
+    pub filter: NoteFilter,
+    /// The keys to sort by, the most important first; the title where there is none.
+    pub sort: Vec<SortKey>,
+    /// How many at most; `None` for all.
+    pub limit: Option<u32>,
+    /// Resolve links by substring, as zk does.
+    pub zk_links: bool,
+    /// Give the text of each note too.
+    pub with_text: bool,
+}
+
+/// Notes that fit a filter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListNotesReply {
+    /// In the order that was asked for.
+    pub notes: Vec<NoteInfo>,
+    /// What was not as it should be, and is no reason to stop.
+    pub warnings: Vec<Warning>,
+    /// Files that could not be read.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Request for ListNotes {
+    type Reply = ListNotesReply;
+    const NAME: &'static str = "list-notes";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let near = NoteFilter { related: alloc::vec![name.into()], ..NoteFilter::default() };
+        let under = NoteFilter { paths: alloc::vec![name.into()], ..NoteFilter::default() };
+        let list = |filter| Self { filter, with_text: true, ..Self::default() };
+        [NoteFilter::default(), under, near].map(list).to_vec()
+    }
+}
+
+impl Run<NotebookCall<'_>> for ListNotes {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<ListNotesReply, Error> {
+        let (call, notebook) = (with.call, with.notebook);
+        let request = self.below_notebook(&call.scope);
+        let config = catch_up(call, notebook).await?;
+        let ids = |snapshot: &Snapshot<'_>| {
+            if request.with_text || request.filter.needs_text() {
+                return Ok(snapshot.ids.clone());
+            }
+            selected(call, snapshot, &request)
+        };
+        read_texts_as(call, notebook, request.zk_links, ids).await?;
+        let answer = |snapshot: &Snapshot<'_>| list(call, snapshot, &config, &request);
+        let mut reply = look_as(notebook, call, request.zk_links, answer)?;
+        reply.warnings = warnings(call, notebook);
+        reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
+        Ok(reply)
+    }
+}
+
+impl ListNotes {
+    pub(super) fn below_notebook(self, scope: &Scope) -> Self {
+        Self { filter: self.filter.below_notebook(scope), ..self }
+    }
+}
+
+/// Notes that fit a filter.
+fn list(
+    call: &Call,
+    snapshot: &Snapshot<'_>,
+    config: &NotebookConfig,
+    request: &ListNotes,
+) -> Result<ListNotesReply, Error> {
+    let links = link_table(snapshot, request);
+    let selected = select_notes(call, snapshot, request, &links)?;
+    let snippets = Snippets::new(&snapshot.views, &request.filter)?;
+    let notes = selected.iter().map(|&note| NoteInfo {
+        snippets: snippets.of(&snapshot.views, &links, note),
+        ..info(call, snapshot, config, note, request.with_text)
+    });
+    Ok(ListNotesReply { notes: notes.collect(), ..ListNotesReply::default() })
+}
+
+/// The numbers in the index of the notes that fit a request, in its order.
+pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Vec<DocId>, Error> {
+    let links = link_table(snapshot, request);
+    let selected = select_notes(call, snapshot, request, &links)?;
+    Ok(selected.iter().filter_map(|&note| snapshot.ids.get(note).copied()).collect())
+}
+
+pub(super) fn link_table(snapshot: &Snapshot<'_>, request: &ListNotes) -> LinkTable {
+    if request.zk_links { LinkTable::zk(&snapshot.views) } else { LinkTable::new(&snapshot.views) }
+}
+
+/// The notes that fit a request, as their places in the snapshot and in its order.
+pub(super) fn select_notes(
+    call: &Call,
+    snapshot: &Snapshot<'_>,
+    request: &ListNotes,
+    links: &LinkTable,
+) -> Result<Vec<usize>, Error> {
+    let ListNotes { filter, sort, limit, .. } = request;
+    Ok(select(&snapshot.views, filter, sort, *limit, call.now.timestamp(), links)?)
+}

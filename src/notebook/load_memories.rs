@@ -1,0 +1,111 @@
+//! `load-memories`: the newest facts, as the first memories of a session.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::index::{Notebook, NotebookCall, catch_up, look, read_texts};
+use super::session::{Memories, RecalledMemory};
+use super::snapshot::Snapshot;
+use super::title::title_or_stem;
+use super::types::MemoriesReply;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::store::FACTS_FOLDER;
+use crate::trust::Standing;
+
+/// How many of the newest facts a session begins with.
+pub const INITIAL_MEMORIES: u32 = 10;
+
+/// Takes the newest facts into the session, as its first memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadMemories {
+    /// The most facts to take.
+    pub limit: u32,
+}
+
+impl Request for LoadMemories {
+    type Reply = MemoriesReply;
+    const NAME: &'static str = "load-memories";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self { limit: 3 }]
+    }
+}
+
+impl Run<NotebookCall<'_>> for LoadMemories {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<MemoriesReply, Error> {
+        Ok(MemoriesReply { memories: load(with.call, with.notebook, self.limit).await? })
+    }
+}
+
+/// Takes the newest facts into the session.
+async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, Error> {
+    catch_up(call, notebook).await?;
+    let limit = limit as usize;
+    let mut looked_at = limit;
+    let (memories, unapproved) = loop {
+        let newest = |snapshot: &Snapshot<'_>| {
+            let places = newest_facts(snapshot, looked_at).into_iter();
+            Ok(places.filter_map(|place| snapshot.ids.get(place).copied()).collect())
+        };
+        read_texts(call, notebook, newest).await?;
+        let (found, memories, unapproved) =
+            look(notebook, call, |snapshot| Ok(approved_facts(call, notebook, snapshot, looked_at, limit)))?;
+        // What nobody has approved takes the place of nothing.
+        if memories.len() >= limit || found < looked_at {
+            break (memories, unapproved);
+        }
+        looked_at = looked_at.saturating_mul(2);
+    };
+    let count = u32::try_from(memories.len()).unwrap_or(u32::MAX);
+    notebook.session.borrow_mut().begin_with(Memories { approved: memories, unapproved });
+    Ok(count)
+}
+
+/// Of the facts that were changed last, how many there are, those that may go into a prompt, at most `limit`, and the
+/// paths of the others that are as new. Their files decide, not the index.
+fn approved_facts(
+    call: &Call,
+    notebook: &Notebook,
+    snapshot: &Snapshot<'_>,
+    looked_at: usize,
+    limit: usize,
+) -> (usize, Vec<RecalledMemory>, Vec<String>) {
+    let places = newest_facts(snapshot, looked_at);
+    let corpus = notebook.corpus.borrow();
+    let (mut memories, mut unapproved) = (Vec::new(), Vec::new());
+    for &place in &places {
+        if memories.len() == limit {
+            break;
+        }
+        let document = snapshot.ids.get(place).and_then(|id| corpus.files.doc(*id));
+        // A file that cannot be read now says nothing.
+        let Some((document, text)) = document.and_then(|document| Some((document, document.text.as_deref()?))) else {
+            continue;
+        };
+        let path = snapshot.shown(place, &call.scope);
+        if Standing::of_text(text).unapproved().is_some() {
+            unapproved.push(path);
+            continue;
+        }
+        let note = corpus.note_of_text(document).unwrap_or_default();
+        let title = title_or_stem(&note.title, document.path.as_str());
+        memories.push(RecalledMemory { path, title, text: text.get(note.body).unwrap_or_default().to_string() });
+    }
+    unapproved.truncate(limit);
+    (places.len(), memories, unapproved)
+}
+
+/// The places of the facts that were changed last, the newest first.
+fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
+    let facts = snapshot.views.iter().enumerate();
+    let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
+    let facts = facts.filter(|(_, view)| is_fact(view.path));
+    let mut facts: Vec<(Reverse<u64>, usize)> = facts.map(|(place, view)| (Reverse(view.modified), place)).collect();
+    facts.sort_unstable();
+    facts.into_iter().take(limit).map(|(_, place)| place).collect()
+}

@@ -1,0 +1,41 @@
+//! [`Names`]: what links can go by, while files change.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::index::{Notebook, look};
+use super::snapshot::Snapshot;
+use super::types::{NoteView, SUPERSEDES};
+use crate::document::{Frontmatter, Note};
+use crate::engine::Call;
+use crate::protocol::Error;
+
+/// What links can go by, while files change.
+#[derive(Default)]
+pub(super) struct Names(Vec<(String, Note)>);
+
+impl Names {
+    pub(super) fn of(notebook: &Notebook, call: &Call) -> Result<Self, Error> {
+        look(notebook, call, |snapshot| Ok(Self::of_snapshot(snapshot)))
+    }
+
+    pub(super) fn of_snapshot(snapshot: &Snapshot<'_>) -> Self {
+        let names = snapshot.views.iter().map(|view| {
+            let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
+            let frontmatter = superseding(view.note);
+            (view.path.to_string(), Note { title, aliases, frontmatter, ..Note::default() })
+        });
+        Self(names.collect())
+    }
+
+    pub(super) fn views(&self) -> Vec<NoteView<'_>> {
+        let views = self.0.iter();
+        views.map(|(path, note)| NoteView { path, text: "", note, modified: 0, created: 0 }).collect()
+    }
+}
+
+/// The frontmatter as far as it says which of several notes of one title is meant.
+fn superseding(note: &Note) -> Frontmatter {
+    let entries = note.frontmatter.entries.iter().filter(|(key, _)| key == SUPERSEDES);
+    Frontmatter { entries: entries.cloned().collect(), ..Frontmatter::default() }
+}

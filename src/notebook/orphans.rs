@@ -1,0 +1,51 @@
+//! `orphans`: the notes that no other note links to.
+
+use alloc::vec::Vec;
+
+use super::config::NotebookConfig;
+use super::index::{NotebookCall, catch_up, look, read_texts, warnings};
+use super::list_notes::ListNotesReply;
+use super::note_info::{NoteInfo, info};
+use super::select::{Graph, LinkTable};
+use super::snapshot::Snapshot;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::search::DocId;
+
+/// Lists the notes that no other note links to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Orphans;
+
+impl Request for Orphans {
+    type Reply = ListNotesReply;
+    const NAME: &'static str = "orphans";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Orphans {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<ListNotesReply, Error> {
+        let (call, notebook) = (with.call, with.notebook);
+        let config = catch_up(call, notebook).await?;
+        read_texts(call, notebook, |snapshot| Ok(orphan_ids(snapshot))).await?;
+        let notes = look(notebook, call, |snapshot| Ok(orphans(call, snapshot, &config)))?;
+        let skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
+        Ok(ListNotesReply { notes, warnings: warnings(call, notebook), skipped })
+    }
+}
+
+/// Notes that nothing links to.
+fn orphans(call: &Call, snapshot: &Snapshot<'_>, config: &NotebookConfig) -> Vec<NoteInfo> {
+    let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
+    graph.orphans().map(|note| info(call, snapshot, config, note, false)).collect()
+}
+
+/// Their numbers in the index.
+fn orphan_ids(snapshot: &Snapshot<'_>) -> Vec<DocId> {
+    let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
+    graph.orphans().filter_map(|note| snapshot.ids.get(note).copied()).collect()
+}

@@ -1,0 +1,76 @@
+//! `recall-for-turn`: the memories for one turn of a conversation.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::index::{Notebook, NotebookCall};
+use super::recall::{Recall, RecallHit, recall, recall_approved};
+use super::session::{Memories, RecalledMemory};
+use super::types::{MemoriesReply, NoteFilter};
+use crate::catalogue::SAMPLE_TEXT;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Recalls for one turn of a conversation: what is found is shown in this turn's prompt alone, however late it is found.
+/// Of several for one turn, the one that was asked last counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecallForTurn {
+    /// The turn; they grow.
+    pub turn: u64,
+    /// The text that was said in it.
+    pub query: String,
+    /// The most memories to take.
+    pub limit: u32,
+}
+
+impl Request for RecallForTurn {
+    type Reply = MemoriesReply;
+    const NAME: &'static str = "recall-for-turn";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        [SAMPLE_TEXT, name].map(|query| Self { turn: 1, query: query.into(), limit: 3 }).to_vec()
+    }
+}
+
+impl Run<NotebookCall<'_>> for RecallForTurn {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<MemoriesReply, Error> {
+        let Self { turn, query, limit } = self;
+        Ok(MemoriesReply { memories: recall_for_turn(with.call, with.notebook, turn, query, limit).await? })
+    }
+}
+
+/// Recalls for a turn. What is found after a later turn has asked, or the same turn again, is dropped.
+async fn recall_for_turn(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    turn: u64,
+    query: String,
+    limit: u32,
+) -> Result<u32, Error> {
+    let question = notebook.session.borrow_mut().ask(turn)?;
+    let request = Recall {
+        query,
+        limit,
+        offset: 0,
+        filter: NoteFilter::default(),
+        sort: Vec::new(),
+        explain: false,
+        vouched_unchanged: false,
+    };
+    let mut found = recall(call, notebook, &request).await?;
+    let is_unapproved = |hit: &RecallHit| hit.unapproved.is_some();
+    let unapproved: Vec<String> =
+        found.hits.iter().filter(|hit| is_unapproved(hit)).map(|hit| hit.path.clone()).collect();
+    if !unapproved.is_empty() {
+        // What nobody has approved takes the place of nothing.
+        found = recall_approved(call, notebook, &Recall { vouched_unchanged: true, ..request }).await?;
+    }
+    let memory = |hit: RecallHit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage };
+    let approved: Vec<RecalledMemory> = found.hits.into_iter().map(memory).collect();
+    let count = u32::try_from(approved.len()).unwrap_or(u32::MAX);
+    let is_last = notebook.session.borrow_mut().answer(question, Memories { approved, unapproved });
+    Ok(if is_last { count } else { 0 })
+}

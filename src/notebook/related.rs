@@ -1,0 +1,82 @@
+//! `related`: the notes that are linked with a note.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::index::{NotebookCall, catch_up, look};
+use super::select::{Graph, LinkTable, RelatedReason, related};
+use super::snapshot::Snapshot;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Gives the notes that are linked with a note: links both ways first, then notes that share a linked note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// The note: its path, name, title or alias.
+    pub note: String,
+    /// The most notes to give.
+    pub limit: u32,
+}
+
+/// The notes that are linked with a note.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RelatedReply {
+    /// The nearest first.
+    pub notes: Vec<RelatedNote>,
+}
+
+/// A note that has to do with another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RelatedNote {
+    /// The file.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// How many links away: 1 for a link between the two, 2 where both are linked with a third note.
+    pub distance: u32,
+    /// Why: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
+    pub reason: String,
+}
+
+impl Request for Related {
+    type Reply = RelatedReply;
+    const NAME: &'static str = "related";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { note: name.into(), limit: 3 }]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Related {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<RelatedReply, Error> {
+        catch_up(with.call, with.notebook).await?;
+        let limit = self.limit as usize;
+        let related = |snapshot: &Snapshot<'_>| related_notes(with.call, snapshot, &self.note, limit);
+        Ok(RelatedReply { notes: look(with.notebook, with.call, related)? })
+    }
+}
+
+/// What is linked with a note.
+fn related_notes(call: &Call, snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Vec<RelatedNote>, Error> {
+    let note = snapshot.find(note)?;
+    let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
+    let found = related(&snapshot.views, &graph, note).into_iter().take(limit);
+    let notes = found.map(|found| RelatedNote {
+        path: snapshot.shown(found.index, &call.scope),
+        title: snapshot.title(found.index).to_string(),
+        distance: found.distance,
+        reason: match &found.reason {
+            RelatedReason::LinksBothWays => "links both ways".to_string(),
+            RelatedReason::LinksHere => "links here".to_string(),
+            RelatedReason::LinkedFromHere => "linked from here".to_string(),
+            RelatedReason::Shares(shared) => {
+                let paths: Vec<String> = shared.iter().map(|&note| snapshot.shown(note, &call.scope)).collect();
+                format!("both linked with {}", paths.join(", "))
+            }
+        },
+    });
+    Ok(notes.collect())
+}

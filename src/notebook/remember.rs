@@ -1,0 +1,508 @@
+//! `remember`: a new note, never in the place of another.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::config::NotebookConfig;
+use super::draft::{Draft, Kind, built_in_template};
+use super::files::{below_notebook, create_note, find_template, notebook_file, one_line};
+use super::index::{Notebook, NotebookCall, catch_up, look};
+use super::links::LinkTarget;
+use super::rename::settle;
+use super::same_title::SameTitle;
+use super::snapshot::Snapshot;
+use super::title::checked_title;
+use super::types::Warning;
+use crate::engine::Call;
+use crate::journal::MAX_WRITE_BYTES;
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+use crate::store::RelPath;
+use crate::trust::{ForModel, Provenance};
+
+/// How many tags a new note may have.
+pub const MAX_TAGS: usize = 100;
+
+/// How long a tag may be, in bytes.
+pub const MAX_TAG_BYTES: usize = 200;
+
+/// How many notes may want one name.
+const MAX_NAMES: u32 = 10_000;
+
+/// Keeps a fact, a decision or another note. It never writes over one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remember {
+    /// One line; any text.
+    pub title: String,
+    /// Markdown.
+    pub content: String,
+    /// `fact`, `decision`, the name of a folder of the notebook, or `.` for its root.
+    pub template: String,
+    /// The group of the configuration whose file name, template and variables the note gets; `None` for the
+    /// group of its folder.
+    pub group: Option<String>,
+    /// Tags, with or without `#`.
+    pub tags: Vec<String>,
+    /// Notes to link to.
+    pub links: Vec<String>,
+    /// Instead of a second note beside one of the same title: a new one that supersedes it.
+    pub supersede: bool,
+    /// Where the text comes from; `None` for that of the configuration, than which it can only be trusted less.
+    pub provenance: Option<Provenance>,
+}
+
+/// What came of remembering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RememberReply {
+    /// The note: the new one, or the one that says the same.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// What was done.
+    pub state: RememberState,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+    /// What is odd about the configuration or the template.
+    pub warnings: Vec<Warning>,
+}
+
+/// What was done to remember something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RememberState {
+    /// A new note was made.
+    Created,
+    /// There is a note of this title that says the same; nothing was written.
+    AlreadyThere,
+    /// A new note was made that stands in for this older one.
+    Superseded(String),
+}
+
+impl Request for Remember {
+    type Reply = RememberReply;
+    const NAME: &'static str = "remember";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let fact = Self {
+            title: "A title".into(),
+            content: format!("about {name}"),
+            template: "fact".into(),
+            ..Self::default()
+        };
+        let linked =
+            Self { title: format!("about {name}"), links: alloc::vec![name.into()], supersede: true, ..fact.clone() };
+        alloc::vec![fact, linked]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Remember {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
+        let call = with.call;
+        let request = screened(call, self)?;
+        settle(call, with.notebook).await;
+        let mut reply = remember(call, with.notebook, &request).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}
+
+/// The request as the policy lets it be stored.
+fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
+    let screen = &call.screen;
+    let provenance = call.scope.trust.provenance_of(request.provenance)?;
+    if request.supersede && !provenance.is_trusted() {
+        let message = format!("text of `{provenance}` cannot supersede a note");
+        let help = "keep it beside the note, and supersede that once it is approved; nothing was written";
+        return Err(Error::new(ErrorCode::NotPermitted, message, help));
+    }
+    screen.name("title", &request.title)?;
+    request.tags.iter().try_for_each(|tag| screen.name("tag", tag))?;
+    request.content = screen.text("content", request.content)?;
+    request.provenance = Some(provenance);
+    Ok(request)
+}
+
+/// Keeps a note. The index says where its links lead, and what has its title already.
+pub(super) async fn remember(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    request: &Remember,
+) -> Result<RememberReply, Error> {
+    let title = checked_title(&request.title)?;
+    let config = catch_up(call, notebook).await?;
+    let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
+        let links = request.links.iter().map(|link| {
+            let note = snapshot.find(link)?;
+            Ok((snapshot.path(note).to_string(), snapshot.title(note).to_string()))
+        });
+        let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
+        // The newest last; of those made at once, the one with the highest number.
+        let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
+        same_title.sort_by_key(|view| (view.created, view.path.len(), view.path));
+        let known =
+            same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
+        Ok((links, known))
+    })?;
+    let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
+    make(call, &config, request, &links, &known).await
+}
+
+/// Makes the note.
+///
+/// `links` are the notes to link to, resolved; `known` are notes that the index has under this title, the
+/// newest last, which may have names that the title does not give.
+async fn make(
+    call: &Call,
+    config: &NotebookConfig,
+    request: &Remember,
+    links: &[LinkTarget<'_>],
+    known: &[RelPath],
+) -> Result<RememberReply, Error> {
+    let config = config.for_writing()?;
+    let title = checked_title(&request.title)?;
+    let content = checked_content(&request.content)?;
+    let tags = checked_tags(&request.tags)?;
+    let kind = Kind::of(call, config, &request.template, request.group.as_deref()).await?;
+    let mut warnings = Vec::new();
+    let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
+    let built_in = built_in_template();
+    let mut template = found.as_ref().unwrap_or(&built_in);
+    let provenance = request.provenance.unwrap_or_default();
+    let draft = |template| Draft {
+        call,
+        config,
+        title,
+        content: &content,
+        tags: &tags,
+        links,
+        kind: &kind,
+        template,
+        provenance,
+    };
+    if let Some(problem) = draft(template).problem()? {
+        let message = format!(
+            "gives metadata that is no YAML (line {}: {}); the built-in one is used",
+            problem.line, problem.message
+        );
+        warnings.push(Warning::new(&template.path, message));
+        template = &built_in;
+    }
+    let draft = draft(template);
+    let mut others = SameTitle::default();
+    for path in known.iter().filter(|path| kind.holds(below_notebook(call, path))) {
+        let text = draft.render(path, 1, None)?;
+        others.meet(&draft, path, &text).await?;
+    }
+    let mut number = 1;
+    while number <= MAX_NAMES {
+        let path = draft.path(number)?;
+        let text = draft.render(&path, number, None)?;
+        let is_taken = others.meet(&draft, &path, &text).await?;
+        // What supersedes what is known when all of the taken names are.
+        let is_decided = !request.supersede || !is_taken;
+        if let Some(same) = others.same(request.supersede).filter(|_| is_decided) {
+            let message = others.said(call, same, &tags);
+            let path = call.scope.shown(&same.path);
+            return Ok(RememberReply {
+                path,
+                title: title.into(),
+                state: RememberState::AlreadyThere,
+                message: ForModel::escaped(&message),
+                warnings,
+            });
+        }
+        if is_taken {
+            number += 1;
+            continue;
+        }
+        let old = if request.supersede { others.newest() } else { None };
+        let text = match old {
+            Some(old) => draft.render(&path, number, Some(below_notebook(call, &old.path)))?,
+            None => text,
+        };
+        // A lost race is met as a taken name in the next round.
+        if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
+            let path = call.scope.shown(&path);
+            let (state, message) = match old.map(|old| call.scope.shown(&old.path)) {
+                Some(old) => {
+                    let message = format!("Remembered in {path}, which supersedes {old}");
+                    (RememberState::Superseded(old), message)
+                }
+                None => (RememberState::Created, format!("Remembered in {path}")),
+            };
+            return Ok(RememberReply {
+                path,
+                title: title.into(),
+                state,
+                message: ForModel::escaped(&message),
+                warnings,
+            });
+        }
+    }
+    let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };
+    let message = format!("no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
+    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own, or supersede the older note"))
+}
+
+/// The content with plain newlines. It is refused over the limit and never cut.
+fn checked_content(content: &str) -> Result<String, Error> {
+    if content.len() > MAX_WRITE_BYTES {
+        let message = format!("content of {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "keep it as several notes that link to each other"));
+    }
+    Ok(content.replace("\r\n", "\n"))
+}
+
+fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
+    if tags.len() > MAX_TAGS {
+        let message = format!("{} tags, the limit is {MAX_TAGS}", tags.len());
+        return Err(Error::invalid_argument(message, "keep those that you would search by"));
+    }
+    let mut checked: Vec<String> = Vec::new();
+    for given in tags {
+        let tag = given.trim();
+        let tag = tag.strip_prefix('#').unwrap_or(tag).trim();
+        if tag.is_empty() || tag.len() > MAX_TAG_BYTES || tag.chars().any(char::is_control) {
+            let message = format!("`{}` is no tag", given.escape_debug());
+            return Err(Error::invalid_argument(message, format!("a tag is one line of 1 to {MAX_TAG_BYTES} bytes")));
+        }
+        if !checked.iter().any(|known| known == tag) {
+            checked.push(tag.to_string());
+        }
+    }
+    Ok(checked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, call_at, day, path};
+    use super::*;
+    use crate::document::Note;
+
+    fn fact(title: &str, content: &str) -> Remember {
+        Remember {
+            title: title.into(),
+            content: content.into(),
+            template: "fact".into(),
+            tags: alloc::vec!["infra".into()],
+            ..Remember::default()
+        }
+    }
+
+    fn keep(store: &mut Store, request: Remember) -> Result<RememberReply, Error> {
+        keep_in(store, NotebookConfig::default(), request)
+    }
+
+    fn keep_in(store: &mut Store, config: NotebookConfig, request: Remember) -> Result<RememberReply, Error> {
+        store.run(|fs| async move { make(&call_at(fs, day()), &config, &request, &[], &[]).await })
+    }
+
+    #[test]
+    fn a_note_is_made_from_the_built_in_template() {
+        let mut store = Store::default();
+        let reply = keep(&mut store, fact("Error: it's [broken] #1", "Port 5433.\r\nTwo.\n\n")).expect("made");
+        assert_eq!((reply.path.as_str(), &reply.state), ("facts/error-it-s-broken-1.md", &RememberState::Created));
+        let text = store.text(&reply.path);
+        assert_eq!(
+            text,
+            "---\ntitle: \"Error: it's [broken] #1\"\ndate: 2026-05-25T12:34:56+0000\ntags: [\"infra\"]\n---\n\nPort 5433.\nTwo.\n"
+        );
+        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        assert_eq!(note.title, "Error: it's [broken] #1");
+        assert_eq!(note.tags, ["infra"]);
+    }
+
+    #[test]
+    fn every_title_survives_a_round_trip() {
+        let long = "x".repeat(300);
+        for title in ["!!!", "日本語", "---", "null", "a: b # c", "\"q\" \\ 'x'", "[[link]]", "@x", "2026-01-01", &long]
+        {
+            let mut store = Store::default();
+            let reply = keep(&mut store, fact(title, "content")).expect(title);
+            let text = store.text(&reply.path);
+            let note = Note::parse(&text, crate::document::TagSyntax::default());
+            assert_eq!(note.title, title);
+            assert!(note.frontmatter.problem.is_none(), "{text}");
+            assert!(NotebookConfig::default().is_indexed(&reply.path), "{}", reply.path);
+            let again = keep(&mut store, fact(title, "content")).expect(title);
+            assert_eq!(again.state, RememberState::AlreadyThere, "{title}");
+        }
+    }
+
+    #[test]
+    fn the_same_is_recognised_and_another_content_gets_a_free_name() {
+        let mut store = Store::default();
+        let first = keep(&mut store, fact("Port", "5433")).expect("made");
+        store.put("facts/port.md", store.text("facts/port.md").replace('\n', "\r\n").into_bytes());
+        let mut again = fact("Port", "5433\n");
+        again.tags.push("db".into());
+        let again = keep(&mut store, again).expect("known");
+        assert_eq!((again.path.as_str(), again.state), (first.path.as_str(), RememberState::AlreadyThere));
+        assert!(again.message.contains("`db`"), "{}", again.message);
+        let other = keep(&mut store, fact("Port", "5434")).expect("made");
+        assert_eq!((other.path.as_str(), other.state), ("facts/port-2.md", RememberState::Created));
+        assert_eq!(keep(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
+        // Another title that gives the same name is no older version of it.
+        let mut near = fact("port!", "x");
+        near.supersede = true;
+        assert_eq!(keep(&mut store, near).expect("made").state, RememberState::Created);
+    }
+
+    #[test]
+    fn a_link_that_was_added_later_makes_no_other_note() {
+        let mut store = Store::default();
+        keep(&mut store, fact("Port", "5433")).expect("made");
+        store.put("facts/port.md", format!("{}\n- [[decisions/db|DB]]\n", store.text("facts/port.md")).into_bytes());
+        assert_eq!(keep(&mut store, fact("Port", "5433")).expect("known").state, RememberState::AlreadyThere);
+    }
+
+    #[test]
+    fn a_note_that_supersedes_says_so_and_the_old_one_stays() {
+        let mut store = Store::default();
+        keep(&mut store, fact("Port", "5433")).expect("made");
+        let old = store.text("facts/port.md");
+        let newer = |content: &str| Remember { supersede: true, ..fact("Port", content) };
+        let reply = keep(&mut store, newer("5434")).expect("made");
+        assert_eq!(reply.state, RememberState::Superseded("facts/port.md".into()));
+        let text = store.text("facts/port-2.md");
+        assert!(text.contains("\nsupersedes: \"facts/port.md\"\n"), "{text}");
+        assert!(text.ends_with("5434\n\n- Supersedes: [[facts/port|Port]]\n"), "{text}");
+        assert_eq!(store.text("facts/port.md"), old);
+        assert_eq!(keep(&mut store, newer("5434")).expect("known").state, RememberState::AlreadyThere);
+        // Back to what was true before: it is superseded, so it is said anew.
+        let back = keep(&mut store, newer("5433")).expect("made");
+        assert_eq!(back.state, RememberState::Superseded("facts/port-2.md".into()));
+    }
+
+    #[test]
+    fn links_are_written_even_behind_an_open_code_block() {
+        let mut store = Store::default();
+        let links = |request: Remember| {
+            move |fs| async move {
+                let target = LinkTarget { path: "decisions/db.md", title: "DB" };
+                make(&call_at(fs, day()), &NotebookConfig::default(), &request, &[target], &[]).await
+            }
+        };
+        store.run(links(fact("a", "text"))).expect("made");
+        assert!(store.text("facts/a.md").ends_with("text\n\n- [[decisions/db|DB]]\n"));
+        store.run(links(fact("b", "```\ncode"))).expect("made");
+        let text = store.text("facts/b.md");
+        assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).links.len(), 1, "{text}");
+    }
+
+    #[test]
+    fn content_with_a_frontmatter_of_its_own_stays_content() {
+        let mut store = Store::default();
+        let content = "---\ntitle: other\ntags: [evil]\n---\nbody";
+        let reply = keep(&mut store, fact("Mine", content)).expect("made");
+        let text = store.text(&reply.path);
+        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        assert_eq!((note.title.as_str(), note.tags), ("Mine", alloc::vec!["infra".to_string()]));
+        assert!(text.ends_with(&format!("\n{content}\n")));
+        assert_eq!(keep(&mut store, fact("Mine", content)).expect("known").state, RememberState::AlreadyThere);
+        // Even under a template that has none.
+        store.put("templates/fact.md", b"{{content}}".to_vec());
+        let reply = keep(&mut store, fact("Bare", content)).expect("made");
+        let note_text = store.text(&reply.path);
+        assert_eq!(Note::parse(&note_text, crate::document::TagSyntax::default()).title, "Bare", "{note_text}");
+    }
+
+    #[test]
+    fn a_template_of_zk_loses_nothing() {
+        let mut store = Store::with(&[(".zk/templates/default.md", "# {{title}}\n\n{{content}}\n")]);
+        let config = NotebookConfig::parse(
+            "[note]\nfilename='{{id}}-{{slug title}}'\ntemplate='default.md'\n[group.decisions.note]\nfilename='{{title}}'",
+        );
+        let reply = keep_in(&mut store, config.0.clone(), fact("Port: 1", "5433")).expect("made");
+        assert_eq!(reply.path.len(), "facts/0000-port-1.md".len());
+        let text = store.text(&reply.path);
+        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        assert_eq!((note.title.as_str(), &note.tags), ("Port: 1", &alloc::vec!["infra".to_string()]), "{text}");
+        let again = keep_in(&mut store, config.0.clone(), fact("Port: 1", "5433")).expect("known");
+        assert_eq!(again.state, RememberState::AlreadyThere);
+        let decision = Remember { template: "decision".into(), ..fact("a [b] ../c", "x") };
+        assert_eq!(keep_in(&mut store, config.0, decision).expect("made").path, "decisions/a-b/c.md");
+    }
+
+    #[test]
+    fn a_template_that_forgets_the_quotes_makes_a_readable_note() {
+        let mut store = Store::with(&[("templates/fact.md", "---\ntitle: {{title}}\nkind: x\n---\n\n{{content}}\n")]);
+        let reply = keep(&mut store, fact("Error: it's [broken] #1", "x")).expect("made");
+        assert_eq!(reply.warnings, []);
+        let note = Note::parse(&store.text(&reply.path), crate::document::TagSyntax::default());
+        assert_eq!((note.title.as_str(), note.tags), ("Error: it's [broken] #1", alloc::vec!["infra".to_string()]));
+        store.put("templates/fact.md", b"---\nkind: {{title}}\n---\n{{content}}".to_vec());
+        let reply = keep(&mut store, fact("[", "x")).expect("made");
+        assert_eq!(reply.warnings.len(), 1);
+        assert_eq!(keep(&mut store, fact("[", "x")).expect("known").state, RememberState::AlreadyThere);
+    }
+
+    #[test]
+    fn a_template_that_is_named_and_missing_is_a_warning() {
+        let mut store = Store::default();
+        let config = NotebookConfig::parse("[note]\ntemplate='default.md'").0;
+        let reply = keep_in(&mut store, config, fact("a", "b")).expect("made");
+        assert_eq!(reply.warnings.len(), 1);
+    }
+
+    #[test]
+    fn refused_input_changes_nothing() {
+        let mut store = Store::with(&[("runbooks/a.md", "x")]);
+        let request = |title: &str, template: &str| Remember { template: template.into(), ..fact(title, "x") };
+        let long = "x".repeat(1_001);
+        for bad in [
+            request("", "fact"),
+            request("a\nb", "fact"),
+            request("a\u{2028}b", "fact"),
+            request(&long, "fact"),
+            request("a", "unknown"),
+            request("a", "../x"),
+            request("a", ".zk"),
+            request("a", "daily"),
+            request("a", "templates"),
+            request("a", "projects/x/facts"),
+            Remember { content: "x".repeat(65_537), ..fact("a", "") },
+            Remember { tags: alloc::vec!["#".into()], ..fact("a", "") },
+        ] {
+            let error = keep(&mut store, bad.clone()).expect_err("refused");
+            assert!(!error.help.is_empty(), "{bad:?}");
+        }
+        let unknown = keep(&mut store, request("a", "unknown")).expect_err("refused");
+        assert_eq!(unknown.message, "unknown template: unknown");
+        assert_eq!(unknown.help, "one of fact, decision, runbooks");
+        assert!(store.writes.is_empty());
+        // A note without a title is called by its file.
+        assert_eq!(keep(&mut store, request("a", "runbooks")).expect("there").path, "runbooks/a.md");
+        let another = Remember { content: "y".into(), ..request("a", "runbooks") };
+        assert_eq!(keep(&mut store, another).expect("made").path, "runbooks/a-2.md");
+    }
+
+    #[test]
+    fn callers_that_race_lose_nothing() {
+        for seed in 0..100 {
+            let mut store = Store::default();
+            let replies = store.race(8, seed, |fs, i| async move {
+                let request = Remember { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
+                make(&call_at(fs, day()), &NotebookConfig::default(), &request, &[], &[]).await
+            });
+            let made: Vec<_> = replies.into_iter().map(|reply| reply.expect("no error")).collect();
+            let created = made.iter().filter(|reply| reply.state != RememberState::AlreadyThere).count();
+            assert!((4..=5).contains(&created) && store.names().len() == created, "seed {seed}: {:?}", store.names());
+            for content in 0..4 {
+                let text = format!("content {content}\n");
+                assert!(store.names().iter().any(|name| store.text(name).contains(&text)), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_whose_outcome_is_unknown_is_not_doubled() {
+        let mut store = Store::default();
+        store.unsure_of = Some(1);
+        assert_eq!(keep(&mut store, fact("Port", "1")).expect("made").state, RememberState::Created);
+        assert_eq!(store.names(), ["facts/port.md"]);
+        assert_eq!(path("facts/port.md").file_stem(), "port");
+    }
+}

@@ -1,0 +1,363 @@
+//! `remember-error`: an error of a tool, kept once and counted.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::config::NotebookConfig;
+use super::config_file::load_config;
+use super::draft::DATE_PATTERN;
+use super::files::{list_folder, notebook_file, one_line, text_of};
+use super::index::NotebookCall;
+use super::rename::settle;
+use super::slug::slug;
+use super::template::json_string;
+use super::title::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
+use crate::document::{Note, Value, head, set_field, yaml_string};
+use crate::engine::{Backups, Call, Change, create, update};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::store::{FACTS_FOLDER, LocalTime};
+use crate::trust::ForModel;
+
+/// How many notes about errors are kept; further ones are refused until some are forgotten.
+pub const MAX_ERROR_NOTES: usize = 200;
+
+/// How many bytes the line of an error has, as it came.
+const MAX_ERROR_BYTES: usize = 400;
+
+/// How many bytes of an error are looked at.
+const MAX_ERROR_SCAN_BYTES: usize = 64 << 10;
+
+/// What the names of notes about errors begin with.
+const ERROR_PREFIX: &str = "error-";
+
+/// Keeps an error of a tool as a fact; the same error is counted, not repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RememberError {
+    /// The tool.
+    pub tool: String,
+    /// The text of the error.
+    pub error: String,
+}
+
+/// What came of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorReply {
+    /// The note about it; empty where none was kept.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// How often the error was met; 0 where it was not kept.
+    pub count: u32,
+    /// What was done.
+    pub state: ErrorState,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+/// What was done about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorState {
+    /// It is new: there is a note about it.
+    Created,
+    /// It was known: it was counted.
+    Counted,
+    /// There are [`MAX_ERROR_NOTES`] notes about errors, so this one was not kept.
+    Full,
+}
+
+impl Request for RememberError {
+    type Reply = ErrorReply;
+    const NAME: &'static str = "remember-error";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { tool: name.into(), error: "it failed".into() }]
+    }
+}
+
+impl Run<NotebookCall<'_>> for RememberError {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<ErrorReply, Error> {
+        let call = with.call;
+        call.screen.name("tool", &self.tool)?;
+        let error = call.screen.without_secrets("error", self.error)?;
+        settle(call, with.notebook).await;
+        let found = load_config(call).await?;
+        let mut reply = remember_error(call, &found.config, &self.tool, &error).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}
+
+/// Keeps an error of a tool as a fact, or counts it if it is known.
+async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error: &str) -> Result<ErrorReply, Error> {
+    let note = error_note(tool, error)
+        .ok_or_else(|| Error::invalid_argument("the error has no text", "hand in what the tool printed"))?;
+    let folder = notebook_file(call, FACTS_FOLDER)?;
+    let extension = &config.note_at(&format!("{FACTS_FOLDER}/x")).extension;
+    let file = notebook_file(call, &format!("{FACTS_FOLDER}/{}.{extension}", note.name))?;
+    let path = call.scope.shown(&file);
+    let limit = call.scope.limits.max_file_bytes;
+    let count_it = || {
+        update(&call.fs, &file, limit, Backups::Off, |bytes| {
+            let Some(_) = bytes else { return Ok(Change::Keep(0)) };
+            let text = text_of(&file, bytes)?;
+            let (new, count) = counted(text, config, call.now);
+            Ok(Change::Write(call.screen.moved(&file, bytes, new.into_bytes())?, count))
+        })
+    };
+    let mut count = count_it().await?.0;
+    let mut state = ErrorState::Counted;
+    if count == 0 {
+        let is_error = |name: &str| name.starts_with(ERROR_PREFIX) && name.ends_with(extension.as_str());
+        let known =
+            list_folder(call, Some(&folder)).await?.iter().filter(|entry| is_error(entry.path.file_name())).count();
+        if known >= MAX_ERROR_NOTES {
+            let message = format!(
+                "Not kept: there are {known} notes about errors, the limit is {MAX_ERROR_NOTES}; forget some of {FACTS_FOLDER}/{ERROR_PREFIX}*"
+            );
+            return Ok(ErrorReply {
+                path: String::new(),
+                title: note.title,
+                count: 0,
+                state: ErrorState::Full,
+                message: ForModel::escaped(&message),
+            });
+        }
+        let text = call.screen.file(&file, None, error_text(call, &note, tool).into_bytes())?;
+        if create(&call.fs, &file, &text).await? {
+            (count, state) = (1, ErrorState::Created);
+        } else {
+            count = count_it().await?.0;
+        }
+    }
+    let message = match state {
+        ErrorState::Created => format!("Kept the error in {path}"),
+        _ => format!("Known error in {path}, met {count} times"),
+    };
+    Ok(ErrorReply { path, title: note.title, count, state, message: ForModel::escaped(&message) })
+}
+
+fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> String {
+    let now = moment(call.now);
+    let provenance = call.scope.trust.of_tool();
+    // Indented, it is what the tool printed and nothing else: no tag, no link, no heading.
+    format!(
+        "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\nprovenance: {provenance}\n---\n\n    {}\n",
+        yaml_string(&note.title),
+        json_string(&one_line(head(tool, MAX_TOOL_BYTES))),
+        note.summary,
+    )
+}
+
+/// The text with its counter increased, and the counter.
+fn counted(text: &str, config: &NotebookConfig, now: LocalTime) -> (String, u32) {
+    let note = Note::parse(text, config.tags);
+    let count = match note.frontmatter.value("count") {
+        Some(Value::Integer(count)) => u32::try_from(*count).unwrap_or(1).max(1),
+        _ => 1,
+    };
+    let count = count.saturating_add(1);
+    let text = set_field(text, &note, "count", &count.to_string());
+    let note = Note::parse(&text, config.tags);
+    (set_field(&text, &note, "last", &moment(now)), count)
+}
+
+fn moment(now: LocalTime) -> String {
+    now.format(DATE_PATTERN).unwrap_or_else(|| now.to_string())
+}
+
+/// An error in the words that a note about it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorNote {
+    /// The title: the same for the same error, whatever its paths and numbers are.
+    pub title: String,
+    /// The line of the error that says most, as it came.
+    pub summary: String,
+    /// The name of its file, without extension.
+    pub name: String,
+}
+
+/// The note about an error of a tool; `None` where the text says nothing.
+///
+/// Of the text it keeps the first line that speaks of an error, else the first that has words. Paths,
+/// addresses, numbers, hashes and ids become `<path>`, `<url>`, `<n>`, `<hex>` and `<id>` in the title,
+/// so that the same error gives the same note.
+#[must_use]
+pub fn error_note(tool: &str, error: &str) -> Option<ErrorNote> {
+    let error = head(error, MAX_ERROR_SCAN_BYTES);
+    let has_words = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let lines = || error.lines().map(str::trim).filter(has_words);
+    let line = lines().find(|line| speaks_of_an_error(line)).or_else(|| lines().next())?;
+    let summary = head(&one_line(line), MAX_ERROR_BYTES).to_string();
+    let normalized: Vec<String> = summary.split(' ').map(normalized_word).collect();
+    let normalized = normalized.join(" ");
+    let tool = tool_name(tool);
+    let key = format!("{tool} {normalized}");
+    let words = slug(&key);
+    let name =
+        format!("{ERROR_PREFIX}{}-{:08x}", head(&words, 48).trim_end_matches('-'), xxh3_64(key.as_bytes()) >> 32);
+    let title = format!("Error of {tool}: {}", head(&normalized, MAX_SHOWN_TITLE_BYTES).trim_end());
+    Some(ErrorNote { title, summary, name })
+}
+
+/// The frame around an error says less than its line.
+fn speaks_of_an_error(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    !line.starts_with("traceback")
+        && [
+            "error",
+            "exception",
+            "panicked",
+            "failed",
+            "fatal",
+            "denied",
+            "not found",
+            "cannot",
+            "refused",
+            "timed out",
+        ]
+        .iter()
+        .any(|word| line.contains(word))
+}
+
+/// A word without what differs from one time to the next.
+fn normalized_word(word: &str) -> String {
+    let is_around = |c: char| {
+        matches!(c, '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | ':' | '.' | '!')
+    };
+    let core = word.trim_matches(is_around);
+    let Some(start) = word.find(core).filter(|_| !core.is_empty()) else { return word.to_string() };
+    let (before, behind) = (word.get(..start).unwrap_or_default(), word.get(start + core.len()..).unwrap_or_default());
+    let stands_for = if core.contains("://") {
+        "<url>"
+    } else if is_uuid(core) {
+        "<id>"
+    } else if core.contains('/') || core.contains('\\') {
+        "<path>"
+    } else if is_hex(core) {
+        "<hex>"
+    } else if core.starts_with(|c: char| c.is_ascii_digit())
+        || core.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit())
+    {
+        "<n>"
+    } else if let Some((name, _)) =
+        core.split_once(':').filter(|(name, rest)| is_file_name(name) && rest.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        // `main.rs:10:5`
+        return format!("{before}{name}{behind}");
+    } else if let Some((name, value)) = core.split_once('=') {
+        return format!(
+            "{before}{name}={}{behind}",
+            if value.is_empty() { String::new() } else { normalized_word(value) }
+        );
+    } else {
+        return word.to_string();
+    };
+    format!("{before}{stands_for}{behind}")
+}
+
+fn is_file_name(name: &str) -> bool {
+    name.contains('.') && !name.starts_with('.')
+}
+
+fn is_uuid(word: &str) -> bool {
+    word.len() == 36
+        && word
+            .char_indices()
+            .all(|(at, c)| if matches!(at, 8 | 13 | 18 | 23) { c == '-' } else { c.is_ascii_hexdigit() })
+}
+
+fn is_hex(word: &str) -> bool {
+    let digits = word.strip_prefix("0x").unwrap_or(word);
+    let is_long = digits.len() >= 7 || digits.len() < word.len();
+    is_long
+        && !digits.is_empty()
+        && digits.chars().all(|c| c.is_ascii_hexdigit())
+        && (digits.len() < word.len() || digits.chars().any(|c| c.is_ascii_digit()))
+        && (digits.len() < word.len() || digits.chars().any(|c| c.is_ascii_alphabetic()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, call_at, day};
+    use super::*;
+
+    #[test]
+    fn the_same_error_gives_the_same_note() {
+        let a = error_note("bash", "running\nerror: cannot open '/tmp/a-1/x.rs': code 13 after 12ms (0xdeadbeef)\n");
+        let b = error_note("bash", "error: cannot open '/home/u/y.rs': code 2 after 7ms (0xfeed)");
+        let (a, b) = (a.expect("text"), b.expect("text"));
+        assert_eq!((&a.title, &a.name), (&b.title, &b.name));
+        assert_eq!(a.title, "Error of bash: error: cannot open '<path>': code <n> after <n> (<hex>)");
+        assert_eq!(a.summary, "error: cannot open '/tmp/a-1/x.rs': code 13 after 12ms (0xdeadbeef)");
+        let other = error_note("bash", "error: cannot close '/home/u/y.rs'").expect("text");
+        assert_ne!(a.name, other.name);
+        for (line, title) in [
+            ("E0308 mismatched types in main.rs:10:5", "E0308 mismatched types in main.rs"),
+            ("GET https://x.y/z?id=1 failed: 404", "GET <url> failed: <n>"),
+            ("job 123e4567-e89b-12d3-a456-426614174000 failed", "job <id> failed"),
+            ("commit 3f2a9bc failed, pid=77", "commit <hex> failed, pid=<n>"),
+            ("Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'port'", "KeyError: 'port'"),
+        ] {
+            assert_eq!(error_note("t", line).expect("text").title, format!("Error of t: {title}"));
+        }
+        assert!(error_note("t", " \n---\n").is_none());
+        let long = error_note(&"t".repeat(500), &"wörd ".repeat(50_000)).expect("text");
+        assert!(long.title.len() < 250 && long.summary.len() <= 400 && long.name.len() < 80);
+    }
+
+    fn report(store: &mut Store, error: &'static str) -> Result<ErrorReply, Error> {
+        store.run(
+            |fs| async move { remember_error(&call_at(fs, day()), &NotebookConfig::default(), "bash", error).await },
+        )
+    }
+
+    #[test]
+    fn an_error_is_kept_once_and_counted() {
+        let mut store = Store::default();
+        let first = report(&mut store, "error: port 5433 is in use #tag").expect("kept");
+        assert_eq!((first.state, first.count), (ErrorState::Created, 1));
+        let note = Note::parse(&store.text(&first.path), crate::document::TagSyntax::default());
+        assert_eq!(
+            (note.title.as_str(), note.tags),
+            ("Error of bash: error: port <n> is in use #tag", alloc::vec!["error".to_string()])
+        );
+        let second = report(&mut store, "error: port 5434 is in use #tag").expect("counted");
+        assert_eq!((second.state, second.count, &second.path), (ErrorState::Counted, 2, &first.path));
+        let text = store.text(&first.path);
+        assert!(
+            text.contains("\ncount: 2\nlast: 2026-05-25T12:34:56+0000\n") && text.contains("    error: port 5433"),
+            "{text}"
+        );
+        assert!(report(&mut store, "\n").is_err());
+    }
+
+    #[test]
+    fn there_is_no_flood_of_errors() {
+        let mut store = Store::default();
+        for i in 0..MAX_ERROR_NOTES {
+            store.put(&format!("facts/error-{i}.md"), b"x".to_vec());
+        }
+        let reply = report(&mut store, "error: new").expect("answered");
+        assert_eq!((reply.state, reply.path.as_str()), (ErrorState::Full, ""));
+        assert!(store.writes.is_empty());
+    }
+
+    #[test]
+    fn errors_that_race_are_all_counted() {
+        for seed in 0..50 {
+            let mut store = Store::default();
+            let replies = store.race(8, seed, |fs, _| async move {
+                remember_error(&call_at(fs, day()), &NotebookConfig::default(), "bash", "error: x").await
+            });
+            let mut counts: Vec<u32> = replies.into_iter().map(|reply| reply.expect("no error").count).collect();
+            counts.sort_unstable();
+            assert_eq!(counts, [1, 2, 3, 4, 5, 6, 7, 8], "seed {seed}");
+            assert_eq!(store.names().len(), 1);
+        }
+    }
+}

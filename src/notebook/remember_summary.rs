@@ -1,0 +1,81 @@
+//! `remember-summary`: a summary of what a tool gave, kept as a fact.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::files::one_line;
+use super::index::NotebookCall;
+use super::remember::{Remember, RememberReply, remember};
+use super::rename::settle;
+use super::title::{MAX_SHOWN_TITLE_BYTES, tool_name};
+use crate::document::head;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// How many characters of a tool's summary are kept.
+pub const MAX_SUMMARY_CHARS: usize = 800;
+
+/// Keeps the summary of a tool's output as a fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RememberSummary {
+    /// The tool.
+    pub tool: String,
+    /// The summary.
+    pub summary: String,
+}
+
+impl Request for RememberSummary {
+    type Reply = RememberReply;
+    const NAME: &'static str = "remember-summary";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { tool: name.into(), summary: "it worked".into() }]
+    }
+}
+
+impl Run<NotebookCall<'_>> for RememberSummary {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
+        let call = with.call;
+        call.screen.name("tool", &self.tool)?;
+        let summary = call.screen.summary("summary", self.summary)?;
+        settle(call, with.notebook).await;
+        let note = tool_summary_note(&self.tool, &summary);
+        let request = Remember { provenance: Some(call.scope.trust.of_tool()), ..note };
+        let mut reply = remember(call, with.notebook, &request).await?;
+        call.screen.tell(&mut reply.message);
+        Ok(reply)
+    }
+}
+
+/// The note that keeps a summary of what a tool gave, at most [`MAX_SUMMARY_CHARS`] characters of it.
+#[must_use]
+pub fn tool_summary_note(tool: &str, summary: &str) -> Remember {
+    let summary = summary.trim();
+    let kept: String = summary.chars().take(MAX_SUMMARY_CHARS).collect();
+    let content = if kept.len() < summary.len() { format!("{} …", kept.trim_end()) } else { kept };
+    let first = summary.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
+    let tool = tool_name(tool);
+    Remember {
+        title: format!("Output of {tool}: {}", head(&first, MAX_SHOWN_TITLE_BYTES).trim_end()),
+        content,
+        template: "fact".into(),
+        tags: vec!["tool-output".into()],
+        ..Remember::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_cut_between_characters() {
+        let request = tool_summary_note("read\nfile", &"記".repeat(2_000));
+        assert_eq!(request.content.chars().count(), 802);
+        assert!(request.title.starts_with("Output of read file: 記"));
+        assert_eq!(tool_summary_note("t", " short ").content, "short");
+    }
+}

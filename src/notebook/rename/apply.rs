@@ -1,0 +1,501 @@
+//! The steps of a rename. Any process can finish it after a crash at any point.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::intent::Intent;
+use super::plan::{MAX_NAMES, free_name, new_stem};
+use super::rewrite::{Rewritten, Task};
+use super::types::{RenameReply, RenameSources};
+use crate::document::Note;
+use crate::engine::{Call, remove_version, write_version};
+use crate::notebook::config::NotebookConfig;
+use crate::notebook::files::{create_note, load_text, no_note};
+use crate::notebook::title::checked_title;
+use crate::notebook::types::Warning;
+use crate::protocol::{Error, ErrorCode};
+use crate::store::RelPath;
+use crate::trust::{ForModel, Removal, sha256};
+
+/// How often what an editor changes in between is taken over.
+const MAX_ATTEMPTS: u32 = 64;
+
+/// What came of the attempt to begin a rename.
+pub(super) enum Attempt {
+    Renamed(RenameReply),
+    /// Another rename of this notebook is under way, and has to be finished first; nothing was changed.
+    UnderWay,
+}
+
+/// Gives a note another title and the name that goes with it, and rewrites every link to it.
+///
+/// What is to be done is written down first, as an [`Intent`]. The new file comes next, then the links, and
+/// the old file goes last, each under a precondition: after a crash at any point, any process can finish it.
+pub(super) async fn rename(
+    call: &Call,
+    config: &NotebookConfig,
+    old_path: &RelPath,
+    title: &str,
+    sources: &RenameSources<'_>,
+) -> Result<Attempt, Error> {
+    let config = config.for_writing()?;
+    let title = checked_title(title)?;
+    call.screen.check_place(old_path)?;
+    let text = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?.0;
+    let old = Note::parse_file(&text, config.tags, old_path.file_stem());
+    let stem = new_stem(old_path, &old.title, title, sources.verbatim_names)?;
+    let mut taken: Vec<RelPath> = Vec::new();
+    while taken.len() < MAX_NAMES as usize {
+        let to = free_name(call, config, old_path, &stem, &taken).await?;
+        call.screen.check_place(&to)?;
+        let mut task = Task {
+            call,
+            config,
+            sources,
+            intent: Intent {
+                from: old_path.clone(),
+                to,
+                old_title: old.title.clone(),
+                new_title: title.to_string(),
+                aliases: old.aliases.clone(),
+                made: String::new(),
+                removes: None,
+            },
+        };
+        let made = task.renamed_text(&text).text;
+        let limit = call.scope.limits.max_file_bytes;
+        if made.len() > limit as usize {
+            return Err(Error::file_too_large(&task.intent.to, made.len() as u64, u64::from(limit)));
+        }
+        task.intent.made = sha256(&made);
+        if !task.intent.begin(call).await? {
+            let Some((pending, _)) = Intent::pending(call, config).await? else { continue };
+            if pending.from != *old_path || pending.new_title != title {
+                return Ok(Attempt::UnderWay);
+            }
+            return finish(call, config, pending, sources).await.map(Attempt::Renamed);
+        }
+        match task.carry_out(true).await? {
+            Carried::Done(reply) => return Ok(Attempt::Renamed(reply)),
+            Carried::Taken => taken.push(task.intent.to),
+        }
+    }
+    let message = format!("no free name for `{stem}`: {MAX_NAMES} are taken");
+    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own"))
+}
+
+/// Finishes a rename that began before, in this process or another.
+pub(super) async fn finish(
+    call: &Call,
+    config: &NotebookConfig,
+    intent: Intent,
+    sources: &RenameSources<'_>,
+) -> Result<RenameReply, Error> {
+    let task = Task { call, config, sources, intent };
+    match task.carry_out(false).await? {
+        Carried::Done(reply) => Ok(reply),
+        Carried::Taken => Err(task.both_changed()),
+    }
+}
+
+/// How far a rename came.
+enum Carried {
+    Done(RenameReply),
+    /// The new name was taken in between; nothing was changed.
+    Taken,
+}
+
+/// Where the text of the note is.
+enum Move {
+    /// In both files; the old one has this text.
+    Copied(String),
+    /// In the new file alone.
+    Done,
+    Taken,
+}
+
+impl Task<'_> {
+    async fn carry_out(&self, is_new: bool) -> Result<Carried, Error> {
+        let carried = self.take_steps(is_new).await;
+        // What cannot be done now for another reason cannot be done later: nothing is to wait for it.
+        if carried.as_ref().is_err_and(|error| !matches!(error.code, ErrorCode::Storage | ErrorCode::Contention)) {
+            self.intent.close(self.call, self.config).await?;
+        }
+        carried
+    }
+
+    async fn take_steps(&self, is_new: bool) -> Result<Carried, Error> {
+        let Intent { from, to, .. } = &self.intent;
+        let mut reply = self.empty_reply();
+        if from == to {
+            self.rewrite_links(&mut reply).await?;
+            // The title goes last: until then the note is found by the old one, and so are the links that
+            // have yet to be rewritten.
+            let titled = self.update_note(to, |text| self.renamed_text(text)).await;
+            titled.map_err(|error| self.unfinished(error))?;
+        } else {
+            let copied = self.copy(is_new).await?;
+            if matches!(copied, Move::Taken) {
+                self.intent.close(self.call, self.config).await?;
+                return Ok(Carried::Taken);
+            }
+            self.rewrite_links(&mut reply).await?;
+            if matches!(copied, Move::Copied(_)) {
+                self.remove_old().await.map_err(|error| self.unfinished(error))?;
+            }
+        }
+        self.intent.close(self.call, self.config).await.map_err(|error| self.unfinished(error))?;
+        self.tell(&mut reply);
+        Ok(Carried::Done(reply))
+    }
+
+    /// Makes the new file, and takes over what an editor saves in the old one meanwhile.
+    async fn copy(&self, is_new: bool) -> Result<Move, Error> {
+        let Intent { from, to, .. } = &self.intent;
+        let mut made: Option<String> = None;
+        for _ in 0..MAX_ATTEMPTS {
+            let (old, new) = (load_text(self.call, from).await?, load_text(self.call, to).await);
+            let new = match new {
+                Ok(new) => new,
+                Err(error) if error.code == ErrorCode::Storage => return Err(error),
+                // It is not the text that the rename makes.
+                Err(_) => return Ok(Move::Taken),
+            };
+            let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
+                // Others have finished it.
+                return if new.is_some() { Ok(Move::Done) } else { Err(self.gone()) };
+            };
+            let may_take_over = current.removes.is_none();
+            match (old, new) {
+                (None, None) => {
+                    self.intent.close(self.call, self.config).await?;
+                    return Err(self.gone());
+                }
+                (None, Some((new, _))) => {
+                    // Nobody but the rename itself removes the old file and leaves the text of the new one.
+                    if current.removes.is_some() || sha256(&new) == self.intent.made {
+                        return Ok(Move::Done);
+                    }
+                    self.intent.close(self.call, self.config).await?;
+                    return Err(self.gone());
+                }
+                (Some((old, _)), None) => {
+                    if !may_take_over {
+                        self.intent.close(self.call, self.config).await?;
+                        return Err(self.gone());
+                    }
+                    let text = self.renamed_text(&old).text;
+                    let renamed = self.call.screen.moved(to, Some(old.as_bytes()), text.clone().into_bytes())?;
+                    if create_note(self.call, to, renamed).await? {
+                        made = Some(text);
+                    }
+                }
+                (Some((old, _)), Some((new, version))) => {
+                    let wanted = self.renamed_text(&old).text;
+                    if new == wanted {
+                        return Ok(Move::Copied(old));
+                    }
+                    let is_ours = sha256(&new) == self.intent.made || made.as_ref() == Some(&new);
+                    if !is_ours && made.is_none() && is_new {
+                        return Ok(Move::Taken);
+                    }
+                    if !is_ours || !may_take_over {
+                        self.intent.close(self.call, self.config).await?;
+                        return Err(self.both_changed());
+                    }
+                    // Somebody saved the old file in between: the new one takes that over.
+                    let renamed = self.call.screen.moved(to, Some(new.as_bytes()), wanted.clone().into_bytes())?;
+                    if write_version(&self.call.fs, to, &renamed, version).await? {
+                        made = Some(wanted);
+                    }
+                }
+            }
+        }
+        let message = format!("{from}: changed by others {MAX_ATTEMPTS} times in a row");
+        Err(self.unfinished(Error::new(ErrorCode::Contention, message, "")))
+    }
+
+    /// Removes the old file, if the new one holds what it says.
+    async fn remove_old(&self) -> Result<(), Error> {
+        let from = &self.intent.from;
+        for _ in 0..MAX_ATTEMPTS {
+            let Move::Copied(text) = self.copy(false).await? else { return Ok(()) };
+            let Some(removes) = self.intent.allow_removal(self.call, self.config, &text).await? else { return Ok(()) };
+            let Some((text, version)) = load_text(self.call, from).await? else { return Ok(()) };
+            if sha256(&text) != removes {
+                // From here on it may be another note of this name: it stays.
+                self.intent.close(self.call, self.config).await?;
+                return Err(self.both_changed());
+            }
+            if remove_version(&self.call.fs, from, version, Removal::OF_COPY).await? {
+                return Ok(());
+            }
+        }
+        let message = format!("{from}: changed by others {MAX_ATTEMPTS} times in a row");
+        Err(Error::new(ErrorCode::Contention, message, ""))
+    }
+
+    /// Rewrites the links of all notes. A note that cannot be rewritten does not keep the others from it.
+    async fn rewrite_links(&self, reply: &mut RenameReply) -> Result<(), Error> {
+        let Intent { from, to, .. } = &self.intent;
+        reply.not_rewritten.extend(self.sources.unread.iter().cloned());
+        for path in self.sources.linking.iter().filter(|path| *path != from && *path != to) {
+            match self.update_note(path, |text| self.rewritten(text, path)).await {
+                Ok(Some(done)) => {
+                    reply.links += done.links;
+                    reply.files += u32::from(done.links > 0);
+                    if done.is_partial {
+                        let problem = "its frontmatter could not be read with the new name in it";
+                        reply.not_rewritten.push(Warning::new(&self.call.scope.shown(path), problem));
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    reply.not_rewritten.push(Warning::new(&self.call.scope.shown(path), error.message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes a note while the rename is under way. `None`: there is nothing to change in it.
+    ///
+    /// A process that was slow must not change what others wrote after they had finished its rename, so the
+    /// text that is changed is older than the last look at the intent.
+    async fn update_note(
+        &self,
+        path: &RelPath,
+        change: impl Fn(&str) -> Rewritten,
+    ) -> Result<Option<Rewritten>, Error> {
+        let limit = self.call.scope.limits.max_file_bytes;
+        for _ in 0..MAX_ATTEMPTS {
+            let Some((text, version)) = load_text(self.call, path).await? else { return Ok(None) };
+            let new = change(&text);
+            if new.text == text {
+                return Ok(new.is_partial.then_some(new));
+            }
+            if new.text.len() > limit as usize {
+                return Err(Error::file_too_large(path, new.text.len() as u64, u64::from(limit)));
+            }
+            if self.intent.current(self.call, self.config).await?.is_none() {
+                return Ok(None);
+            }
+            let rewritten = self.call.screen.moved(path, Some(text.as_bytes()), new.text.clone().into_bytes())?;
+            if write_version(&self.call.fs, path, &rewritten, version).await? {
+                return Ok(Some(new));
+            }
+        }
+        let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
+        Err(Error::new(ErrorCode::Contention, message, ""))
+    }
+
+    fn gone(&self) -> Error {
+        let Intent { from, to, .. } = &self.intent;
+        let message = format!("{from} was removed or renamed by others before it became {to}");
+        Error::new(ErrorCode::NotFound, message, "`notes` shows what there is")
+    }
+
+    fn both_changed(&self) -> Error {
+        let message = format!("{} and {} were both changed by others", self.intent.from, self.intent.to);
+        let help = "both are kept: put them together by hand, and remove the old one";
+        Error::new(ErrorCode::Contention, message, help)
+    }
+
+    fn unfinished(&self, error: Error) -> Error {
+        let Intent { from, to, .. } = &self.intent;
+        let state = if from == to {
+            format!("{to} has its old title, and links may have the new one")
+        } else {
+            format!("{from} may be kept beside {to}")
+        };
+        let help = "the next command that changes the notebook finishes it; or mend this and rename it again";
+        let help = if error.code == ErrorCode::NotFound { error.help } else { format!("{state}; {help}") };
+        Error { help, ..error }
+    }
+
+    fn empty_reply(&self) -> RenameReply {
+        RenameReply {
+            old_path: self.call.scope.shown(&self.intent.from),
+            path: self.call.scope.shown(&self.intent.to),
+            title: self.intent.new_title.clone(),
+            links: 0,
+            files: 0,
+            not_rewritten: Vec::new(),
+            message: ForModel::default(),
+        }
+    }
+
+    fn tell(&self, reply: &mut RenameReply) {
+        let links = match (reply.links, reply.files) {
+            (0, _) => "no links to rewrite".to_string(),
+            (1, _) => "1 link rewritten".to_string(),
+            (links, 1) => format!("{links} links rewritten in 1 note"),
+            (links, files) => format!("{links} links rewritten in {files} notes"),
+        };
+        let mut message = format!("Renamed {} to {}; {links}", reply.old_path, reply.path);
+        if !reply.not_rewritten.is_empty() {
+            let named = reply.not_rewritten.iter().map(|Warning { path, message }| format!("\n- {path}: {message}"));
+            let named: String = named.collect();
+            message.push_str(&format!("\nNot rewritten, and perhaps still linked to the old name:{named}"));
+        }
+        reply.message = ForModel::escaped(&message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Link;
+    use crate::notebook::testing::{Store, call_at, day, path};
+
+    const OLD: &str = "facts/port.md";
+
+    const LOG: &str =
+        "# Log\r\n\r\n- [[port]], [[facts/port#Why|the port]] and `[[port]]`\r\n- [p](../facts/port.md)\r\n";
+    const LOG_AFTER: &str =
+        "# Log\r\n\r\n- [[db-port]], [[facts/db-port#Why|the port]] and `[[port]]`\r\n- [p](../facts/db-port.md)\r\n";
+
+    fn notebook() -> Store {
+        Store::with(&[
+            (OLD, "---\ntitle: Port\ntags: [db]\n---\n\nSee [[port#Why]].\n\n## Why\n"),
+            ("daily/log.md", LOG),
+            ("facts/other.md", "[[port]]\n"),
+        ])
+    }
+
+    fn sources<'a>(
+        linking: &'a [RelPath],
+        leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
+    ) -> RenameSources<'a> {
+        RenameSources { linking, unread: &[], leads_to_old, is_unambiguous: &|_, _| true, verbatim_names: false }
+    }
+
+    async fn renamed(
+        call: &Call,
+        title: &str,
+        linking: &[RelPath],
+        leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync),
+    ) -> Result<RenameReply, Error> {
+        let sources = sources(linking, leads_to_old);
+        match rename(call, &NotebookConfig::default(), &path(OLD), title, &sources).await? {
+            Attempt::Renamed(reply) => Ok(reply),
+            Attempt::UnderWay => panic!("another rename is under way"),
+        }
+    }
+
+    fn rename_to(store: &mut Store, title: &'static str) -> Result<RenameReply, Error> {
+        store.run(|fs| async move {
+            let linking = [path("daily/log.md"), path("facts/other.md"), path(OLD), path("gone.md")];
+            let leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync) =
+                &|_, link| ["port", "facts/port", "../facts/port.md"].contains(&link.target.as_str());
+            renamed(&call_at(fs, day()), title, &linking, leads_to_old).await
+        })
+    }
+
+    #[test]
+    fn a_rename_takes_its_links_along() {
+        let mut store = notebook();
+        let reply = rename_to(&mut store, "DB: port").expect("renamed");
+        assert_eq!((reply.path.as_str(), reply.links, reply.files), ("facts/db-port.md", 4, 2));
+        assert_eq!(store.text("daily/log.md"), LOG_AFTER);
+        assert_eq!(store.text("facts/other.md"), "[[db-port]]\n");
+        let text = store.text("facts/db-port.md");
+        assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).title, "DB: port", "{text}");
+        assert!(text.contains("tags: [db]") && text.contains("See [[db-port#Why]]."), "{text}");
+        assert!(!store.has(OLD));
+        let last: Vec<&str> = store.writes.iter().rev().take(2).map(String::as_str).collect();
+        assert_eq!(last, ["remove .saddlebag/rename.json", "remove facts/port.md"]);
+    }
+
+    #[test]
+    fn every_way_to_write_a_link_is_rewritten() {
+        let text = "[p][r], [q][r] <https://a.b/port> ![i](port)\n[s](<../facts/port.md#a b> \"up\")\n[[port|a \\| b]] [[/facts/port]]\n\n[r]: ../facts/port.md#x \"t\"\n";
+        let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", text)]);
+        let reply = store.run(|fs| async move {
+            let linking = [path("daily/log.md")];
+            renamed(&call_at(fs, day()), "DB port", &linking, &|_, link| !link.is_external).await
+        });
+        assert_eq!(reply.expect("renamed").links, 6);
+        let new = text.replace("facts/port", "facts/db-port").replace("[[port", "[[db-port");
+        let new = new.replace("![i](port)", "![i](../facts/db-port)");
+        assert_eq!(store.text("daily/log.md"), new);
+        assert_eq!(store.text("facts/db-port.md"), "# DB port\n");
+    }
+
+    #[test]
+    fn a_crash_at_any_point_loses_nothing_and_can_be_finished() {
+        for last in 0..4 {
+            let mut store = notebook();
+            store.dies_after = Some(last);
+            assert!(rename_to(&mut store, "DB port").is_err(), "{last}");
+            assert!(store.has(OLD), "{last}");
+            store.dies_after = None;
+            rename_to(&mut store, "DB port").expect("finished");
+            assert_eq!(store.names(), ["daily/log.md", "facts/db-port.md", "facts/other.md"], "{last}");
+            assert_eq!(store.text("daily/log.md"), LOG_AFTER, "{last}");
+        }
+    }
+
+    #[test]
+    fn what_an_editor_saves_in_between_is_taken_over() {
+        for before in 0..4 {
+            let mut store = notebook();
+            store.editor = Some((before, OLD, "# Port\n\nsaved\n"));
+            rename_to(&mut store, "DB port").expect("renamed");
+            let text = store.text("facts/db-port.md");
+            assert!(text.contains("saved"), "{before}: {text}");
+            assert!(!store.has(OLD), "{before}");
+        }
+        let mut store = notebook();
+        store.editor = Some((1, "daily/log.md", "[[port]] saved\n"));
+        rename_to(&mut store, "DB port").expect("renamed");
+        assert_eq!(store.text("daily/log.md"), "[[db-port]] saved\n");
+    }
+
+    #[test]
+    fn a_taken_name_is_left_alone() {
+        let mut store = notebook();
+        store.put("facts/db-port.md", b"another".to_vec());
+        assert_eq!(rename_to(&mut store, "DB port").expect("renamed").path, "facts/db-port-2.md");
+        assert_eq!(store.text("facts/db-port.md"), "another");
+    }
+
+    #[test]
+    fn another_spelling_of_the_title_keeps_the_name() {
+        let mut store = notebook();
+        let reply = rename_to(&mut store, "PORT").expect("renamed");
+        assert_eq!((reply.path.as_str(), reply.links), (OLD, 0));
+        let text = store.text(OLD);
+        assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).title, "PORT", "{text}");
+    }
+
+    /// Links by the title no longer lead to the note once it has another.
+    #[test]
+    fn a_title_without_a_new_name_is_finished_after_a_crash_at_any_point() {
+        const LOG: &str = "[[Port]] and [[facts/port]]\n";
+        let retitle = |store: &mut Store| {
+            store.run(|fs| async move {
+                let linking = [path("daily/log.md"), path("facts/other.md")];
+                let leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync) =
+                    &|_, link| ["Port", "facts/port"].contains(&link.target.as_str());
+                renamed(&call_at(fs, day()), "Port!", &linking, leads_to_old).await
+            })
+        };
+        let title = |store: &Store| Note::parse(&store.text(OLD), crate::document::TagSyntax::default()).title;
+        for last in 0..4 {
+            let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", LOG), ("facts/other.md", LOG)]);
+            store.dies_after = Some(last);
+            let error = retitle(&mut store).expect_err("it died");
+            let has_begun = store.has(".saddlebag/rename.json");
+            assert_eq!(error.help.contains("rename it again"), has_begun, "{error:?}");
+            assert_eq!(title(&store), "Port", "{last}: it is found by its title until the end");
+            store.dies_after = None;
+            let reply = retitle(&mut store).expect("finished");
+            assert_eq!((reply.path.as_str(), title(&store).as_str()), (OLD, "Port!"), "{last}");
+            for file in ["daily/log.md", "facts/other.md"] {
+                assert_eq!(store.text(file), "[[Port!]] and [[facts/port]]\n", "{last}");
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The command, and what the index must know first.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::apply::{self, Attempt};
+use super::finish::finish_rename;
+use super::plan::{Meaning, has_verbatim_names, naming, unread};
+use super::types::{RenameReply, RenameSources};
+use crate::engine::Call;
+use crate::notebook::files::notebook_file;
+use crate::notebook::index::{Notebook, NotebookCall, catch_up, look};
+use crate::notebook::names::Names;
+use crate::notebook::select::Resolver;
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// How many renames of others are finished before the one that was asked for.
+const MAX_RENAMES: u32 = 64;
+
+/// Gives a note another title and name, and rewrites every link to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    /// The note.
+    pub note: String,
+    /// Its new title.
+    pub title: String,
+}
+
+impl Request for Rename {
+    type Reply = RenameReply;
+    const NAME: &'static str = "rename";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { note: name.into(), title: format!("{name} renamed") }]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Rename {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<RenameReply, Error> {
+        let call = with.call;
+        call.screen.needs_trust("the name of a note")?;
+        call.screen.name("title", &self.title)?;
+        rename(call, with.notebook, &self.note, &self.title).await
+    }
+}
+
+/// Gives a note another title and name.
+async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) -> Result<RenameReply, Error> {
+    for _ in 0..MAX_RENAMES {
+        // One that was cut short, or that others are at, comes first: it may be this one.
+        if let Some(finished) = finish_rename(call, notebook, Some((note, title))).await? {
+            return Ok(finished);
+        }
+        let config = catch_up(call, notebook).await?;
+        let (old, linking, verbatim_names) = look(notebook, call, |snapshot| {
+            let note = snapshot.find(note)?;
+            let resolver = Resolver::new(&snapshot.views);
+            let naming = naming(call, snapshot, &resolver, note)?;
+            Ok((notebook_file(call, snapshot.path(note))?, naming, has_verbatim_names(snapshot, note)))
+        })?;
+        // What links meant before the change decides, whatever is written meanwhile.
+        let names = Names::of(notebook, call)?;
+        let views = names.views();
+        let meaning = Meaning::new(call, &views, &old);
+        let unread = unread(call, notebook);
+        let sources = RenameSources {
+            linking: &linking,
+            unread: &unread,
+            leads_to_old: &|from, link| meaning.leads_to_old(from, link),
+            is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
+            verbatim_names,
+        };
+        match apply::rename(call, &config, &old, title, &sources).await? {
+            Attempt::Renamed(reply) => return Ok(reply),
+            Attempt::UnderWay => {}
+        }
+    }
+    let message = format!("others began {MAX_RENAMES} renames of notes in a row");
+    Err(Error::new(ErrorCode::Contention, message, "try again when fewer are at work; nothing was changed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notebook::journal::Journal;
+    use crate::notebook::slug::slug;
+    use crate::notebook::testing::{Store, run_alone};
+    use crate::trust::sha256;
+    use alloc::string::ToString;
+
+    const OLD: &str = "facts/port.md";
+
+    fn rename(note: &str, title: &str) -> Rename {
+        Rename { note: note.into(), title: title.into() }
+    }
+
+    fn renames(store: &mut Store, note: &str, title: &str) -> Result<RenameReply, Error> {
+        let command = rename(note, title);
+        store.run(|fs| run_alone(fs, command))
+    }
+
+    #[test]
+    fn a_section_is_not_renamed_with_its_note() {
+        let mut store =
+            Store::with(&[("Beta Plan.md", "Beta\n\n## Risks\n"), ("a.md", "[[beta plan]] [[Beta Plan#Risks]]\n")]);
+        let reply = renames(&mut store, "Beta Plan", "Gamma Plan").expect("renamed");
+        assert_eq!((reply.path.as_str(), reply.links), ("Gamma Plan.md", 2));
+        assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
+        assert_eq!(store.text("a.md"), "[[Gamma Plan]] [[Gamma Plan#Risks]]\n");
+        let reply = renames(&mut store, "Gamma Plan", "Q: who?").expect("renamed");
+        assert_eq!(reply.path, "Q who.md");
+        assert_eq!(store.text("Q who.md"), "# Q: who?\n\nBeta\n\n## Risks\n");
+    }
+
+    #[test]
+    fn embeds_tables_and_properties_follow_a_rename() {
+        let text = "---\nup: \"[[Note]]\"\nrelated:\n  - '[[note|n]]'\n  - \"[[Note#A \\\"b\\\"]]\"\nx: [[Note]]\n---\n\
+            ![[Note]] ![[Note#^b]] ![[Note|300]]\n\n| a |\n|---|\n| [[Note\\|text]] |\n\n![i](Note.md) `![[Note]]`\n";
+        let mut store = Store::with(&[("Note.md", "b\n"), ("a.md", text)]);
+        let reply = renames(&mut store, "Note", "It's new").expect("renamed");
+        assert_eq!((reply.links, reply.files, reply.not_rewritten), (8, 1, Vec::new()));
+        let expected = "---\nup: \"[[It's new]]\"\nrelated:\n  - '[[It''s new|n]]'\n  - \"[[It's new#A \\\"b\\\"]]\"\nx: [[Note]]\n---\n\
+            ![[It's new]] ![[It's new#^b]] ![[It's new|300]]\n\n| a |\n|---|\n| [[It's new\\|text]] |\n\n\
+            ![i](It's%20new.md) `![[Note]]`\n";
+        assert_eq!(store.text("a.md"), expected);
+    }
+
+    #[test]
+    fn a_property_that_would_break_the_frontmatter_stays_and_is_named() {
+        let text = "---\nup: see [[Note]]\n---\n[[Note]]\n";
+        let mut store = Store::with(&[("n.md", "# Note\n"), ("a.md", text)]);
+        let reply = renames(&mut store, "Note", "A: b").expect("renamed");
+        assert_eq!(store.text("a.md"), "---\nup: see [[Note]]\n---\n[[A: b]]\n");
+        let named: Vec<&str> = reply.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
+        assert_eq!((named.as_slice(), reply.links), (&["a.md"][..], 1), "{reply:?}");
+    }
+
+    #[test]
+    fn of_two_renames_that_race_one_wins_and_leaves_one_note() {
+        for seed in 0..100 {
+            let mut store =
+                Store::with(&[(OLD, "# Port\n"), ("daily/log.md", "[[port]]\n"), ("facts/other.md", "[[Port]]\n")]);
+            let titles = ["DB port", "Web port"];
+            let replies =
+                store.race(2, seed, |fs, i| run_alone(fs, rename(OLD, titles[usize::try_from(i).expect("fits")])));
+            let won: Vec<&RenameReply> = replies.iter().filter_map(|reply| reply.as_ref().ok()).collect();
+            let [won] = won.as_slice() else { panic!("seed {seed}: {replies:?}") };
+            let lost = replies.iter().find_map(|reply| reply.as_ref().err()).expect("one is refused");
+            assert_eq!(lost.code, ErrorCode::NotFound, "seed {seed}: {lost:?}");
+            let mut names = ["daily/log.md", won.path.as_str(), "facts/other.md"];
+            names.sort_unstable();
+            assert_eq!(store.names(), names, "seed {seed}");
+            let stem = slug(&won.title);
+            assert_eq!(store.text("daily/log.md"), format!("[[{stem}]]\n"), "seed {seed}");
+            assert_eq!(store.text("facts/other.md"), format!("[[{stem}]]\n").replace(&stem, &won.title), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn many_renames_of_many_notes_all_happen_once() {
+        for seed in 0..20 {
+            let mut store =
+                Store::with(&[("a.md", "# A\n[[b]]\n"), ("b.md", "# B\n[[c]]\n"), ("c.md", "# C\n[[a]]\n")]);
+            let replies = store.race(3, seed, |fs, i| {
+                let (note, title) = [("a.md", "A2"), ("b.md", "B2"), ("c.md", "C2")][usize::try_from(i).expect("fits")];
+                run_alone(fs, rename(note, title))
+            });
+            assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");
+            assert_eq!(store.names(), ["a2.md", "b2.md", "c2.md"], "seed {seed}");
+            let texts = ["a2.md", "b2.md", "c2.md"].map(|file| store.text(file));
+            assert_eq!(texts, ["# A2\n[[b2]]\n", "# B2\n[[c2]]\n", "# C2\n[[a2]]\n"], "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_rename_that_was_killed_is_finished_by_the_next_change() {
+        for last in 1..7 {
+            let mut store = Store::with(&[(OLD, "# Port\n[[port]]\n"), ("a.md", "[[port]]\n"), ("b.md", "[[Port]]\n")]);
+            store.dies_after = Some(last);
+            let error = renames(&mut store, OLD, "DB port").expect_err("it died");
+            assert_eq!(error.code, ErrorCode::Storage);
+            store.dies_after = None;
+            let entry = Journal { entry: "on".into() };
+            store.run(|fs| run_alone(fs, entry)).expect("journaled");
+            assert_eq!(store.names(), ["a.md", "b.md", "daily/2026-05-25.md", "facts/db-port.md"], "{last}");
+            assert_eq!(store.text("facts/db-port.md"), "# DB port\n[[db-port]]\n", "{last}");
+            assert_eq!((store.text("a.md"), store.text("b.md")), ("[[db-port]]\n".into(), "[[DB port]]\n".into()));
+        }
+    }
+
+    #[test]
+    fn the_same_rename_again_finishes_one_that_was_killed() {
+        for last in 1..7 {
+            let mut store = Store::with(&[(OLD, "# Port\n"), ("a.md", "[[port]]\n"), ("b.md", "[[Port]]\n")]);
+            store.dies_after = Some(last);
+            renames(&mut store, "Port", "DB port").expect_err("it died");
+            store.dies_after = None;
+            let reply = renames(&mut store, "Port", "DB port").expect("finished");
+            assert_eq!((reply.old_path.as_str(), reply.path.as_str()), (OLD, "facts/db-port.md"), "{last}");
+            assert_eq!(store.names(), ["a.md", "b.md", "facts/db-port.md"], "{last}");
+        }
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_rewritten_is_named() {
+        let mut store = Store::with(&[(OLD, "# Port\n"), ("a.md", "[[port]]\n"), ("b.md", "[[port]]\n")]);
+        store.put("latin.md", b"[[port]] \xe9\n".to_vec());
+        store.denies = Some("a.md");
+        let reply = renames(&mut store, OLD, "DB port").expect("renamed");
+        let named: Vec<&str> = reply.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
+        assert_eq!((named.as_slice(), reply.links), (&["latin.md", "a.md"][..], 1), "{reply:?}");
+        assert!(reply.message.contains("a.md: a.md: permission denied"), "{}", reply.message);
+        assert_eq!((store.text("a.md"), store.text("b.md")), ("[[port]]\n".into(), "[[db-port]]\n".into()));
+        assert!(!store.has(OLD) && !store.has(".saddlebag/rename.json"));
+    }
+
+    #[test]
+    fn a_forged_intent_destroys_nothing() {
+        const A: &str = "# A\n\nof a\n";
+        let of = |from: &str, to: &str, made: &str, removes: Option<&str>| {
+            let removes = removes.map_or("null".to_string(), |text| format!("\"{}\"", sha256(text)));
+            let made = sha256(made);
+            format!(
+                r#"{{"format":1,"from":"{from}","to":"{to}","old_title":"A","new_title":"B","aliases":[],"made":"{made}","removes":{removes}}}"#
+            )
+        };
+        let damaged = [
+            "",
+            "{",
+            "[]",
+            "\u{0}",
+            &of("../a.md", "../b.md", "", Some(A)),
+            &of("/etc/a.md", "/etc/b.md", "", Some(A)),
+            &of("a.md", "x/b.md", "", Some(A)),
+            &of(".zk/a.md", ".zk/b.md", "", Some(A)),
+            &of("a.md", "b.txt", "", Some(A)),
+            &of("projects/api-0db23a34/a.md", "projects/api-0db23a34/b.md", "", Some(A)),
+            &of("a.md", "b.md", "", Some(A)).replace("\"B\"", "\"B\\nC\""),
+            &of("a.md", "b.md", "", Some(A)).replace(":1", ":2"),
+            &of("a.md", "b.md", "", Some(A)).replace("aliases", "others"),
+        ];
+        let forged = [
+            // The other note does not hold what would be removed.
+            of("a.md", "b.md", "# B\n\nof b\n", Some(A)),
+            of("a.md", "b.md", "", None),
+            of("a.md", "none.md", "", Some(A)),
+            of("none.md", "b.md", "", Some(A)),
+            of("none.md", "none2.md", "", None),
+        ];
+        let files =
+            [("a.md", A), ("b.md", "# B\n\nof b\n"), ("c.md", "[[a]] [[b]]\n"), ("projects/api-0db23a34/a.md", A)];
+        for (text, is_damaged) in
+            damaged.into_iter().map(|text| (text.to_string(), true)).chain(forged.map(|text| (text, false)))
+        {
+            let mut store = Store::with(&files);
+            store.put(".saddlebag/rename.json", text.clone().into_bytes());
+            let entry = Journal { entry: "on".into() };
+            store.run(|fs| run_alone(fs, entry)).expect("journaled");
+            for (file, expected) in files {
+                assert_eq!(store.text(file), expected, "{text}: {:?}", store.writes);
+            }
+            assert_eq!(store.has(".saddlebag/rename.json"), is_damaged, "{text}");
+            let renamed = renames(&mut store, "b.md", "D");
+            assert_eq!(renamed.is_err(), is_damaged, "{text}: {renamed:?}");
+            if let Err(error) = renamed {
+                assert!(error.message.contains("rename.json is not a rename of this notebook"), "{error:?}");
+                assert_eq!(store.text("b.md"), "# B\n\nof b\n");
+            }
+        }
+    }
+}

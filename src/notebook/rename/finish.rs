@@ -1,0 +1,73 @@
+//! Finishes a rename that is under way.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::apply;
+use super::intent::Intent;
+use super::plan::{Meaning, naming, unread};
+use super::types::{RenameReply, RenameSources};
+use crate::document::Note;
+use crate::engine::Call;
+use crate::notebook::files::below_notebook;
+use crate::notebook::index::{Notebook, catch_up, look};
+use crate::notebook::names::Names;
+use crate::notebook::select::{Resolution, Resolver};
+use crate::protocol::{Error, ErrorCode};
+
+/// Finishes the rename that is under way, if there is one.
+///
+/// Commands that change the notebook begin with it. What keeps it from being finished is no reason to refuse
+/// them: the next rename says it.
+pub(in crate::notebook) async fn settle(call: &Call, notebook: &Arc<Notebook>) {
+    // Its result is that of the process that began it, which is told.
+    let _ = finish_rename(call, notebook, None).await;
+}
+
+/// Finishes the rename that is under way; gives what came of it if it is the one that was asked for, as a
+/// name of a note and its new title.
+pub(super) async fn finish_rename(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    asked: Option<(&str, &str)>,
+) -> Result<Option<RenameReply>, Error> {
+    if !Intent::is_there(call).await? {
+        return Ok(None);
+    }
+    let config = catch_up(call, notebook).await?;
+    let Some((intent, _)) = Intent::pending(call, &config).await? else { return Ok(None) };
+    let unread = unread(call, notebook);
+    let (linking, names, is_asked) = look(notebook, call, |snapshot| {
+        // As it was before: the new file is not there, and the old one has its title.
+        let before = Note {
+            title: intent.old_title.clone(),
+            aliases: intent.aliases.clone(),
+            links: Vec::new(),
+            ..Note::default()
+        };
+        let snapshot = snapshot.before(call, &intent.from, &intent.to, &before);
+        let resolver = Resolver::new(&snapshot.views);
+        let Some(old) = resolver.place(below_notebook(call, &intent.from)) else {
+            return Ok((Vec::new(), Names::default(), false));
+        };
+        let is_asked = asked.is_some_and(|(note, title)| {
+            snapshot.resolve(&resolver, note) == Resolution::To(old) && title.trim() == intent.new_title
+        });
+        Ok((naming(call, &snapshot, &resolver, old)?, Names::of_snapshot(&snapshot), is_asked))
+    })?;
+    let views = names.views();
+    let meaning = Meaning::new(call, &views, &intent.from);
+    let sources = RenameSources {
+        linking: &linking,
+        unread: &unread,
+        leads_to_old: &|from, link| meaning.leads_to_old(from, link),
+        is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
+        verbatim_names: false,
+    };
+    match apply::finish(call, &config, intent, &sources).await {
+        Ok(reply) => Ok(Some(reply).filter(|_| is_asked)),
+        // The note of that rename is not what it was; there is nothing to wait for.
+        Err(error) if !is_asked && error.code != ErrorCode::Storage => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,201 @@
+//! [`Intent`]: a rename as it is written down before it begins, so that any process can finish it.
+//!
+//! The file is made under the precondition that there is none, so a notebook has one rename at a time. Its
+//! steps can be done again, by several processes at once: nobody has to judge whether the one that began is
+//! still alive. The old file goes last, and only after the intent says which text it had: until then it has
+//! been in its place all the time, and a change of it is an edit of the same note.
+//!
+//! Others may have written the file, by mistake or on purpose. What it names must be notes of one folder of
+//! this notebook, and no text is removed that the new file does not hold as well.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Call, Loaded, create, load, remove_version, write_version};
+use crate::notebook::config::NotebookConfig;
+use crate::notebook::files::{below_notebook, notebook_file};
+use crate::notebook::title::checked_title;
+use crate::protocol::{Error, ErrorCode, Version};
+use crate::store::{Layout, RelPath};
+use crate::trust::{Removal, Screened, sha256};
+
+/// Where the intent is, below the root of the notebook.
+const FILE: &str = ".saddlebag/rename.json";
+
+/// What else the file may say one day has another number.
+const FORMAT: u32 = 1;
+
+/// The most bytes of the file.
+const MAX_BYTES: u32 = 256 * 1024;
+
+/// How often a step of the intent is tried against those of others.
+const MAX_ATTEMPTS: u32 = 64;
+
+/// A rename that has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Intent {
+    pub(super) from: RelPath,
+    /// The same as `from` where only the title changes.
+    pub(super) to: RelPath,
+    pub(super) old_title: String,
+    pub(super) new_title: String,
+    pub(super) aliases: Vec<String>,
+    /// The digest of the text that the new file is made with.
+    pub(super) made: String,
+    /// The digest of the text that the old file has when it goes; `None` until it may go.
+    pub(super) removes: Option<String>,
+}
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    format: u32,
+    from: String,
+    to: String,
+    old_title: String,
+    new_title: String,
+    aliases: Vec<String>,
+    made: String,
+    removes: Option<String>,
+}
+
+impl Intent {
+    /// Writes the intent down. `false`: another rename is under way.
+    pub(super) async fn begin(&self, call: &Call) -> Result<bool, Error> {
+        create(&call.fs, &file(call)?, &Screened::ours(self.encode(call)?)).await
+    }
+
+    /// Whether a rename is under way.
+    pub(super) async fn is_there(call: &Call) -> Result<bool, Error> {
+        Ok(load(&call.fs, &file(call)?, MAX_BYTES).await? != Loaded::Absent)
+    }
+
+    /// The rename that is under way, with the version of its file.
+    pub(super) async fn pending(call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
+        let path = file(call)?;
+        match load(&call.fs, &path, MAX_BYTES).await? {
+            Loaded::Absent => Ok(None),
+            Loaded::Whole { bytes, version } => {
+                let intent = Self::decode(call, config, &bytes).ok_or_else(|| damaged(&path))?;
+                Ok(Some((intent, version)))
+            }
+            Loaded::TooLarge(_) => Err(damaged(&path)),
+        }
+    }
+
+    /// Whether this rename is still under way: `None` if it is not, else the step that it has come to.
+    pub(super) async fn current(&self, call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
+        let pending = Self::pending(call, config).await?;
+        Ok(pending.filter(|(pending, _)| pending.is_same_rename(self)))
+    }
+
+    /// Notes that the old file may go, with this text. `None`: others have finished the rename; else the
+    /// digest of the text that may go, which others may have noted before.
+    pub(super) async fn allow_removal(
+        &self,
+        call: &Call,
+        config: &NotebookConfig,
+        text: &str,
+    ) -> Result<Option<String>, Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some((current, version)) = self.current(call, config).await? else { return Ok(None) };
+            if current.removes.is_some() {
+                return Ok(current.removes);
+            }
+            let next = Self { removes: Some(sha256(text)), ..current };
+            if write_version(&call.fs, &file(call)?, &Screened::ours(next.encode(call)?), version).await? {
+                return Ok(next.removes);
+            }
+        }
+        Err(contention(call)?)
+    }
+
+    /// Removes the intent, unless others have, or a later rename has begun.
+    pub(super) async fn close(&self, call: &Call, config: &NotebookConfig) -> Result<(), Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some((_, version)) = self.current(call, config).await? else { return Ok(()) };
+            if remove_version(&call.fs, &file(call)?, version, Removal::OF_COPY).await? {
+                return Ok(());
+            }
+        }
+        Err(contention(call)?)
+    }
+
+    /// Whether it is the same rename, at whatever step.
+    pub(super) fn is_same_rename(&self, other: &Self) -> bool {
+        Self { removes: None, ..self.clone() } == Self { removes: None, ..other.clone() }
+    }
+
+    fn encode(&self, call: &Call) -> Result<Vec<u8>, Error> {
+        let written = Written {
+            format: FORMAT,
+            from: below_notebook(call, &self.from).to_string(),
+            to: below_notebook(call, &self.to).to_string(),
+            old_title: self.old_title.clone(),
+            new_title: self.new_title.clone(),
+            aliases: self.aliases.clone(),
+            made: self.made.clone(),
+            removes: self.removes.clone(),
+        };
+        let bytes = serde_json::to_vec(&written)
+            .map_err(|error| Error::new(ErrorCode::Internal, format!("the rename cannot be noted: {error}"), ""))?;
+        if bytes.len() > MAX_BYTES as usize {
+            let path = &self.from;
+            return Err(Error::file_too_large(path, bytes.len() as u64, u64::from(MAX_BYTES)));
+        }
+        Ok(bytes)
+    }
+
+    fn decode(call: &Call, config: &NotebookConfig, bytes: &[u8]) -> Option<Self> {
+        let written: Written = serde_json::from_slice(bytes).ok()?;
+        let is_digest = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_title = checked_title(&written.new_title).is_ok_and(|title| title == written.new_title);
+        if written.format != FORMAT || !is_title || !is_digest(&written.made) {
+            return None;
+        }
+        if written.removes.as_ref().is_some_and(|digest| !is_digest(digest)) {
+            return None;
+        }
+        let (from, to) = (note_path(call, config, &written.from)?, note_path(call, config, &written.to)?);
+        if from.parent() != to.parent() {
+            return None;
+        }
+        let Written { old_title, new_title, aliases, made, removes, .. } = written;
+        Some(Self { from, to, old_title, new_title, aliases, made, removes })
+    }
+}
+
+/// The path of a note of this notebook.
+fn note_path(call: &Call, config: &NotebookConfig, below: &str) -> Option<RelPath> {
+    let path = notebook_file(call, below).ok().filter(|_| config.is_indexed(below))?;
+    let mut folder = path.parent();
+    while let Some(inner) = folder {
+        if Some(&inner) == call.scope.layout.project_folder() {
+            break;
+        }
+        if Layout::is_other_memory(&inner) {
+            return None;
+        }
+        folder = inner.parent();
+    }
+    Some(path)
+}
+
+fn file(call: &Call) -> Result<RelPath, Error> {
+    notebook_file(call, FILE)
+}
+
+fn damaged(path: &RelPath) -> Error {
+    let message = format!("{path} is not a rename of this notebook");
+    let help = "look at the file and remove it; nothing was changed";
+    Error::new(ErrorCode::InvalidArgument, message, help)
+}
+
+fn contention(call: &Call) -> Result<Error, Error> {
+    let message = format!("{}: changed by others {MAX_ATTEMPTS} times in a row", file(call)?);
+    Ok(Error::new(ErrorCode::Contention, message, "the next command that changes the notebook finishes the rename"))
+}

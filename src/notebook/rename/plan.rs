@@ -1,0 +1,224 @@
+//! What a rename needs to know of the index, and the name that it gives.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::document::{Link, Note, Value};
+use crate::engine::Call;
+use crate::notebook::config::NotebookConfig;
+use crate::notebook::draft::safe_name;
+use crate::notebook::files::{below_notebook, check_new_note, load_text, notebook_file, one_line};
+use crate::notebook::index::Notebook;
+use crate::notebook::select::{Resolution, Resolver};
+use crate::notebook::slug::slug;
+use crate::notebook::snapshot::Snapshot;
+use crate::notebook::types::{NoteView, SUPERSEDES, Warning};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{Date, NOTE_SUFFIX, RelPath};
+
+/// How many notes may want one name.
+pub(super) const MAX_NAMES: u32 = 10_000;
+
+/// The files that link to a note, or say that they supersede it.
+pub(super) fn naming(
+    call: &Call,
+    snapshot: &Snapshot<'_>,
+    resolver: &Resolver<'_>,
+    note: usize,
+) -> Result<Vec<RelPath>, Error> {
+    let old = snapshot.path(note);
+    let names_it = |from: usize, view: &NoteView<'_>| {
+        let leads_there = |link: &Link| resolver.resolve(from, link) == Resolution::To(note);
+        view.note.links.iter().any(leads_there) || supersedes(view.note, old)
+    };
+    let naming = snapshot.views.iter().enumerate().filter(|(from, view)| names_it(*from, view));
+    naming.map(|(_, view)| notebook_file(call, view.path)).collect()
+}
+
+/// Whether the other notes of the folder of a note are called by their titles rather than by slugs.
+pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> bool {
+    let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
+    let own = snapshot.path(note);
+    let is_near = |path: &str| path.get(..folder(path)) == own.get(..folder(own));
+    let (mut verbatim, mut slugs) = (0_usize, 0_usize);
+    for view in snapshot.views.iter().filter(|view| is_near(view.path)) {
+        let name = view.path.rsplit('/').next().unwrap_or(view.path);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let title = view.note.title.as_str();
+        if stem == slug(stem) {
+            slugs += usize::from(stem != title);
+        } else {
+            verbatim += usize::from(stem == title);
+        }
+    }
+    verbatim > slugs
+}
+
+/// The notes that the index could not read, or of which it does not know all links.
+pub(super) fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
+    let corpus = notebook.corpus.borrow();
+    let skipped = corpus.skipped(|path| call.scope.shown(path)).into_iter();
+    let skipped = skipped.map(|skipped| Warning::new(&skipped.path, format!("{}", skipped.reason)));
+    let cut = corpus.problems().filter(|(_, problem)| problem.leaves_out_links());
+    skipped.chain(cut.map(|(path, problem)| Warning::new(&call.scope.shown(path), problem.message.clone()))).collect()
+}
+
+/// What links meant before a note was renamed.
+pub(super) struct Meaning<'a> {
+    resolver: Resolver<'a>,
+    paths: Vec<&'a str>,
+    old: Option<usize>,
+}
+
+impl<'a> Meaning<'a> {
+    pub(super) fn new(call: &Call, views: &[NoteView<'a>], old: &RelPath) -> Self {
+        let resolver = Resolver::new(views);
+        let old = resolver.place(below_notebook(call, old));
+        Self { resolver, paths: views.iter().map(|view| view.path).collect(), old }
+    }
+
+    pub(super) fn leads_to_old(&self, from: &str, link: &Link) -> bool {
+        let from = self.resolver.place(from);
+        from.zip(self.old).is_some_and(|(from, old)| self.resolver.resolve(from, link) == Resolution::To(old))
+    }
+
+    pub(super) fn is_unambiguous(&self, name: &str, new: &str) -> bool {
+        let is_the_note = |note: usize| Some(note) == self.old || self.paths.get(note) == Some(&new);
+        match self.resolver.find(name) {
+            Resolution::To(note) => is_the_note(note),
+            Resolution::Ambiguous(notes) => notes.into_iter().all(is_the_note),
+            Resolution::Dead => true,
+            Resolution::External => false,
+        }
+    }
+}
+
+/// Whether a note says that it supersedes the one at a path below the root of the notebook.
+pub(super) fn supersedes(note: &Note, old: &str) -> bool {
+    let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
+    match note.frontmatter.value(SUPERSEDES) {
+        Some(Value::List(paths)) => paths.iter().any(names_it),
+        Some(path) => names_it(path),
+        None => false,
+    }
+}
+
+/// Whether this is the path, with its extension or without.
+pub(super) fn is_path(written: &str, path: &str) -> bool {
+    written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
+}
+
+/// The first name for a stem that no file has and that is not among the taken ones.
+pub(super) async fn free_name(
+    call: &Call,
+    config: &NotebookConfig,
+    old_path: &RelPath,
+    stem: &str,
+    taken: &[RelPath],
+) -> Result<RelPath, Error> {
+    let below = below_notebook(call, old_path);
+    let folder = below.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let extension = old_path.file_name().strip_prefix(old_path.file_stem()).unwrap_or_default();
+    for number in 1..=MAX_NAMES {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        let name = format!("{folder}{stem}{number}{extension}");
+        let path = notebook_file(call, &name)?;
+        // A name that differs in case alone is that of the same file on some systems.
+        if path.as_str().to_lowercase() == old_path.as_str().to_lowercase() {
+            return Ok(old_path.clone());
+        }
+        if !config.is_indexed(&name) {
+            let message = format!("{name} would not be a note: the configuration leaves files of that name out");
+            return Err(Error::invalid_argument(message, "choose another title; nothing was changed"));
+        }
+        check_new_note(call, &path)?;
+        if !taken.contains(&path) && !is_taken(call, &path).await? {
+            return Ok(path);
+        }
+    }
+    let message = format!("no free name for `{stem}`: {MAX_NAMES} are taken");
+    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own"))
+}
+
+async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
+    match load_text(call, path).await {
+        Ok(found) => Ok(found.is_some()),
+        Err(error) if error.code == ErrorCode::Storage => Err(error),
+        Err(_) => Ok(true),
+    }
+}
+
+/// The name for the new title. What stands before the slug of the old one, such as an id, stays; a note that
+/// is called by its title goes on being called so.
+pub(super) fn new_stem(path: &RelPath, old_title: &str, title: &str, verbatim_names: bool) -> Result<String, Error> {
+    let stem = path.file_stem();
+    if Date::parse(stem).is_some() {
+        let message = format!("{path} is the note of a day, which is found by its name");
+        return Err(Error::invalid_argument(message, "remember what matters in it as a note of its own"));
+    }
+    let new = slug(title);
+    let old = slug(old_title);
+    // A title such as `port` is its own slug: then the other notes of the folder decide.
+    if stem == old_title && (stem != old || verbatim_names) {
+        return Ok(verbatim(title));
+    }
+    // The number of a second note of the same title goes with the title.
+    let unnumbered =
+        stem.rsplit_once('-').filter(|(_, end)| end.parse::<u32>().is_ok()).map_or(stem, |(start, _)| start);
+    if new == old && (stem.ends_with(&old) || unnumbered.ends_with(&old)) {
+        return Ok(stem.to_string());
+    }
+    let prefix = stem.strip_suffix(&old).or_else(|| unnumbered.strip_suffix(&old));
+    let prefix = prefix.filter(|prefix| !old_title.is_empty() && prefix.ends_with('-') && prefix.len() <= 64);
+    Ok(format!("{}{new}", prefix.unwrap_or_default()))
+}
+
+/// The title as a file name, without what a file name or a link cannot hold; else its slug.
+fn verbatim(title: &str) -> String {
+    let is_bad = |c: char| {
+        c.is_control() || matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '#' | '^' | '[' | ']')
+    };
+    let plain = one_line(&title.replace(is_bad, " "));
+    let plain = plain.trim_start_matches('.').trim_end_matches(['.', ' ']).trim();
+    if plain.is_empty() { slug(title) } else { safe_name(plain) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notebook::testing::path;
+
+    #[test]
+    fn the_name_follows_the_title() {
+        let stem = |file: &str, old: &str, new: &str| new_stem(&path(file), old, new, false);
+        for (file, old, new, expected) in [
+            ("facts/port.md", "Port", "DB port", "db-port"),
+            ("facts/port-2.md", "Port", "DB port", "db-port"),
+            ("ab12-port.md", "Port", "DB port", "ab12-db-port"),
+            ("auth.md", "How we log in", "Login", "login"),
+            ("facts/port-2.md", "Port", "port!", "port-2"),
+        ] {
+            assert_eq!(stem(file, old, new).as_deref(), Ok(expected), "{file} {old} {new}");
+        }
+        assert!(stem("daily/2026-05-25.md", "Monday", "x").is_err());
+    }
+
+    #[test]
+    fn a_note_that_is_called_by_its_title_goes_on_being_called_so() {
+        let stem = |file: &str, old: &str, new: &str, near: bool| new_stem(&path(file), old, new, near);
+        for (file, old, new, near, expected) in [
+            ("Money Back Policy.md", "Money Back Policy", "Refund Policy", false, "Refund Policy"),
+            ("a/Ärger.md", "Ärger", "Über: was? \"nun\"", false, "Über was nun"),
+            ("A B.md", "A B", "..x/y\\z. ", false, "x y z"),
+            ("A B.md", "A B", "CON", false, "note-con"),
+            ("A B.md", "A B", "???", false, "note-"),
+            ("port.md", "port", "DB port", false, "db-port"),
+            ("port.md", "port", "DB port", true, "DB port"),
+            ("2-a-b.md", "A B", "C D", true, "2-c-d"),
+        ] {
+            let got = stem(file, old, new, near).expect("a name");
+            assert!(got == expected || expected == "note-" && got.starts_with(expected), "{file} {new}: {got}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! [`Task`]: a rename, and the texts that notes have after it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::intent::Intent;
+use super::plan::{is_path, supersedes};
+use super::types::RenameSources;
+use crate::document::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
+use crate::engine::Call;
+use crate::notebook::config::NotebookConfig;
+use crate::notebook::files::below_notebook;
+use crate::notebook::links::Renamed;
+use crate::notebook::types::SUPERSEDES;
+use crate::order;
+use crate::store::RelPath;
+
+/// A rename, and what it needs to know.
+pub(super) struct Task<'a> {
+    pub(super) call: &'a Call,
+    pub(super) config: &'a NotebookConfig,
+    pub(super) sources: &'a RenameSources<'a>,
+    pub(super) intent: Intent,
+}
+
+/// A note's text after its links were rewritten.
+pub(super) struct Rewritten {
+    pub(super) text: String,
+    pub(super) links: u32,
+    /// Links of the frontmatter stayed, as it could not be read afterwards.
+    pub(super) is_partial: bool,
+}
+
+impl Task<'_> {
+    /// The text of the note with its new title, and with the links to itself.
+    pub(super) fn renamed_text(&self, text: &str) -> Rewritten {
+        let Intent { from, to, new_title, .. } = &self.intent;
+        let rewritten = self.rewritten(text, from);
+        let note = Note::parse(&rewritten.text, self.config.tags);
+        // A note without a title of its own is called by its file.
+        let says_it = if note.title.is_empty() { to.file_stem() == new_title } else { note.title == *new_title };
+        let text = if says_it { rewritten.text } else { set_title(&rewritten.text, &note, new_title) };
+        Rewritten { text, ..rewritten }
+    }
+
+    /// The text of a note with its links to the old name changed.
+    pub(super) fn rewritten(&self, text: &str, path: &RelPath) -> Rewritten {
+        let rewritten = self.rewritten_links(text, path, true);
+        let has_problem = |text: &str| Note::parse(text, self.config.tags).frontmatter.problem.is_some();
+        if rewritten.text == text || has_problem(text) || !has_problem(&rewritten.text) {
+            return rewritten;
+        }
+        Rewritten { is_partial: true, ..self.rewritten_links(text, path, false) }
+    }
+
+    fn rewritten_links(&self, text: &str, path: &RelPath, properties: bool) -> Rewritten {
+        let from = below_notebook(self.call, path);
+        let new_below = below_notebook(self.call, &self.intent.to);
+        let is_unambiguous = |name: &str| (self.sources.is_unambiguous)(name, new_below);
+        let renamed = Renamed {
+            old_path: below_notebook(self.call, &self.intent.from),
+            new_path: new_below,
+            old_title: &self.intent.old_title,
+            new_title: &self.intent.new_title,
+            aliases: &self.intent.aliases,
+            is_unambiguous: &is_unambiguous,
+        };
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        let mut count = 0;
+        for link in &Note::parse(text, self.config.tags).links {
+            let is_property = link.kind == LinkKind::Property;
+            if is_property && !properties || !(self.sources.leads_to_old)(from, link) {
+                continue;
+            }
+            let Some(raw) = text.get(link.target_span.clone()) else { continue };
+            let Some(target) = renamed.target(self.config, from, link, raw) else { continue };
+            let start = link.target_span.start;
+            let target = if is_property { property_text(text, start, &target) } else { target };
+            if target == raw {
+                continue;
+            }
+            count += 1;
+            edits.push((link.target_span.clone(), target));
+        }
+        order::sort_slice_by_key(&mut edits, |(span, _)| span.start);
+        // Links by reference share the target of one definition.
+        edits.dedup_by(|later, first| later.0 == first.0);
+        let text = if edits.is_empty() { text.to_string() } else { replace_spans(text, &edits) };
+        let text = self.superseding(text, renamed.old_path, new_below);
+        Rewritten { text, links: count, is_partial: false }
+    }
+
+    /// The text with the field that says what its note supersedes.
+    fn superseding(&self, text: String, old: &str, new: &str) -> String {
+        let note = Note::parse(&text, self.config.tags);
+        if old == new || !supersedes(&note, old) {
+            return text;
+        }
+        let moved = |path: &str| yaml_string(if is_path(path, old) { new } else { path });
+        let value = match note.frontmatter.value(SUPERSEDES) {
+            Some(Value::List(paths)) => {
+                let paths = paths.iter().filter_map(|path| match path {
+                    Value::String(path) => Some(moved(path)),
+                    _ => None,
+                });
+                format!("[{}]", paths.collect::<Vec<_>>().join(", "))
+            }
+            _ => yaml_string(new),
+        };
+        set_field(&text, &note, SUPERSEDES, &value)
+    }
+}

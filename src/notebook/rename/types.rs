@@ -1,0 +1,43 @@
+//! The words that the files of this folder share.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::document::Link;
+use crate::notebook::types::Warning;
+use crate::store::RelPath;
+use crate::trust::ForModel;
+
+/// What came of a rename.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenameReply {
+    /// Where the note was.
+    pub old_path: String,
+    /// Where it is.
+    pub path: String,
+    /// Its new title.
+    pub title: String,
+    /// How many links were rewritten.
+    pub links: u32,
+    /// In how many notes.
+    pub files: u32,
+    /// The notes that may still link to the old name, and why each was not rewritten.
+    pub not_rewritten: Vec<Warning>,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+/// What the index knows about the note that is renamed.
+pub(super) struct RenameSources<'a> {
+    /// The notes that link to it, or say that they supersede it.
+    pub(super) linking: &'a [RelPath],
+    /// The notes that could not be read, so that nobody knows whether they link to it.
+    pub(super) unread: &'a [Warning],
+    /// Whether a link of the note at this path, below the root of the notebook, leads to it.
+    pub(super) leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
+    /// Whether no note but it answers to this name, title or alias; the one at the second path, below the
+    /// root of the notebook, is it as well.
+    pub(super) is_unambiguous: &'a (dyn Fn(&str, &str) -> bool + Send + Sync),
+    /// Whether notes of its folder are called by their titles, as Obsidian calls them.
+    pub(super) verbatim_names: bool,
+}

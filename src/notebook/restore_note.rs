@@ -1,0 +1,131 @@
+//! `restore-note`: the backup of a note is put back.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::config_file::load_config;
+use super::index::NotebookCall;
+use super::rename::settle;
+use crate::engine::Call;
+use crate::journal::{RestoreReply, page_path, restore_file};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::store::{NOTE_SUFFIX, RelPath};
+
+/// Puts the backup of a note back, such as that of a note that was forgotten. What it replaces becomes the
+/// backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoreNote {
+    /// The path that the note has or had.
+    pub note: String,
+}
+
+impl Request for RestoreNote {
+    type Reply = RestoreReply;
+    const NAME: &'static str = "restore-note";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        [format!("notes/{name}.md"), name.into()].map(|note| Self { note }).to_vec()
+    }
+}
+
+impl Run<NotebookCall<'_>> for RestoreNote {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<RestoreReply, Error> {
+        let call = with.call;
+        settle(call, with.notebook).await;
+        let path = lost_page(call, &self.note).await?.ok_or_else(|| {
+            let message = format!("`{}` is not the path of a note", self.note.escape_debug());
+            Error::invalid_argument(message, "give the path that `forget` has shown, such as facts/port.md")
+        })?;
+        call.screen.check_place(&path)?;
+        restore_file(call, path).await
+    }
+}
+
+/// The page that a path names, with its extension or without. A page that was forgotten has no other name. Of the two
+/// it is the one that is a note by the configuration.
+pub(super) async fn lost_page(call: &Call, name: &str) -> Result<Option<RelPath>, Error> {
+    let config = load_config(call).await?.config;
+    let with_extension = format!("{name}{NOTE_SUFFIX}");
+    let pages: Vec<RelPath> = [name, &with_extension].iter().filter_map(|name| page_path(call, name).ok()).collect();
+    // Shared long-term memory lies outside of the notebook of a project.
+    let is_note = |path: &&RelPath| call.scope.layout.below_notebook(path).is_none_or(|below| config.is_indexed(below));
+    Ok(pages.iter().find(is_note).or(pages.first()).cloned())
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+    use alloc::sync::Arc;
+
+    use super::super::index::Notebook;
+    use super::super::page::locate_page;
+    use super::super::testing::{Store, call_at, day, run_alone};
+    use super::*;
+    use crate::engine::Fs;
+    use crate::journal::{self, JournalCall, JournalReply, Restore, Target};
+
+    fn store() -> Store {
+        Store::with(&[
+            ("facts/port.bak", "forgotten\n"),
+            ("facts/db.md", "new\n"),
+            ("facts/db.bak", "old\n"),
+            ("templates/fact.md", "new\n"),
+            ("templates/fact.bak", "old\n"),
+            ("MEMORY.md", "new\n"),
+            ("MEMORY.bak", "old\n"),
+        ])
+    }
+
+    fn as_note(name: &str) -> (Store, Result<RestoreReply, Error>) {
+        let (mut store, command) = (store(), RestoreNote { note: name.into() });
+        let reply = store.run(|fs| run_alone(fs, command));
+        (store, reply)
+    }
+
+    fn as_page(name: &str) -> (Store, Result<RestoreReply, Error>) {
+        async fn restore(fs: Fs, name: String) -> Result<RestoreReply, Error> {
+            let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
+            let command = Restore { target: Target::Page(name) }.into();
+            let command = locate_page(&call, &notebook, command).await?;
+            match journal::run(&JournalCall { call: &call, corpus: &notebook.corpus }, command).await? {
+                JournalReply::Restore(reply) => Ok(reply),
+                other => panic!("{other:?}"),
+            }
+        }
+        let mut store = store();
+        let reply = store.run(|fs| restore(fs, name.to_string()));
+        (store, reply)
+    }
+
+    #[test]
+    fn a_page_is_restored_alike_by_both_commands() {
+        for (name, path, text) in [
+            ("facts/port.md", "facts/port.md", "forgotten\n"),
+            ("facts/port", "facts/port.md", "forgotten\n"),
+            ("facts/db.md", "facts/db.md", "old\n"),
+            // Left out of the notebook, it can be edited as a page, and so restored.
+            ("templates/fact.md", "templates/fact.md", "old\n"),
+            ("MEMORY.md", "MEMORY.md", "old\n"),
+        ] {
+            let ((notes, note), (pages, page)) = (as_note(name), as_page(name));
+            assert_eq!(note, page, "{name}");
+            assert_eq!(note.expect(name).path, path);
+            assert_eq!((notes.text(path), pages.text(path)), (text.to_string(), text.to_string()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_not_one_of_a_page_is_refused_by_both_commands() {
+        for name in
+            ["../facts/port.md", ".zk/config.toml", "agents/main/entries/core/k.md", "projects/x-0db23a34/a.md", ""]
+        {
+            let ((notes, note), (pages, page)) = (as_note(name), as_page(name));
+            assert!(note.is_err_and(|error| error.message.contains("is not the path of a note")), "{name}");
+            assert!(page.is_err_and(|error| error.message.contains("is not the path of a page")), "{name}");
+            assert!(notes.writes.is_empty() && pages.writes.is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! [`SameTitle`]: the notes that have the title of a new one already.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::draft::Draft;
+use super::files::{below_notebook, normalized_lines, one_line};
+use super::types::SUPERSEDES;
+use crate::document::{Note, Value};
+use crate::engine::{Call, Loaded, load};
+use crate::protocol::Error;
+use crate::sorted::SortedSet;
+use crate::store::RelPath;
+
+/// The notes of the same title that there are.
+#[derive(Default)]
+pub(super) struct SameTitle {
+    notes: Vec<Known>,
+    met: SortedSet<RelPath>,
+}
+
+pub(super) struct Known {
+    pub(super) path: RelPath,
+    is_same: bool,
+    supersedes: Option<String>,
+    tags: Vec<String>,
+    below: String,
+}
+
+impl SameTitle {
+    /// Looks at a file. `true`: there is one, whatever it is.
+    pub(super) async fn meet(&mut self, draft: &Draft<'_>, path: &RelPath, rendered: &str) -> Result<bool, Error> {
+        if self.met.contains(path) {
+            return Ok(true);
+        }
+        let text = match load(&draft.call.fs, path, draft.call.scope.limits.max_file_bytes).await? {
+            Loaded::Absent => return Ok(false),
+            Loaded::TooLarge(_) => None,
+            Loaded::Whole { bytes, .. } => String::from_utf8(bytes).ok(),
+        };
+        self.met.insert(path.clone());
+        let Some(text) = text else { return Ok(true) };
+        let note = Note::parse_file(&text, draft.config.tags, path.file_stem());
+        if one_line(&note.title) == one_line(draft.title) {
+            let supersedes = match note.frontmatter.value(SUPERSEDES) {
+                Some(Value::String(old)) => Some(old.clone()),
+                _ => None,
+            };
+            let is_same = says_the_same(&text, &note, rendered, draft);
+            let below = below_notebook(draft.call, path).to_string();
+            self.notes.push(Known { path: path.clone(), is_same, supersedes, tags: note.tags, below });
+        }
+        Ok(true)
+    }
+
+    /// The one that says the same; when it would be superseded, only one that is not superseded itself.
+    pub(super) fn same(&self, supersede: bool) -> Option<&Known> {
+        if supersede {
+            return self.newest().filter(|newest| newest.is_same);
+        }
+        self.notes.iter().find(|note| note.is_same)
+    }
+
+    /// The last one that no other supersedes.
+    pub(super) fn newest(&self) -> Option<&Known> {
+        let is_superseded =
+            |note: &&Known| self.notes.iter().any(|other| other.supersedes.as_ref() == Some(&note.below));
+        self.notes.iter().rev().find(|note| !is_superseded(note)).or(self.notes.last())
+    }
+
+    pub(super) fn said(&self, call: &Call, same: &Known, tags: &[String]) -> String {
+        let path = call.scope.shown(&same.path);
+        let missing: Vec<String> =
+            tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
+        let mut message = format!("Already remembered in {path}; nothing was written");
+        if !missing.is_empty() {
+            message.push_str(&format!(" (it does not have the tags {})", missing.join(", ")));
+        }
+        message
+    }
+}
+
+/// Whether a note of the same title says what the new one would: the text without metadata and links is
+/// the same, and it has every link of the new one.
+fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> bool {
+    let behind =
+        |text: &str, note: &Note| text.get(note.frontmatter.span.end..).map(ToString::to_string).unwrap_or_default();
+    let new = Note::parse(rendered, draft.config.tags);
+    let (old_words, old_links) = parts(&behind(text, note));
+    let (new_words, new_links) = parts(&behind(rendered, &new));
+    let has_links = new_links.iter().all(|link| old_links.contains(link));
+    let body = text.get(note.body.clone()).unwrap_or_default();
+    has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0)
+}
+
+/// The lines of a text, and those of them that are nothing but a link.
+fn parts(text: &str) -> (Vec<String>, SortedSet<String>) {
+    let mut words = String::new();
+    let mut links = SortedSet::default();
+    for line in normalized_lines(text) {
+        match link_alone(line) {
+            Some(link) => {
+                links.insert(link.to_string());
+            }
+            None => {
+                words.push_str(line);
+                words.push('\n');
+            }
+        }
+    }
+    (normalized_lines(&words).into_iter().map(ToString::to_string).collect(), links)
+}
+
+fn link_alone(line: &str) -> Option<&str> {
+    let link = line.trim();
+    let link = link.strip_prefix("- ").unwrap_or(link);
+    let link = link.strip_prefix("Supersedes: ").unwrap_or(link);
+    let is_wiki = link.starts_with("[[") && link.ends_with("]]");
+    let is_markdown = link.starts_with('[') && link.ends_with(')') && link.contains("](");
+    (is_wiki || is_markdown).then_some(link)
+}

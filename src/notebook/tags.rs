@@ -1,0 +1,55 @@
+//! `tags`: the tags of a notebook.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::index::{NotebookCall, catch_up, look};
+use super::select::tag_counts;
+use super::snapshot::Snapshot;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Counts the notes of every tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tags;
+
+/// The tags of a notebook.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagsReply {
+    /// By name.
+    pub tags: Vec<TagCount>,
+}
+
+/// A tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagCount {
+    /// Its name, without marks.
+    pub name: String,
+    /// How many notes have it.
+    pub notes: u32,
+    /// As zk numbers tags: from 1, in the order in which it meets them.
+    pub number: u64,
+}
+
+impl Request for Tags {
+    type Reply = TagsReply;
+    const NAME: &'static str = "tags";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Tags {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<TagsReply, Error> {
+        catch_up(with.call, with.notebook).await?;
+        Ok(TagsReply { tags: look(with.notebook, with.call, |snapshot| Ok(tags(snapshot)))? })
+    }
+}
+
+/// Every tag.
+fn tags(snapshot: &Snapshot<'_>) -> Vec<TagCount> {
+    let counts = tag_counts(&snapshot.views).into_iter();
+    counts.map(|tag| TagCount { name: tag.name.to_string(), notes: tag.notes, number: tag.id }).collect()
+}

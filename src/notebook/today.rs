@@ -1,0 +1,70 @@
+//! `today`: the note of the day.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::config::NotebookConfig;
+use super::config_file::load_config;
+use super::daily::make_day;
+use super::files::load_text;
+use super::index::NotebookCall;
+use super::rename::settle;
+use super::types::Warning;
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// How often a day is made again that others remove.
+const MAX_ATTEMPTS: u32 = 16;
+
+/// Gives today's note, and makes it from its template first if it is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Today;
+
+/// Today's note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TodayReply {
+    /// Its file.
+    pub path: String,
+    /// All of its text.
+    pub text: String,
+    /// Whether it was made now.
+    pub created: bool,
+    /// What is odd about the configuration or the template.
+    pub warnings: Vec<Warning>,
+}
+
+impl Request for Today {
+    type Reply = TodayReply;
+    const NAME: &'static str = "today";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+}
+
+impl Run<NotebookCall<'_>> for Today {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<TodayReply, Error> {
+        settle(with.call, with.notebook).await;
+        let found = load_config(with.call).await?;
+        today(with.call, &found.config).await
+    }
+}
+
+/// Today's note, made from its template first if it is missing: once, however many ask for it.
+pub(super) async fn today(call: &Call, config: &NotebookConfig) -> Result<TodayReply, Error> {
+    let path = call.scope.layout.daily(call.now.date());
+    let mut warnings = Vec::new();
+    let mut created = false;
+    for _ in 0..MAX_ATTEMPTS {
+        if let Some((text, _)) = load_text(call, &path).await? {
+            return Ok(TodayReply { path: call.scope.shown(&path), text, created, warnings });
+        }
+        warnings.clear();
+        created = make_day(call, config, &path, &mut warnings).await?;
+    }
+    let message = format!("{path}: removed by others {MAX_ATTEMPTS} times in a row");
+    Err(Error::new(ErrorCode::Contention, message, "try again when nothing else cleans the folder up"))
+}
