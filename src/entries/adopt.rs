@@ -12,10 +12,11 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
 use super::category::Category;
-use super::checks::{MAX_KEY_BYTES, NewEntry};
+use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::foreign::{Adoption, DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 use super::intake::{Intake, check_category, name};
+use super::limits::MAX_KEY_BYTES;
 use super::mark::{Mark, digest, hash, place, summary_of, with_summary};
 use super::retention::{is_expired, stamp};
 use super::rules::read_entry;

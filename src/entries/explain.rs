@@ -3,8 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::checks::checked_key;
 use super::decision::{Explanation, Hydrate, decide, explanation};
+use super::limits::checked_key;
 use super::plan::Policy;
 use super::state::EntriesCall;
 use super::types::EntryProblem;

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::checks::{Limit, within};
+use super::limits::{Limit, within};
 use super::readable::{Readable, readable};
 use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};

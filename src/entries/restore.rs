@@ -7,8 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::checks::checked_key;
 use super::document::{Entry, Fields, version_of};
+use super::limits::checked_key;
 use super::put::{Applied, reply};
 use super::retention::stamp;
 use super::room::Removed;
