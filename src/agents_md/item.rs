@@ -39,9 +39,12 @@ pub(super) fn render(key: &str, content: &str) -> String {
     item
 }
 
+/// One of these begins an item.
+const MARKS: [char; 3] = ['-', '*', '+'];
+
 /// Whether a line begins an item.
 pub(super) fn begins(line: &str) -> bool {
-    line.strip_prefix(['-', '*', '+']).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    line.strip_prefix(MARKS).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 /// Reads an item: its first line, and those below it with their indentation.
@@ -51,13 +54,14 @@ pub(super) fn begins(line: &str) -> bool {
 /// What is wrong with it.
 pub(super) fn parse(lines: &[&str], line: usize) -> Result<Item, String> {
     let (first, below) = lines.split_first().ok_or("the item is empty")?;
-    let text = first.get(1..).unwrap_or_default().trim();
+    let text = first.strip_prefix(MARKS).ok_or("it does not begin with `-`, `*` or `+`")?.trim();
     let (key, first) = split_key(text)?;
     let mut content: Vec<&str> = alloc::vec![first];
     content.extend(below.iter().map(|line| dedented(line).trim_end()));
     let from = content.iter().position(|line| !line.is_empty()).unwrap_or(content.len());
     let to = content.iter().rposition(|line| !line.is_empty()).map_or(from, |last| last + 1);
-    let content = content.get(from..to).unwrap_or_default().join("\n");
+    let content: Vec<&str> = content.into_iter().take(to).skip(from).collect();
+    let content = content.join("\n");
     let content = match key {
         Some(_) if from == 0 => unquoted(&content).unwrap_or(content),
         _ => content,

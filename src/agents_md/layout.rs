@@ -64,7 +64,7 @@ pub(super) fn check_budget(request: &SyncAgentsMd, agent: &str, section: Option<
 /// Checks that a section behind the text would be one: not in a code block or a comment that nothing closes.
 pub(super) fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error> {
     let section = Contents { agent, preface: "", items: &[], not_listed: 0, generation: 1 }.render().0;
-    match section::find(&replaced(text, None, &section), name) {
+    match section::find(&replaced(text, None, &section)?, name) {
         Ok(Some(_)) => Ok(()),
         // The text alone has no marker that is wrong.
         Ok(None) | Err(_) => {
@@ -75,18 +75,19 @@ pub(super) fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error
 }
 
 /// The file with a section in the place of the one it has, else at its end.
-pub(super) fn replaced(text: &str, section: Option<&Section>, new: &str) -> String {
+pub(super) fn replaced(text: &str, section: Option<&Section>, new: &str) -> Result<String, Error> {
     if let Some(section) = section {
-        let before = text.get(..section.range.start).unwrap_or_default();
-        let behind = text.get(section.range.end..).unwrap_or_default();
-        return [before, new, behind].concat();
+        let around = text.get(..section.range.start).zip(text.get(section.range.end..));
+        // All that is not the section would be lost.
+        let (before, after) = around.ok_or_else(|| Error::internal("the section is not in the file"))?;
+        return Ok([before, new, after].concat());
     }
     let line_ending = section::line_ending(text);
     let said = text.trim_start_matches('\u{feff}');
     if said.is_empty() {
-        return format!("{text}{new}{line_ending}");
+        return Ok(format!("{text}{new}{line_ending}"));
     }
     let blank = if said.ends_with('\n') { line_ending.to_string() } else { line_ending.repeat(2) };
     let end = if said.ends_with('\n') { line_ending } else { "" };
-    [text, &blank, new, end].concat()
+    Ok([text, &blank, new, end].concat())
 }

@@ -58,7 +58,7 @@ pub(super) async fn merge(
     is_made: bool,
 ) -> Result<Merged, Error> {
     let Sides { request, seen, .. } = sides;
-    let (facts, unknown) = facts(sides, items);
+    let (facts, unknown) = facts(sides, items)?;
     // A section that was emptied by mistake does not empty the store.
     let several = seen.is_some_and(|seen| seen.facts.len() > 1);
     let is_emptied = items.is_empty() && several && request.prefer != Some(Side::Section);
@@ -232,7 +232,8 @@ async fn store(
     key: &str,
     fact: &Fact<'_>,
 ) -> Result<Result<FactChangeKind, FactChangeKind>, Error> {
-    let Some(item) = fact.item else { return Ok(Err(FactChangeKind::Refused("the section has no text".into()))) };
+    let broken = |what: &str| Error::internal(format!("`{key}` is to be stored, and {what}"));
+    let item = fact.item.ok_or_else(|| broken("the section does not have it"))?;
     let entry = NewEntry {
         key: key.into(),
         content: item.content.clone(),
@@ -253,7 +254,7 @@ async fn store(
             StoreState::Conflict => Err(FactChangeKind::Conflict("the entry has changed meanwhile".into())),
             _ => Ok(stored(fact)),
         },
-        Ok(_) => Err(FactChangeKind::Refused("the reply is not of the kind of its command".into())),
+        Ok(_) => return Err(broken("the reply is that of another command")),
         Err(error) => Err(refusal(error)?),
     })
 }

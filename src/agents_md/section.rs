@@ -108,8 +108,9 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
         return Ok(None);
     }
     // A byte order mark is no part of the first line.
-    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
-    let text = text.get(mark..).unwrap_or_default();
+    let whole = text.len();
+    let text = text.trim_start_matches('\u{feff}');
+    let mark = whole - text.len();
     let hidden = hidden_lines(text);
     let is_hidden = |start: usize| hidden.binary_search(&start).is_ok();
     let mut begin: Option<(usize, usize, String)> = None;
@@ -136,24 +137,27 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
             },
             (Marker::End(_), None) => return Err(refused(number, "the section that ends here does not begin")),
             (Marker::End(named), Some((at, from, agent))) => {
-                let inside = lines(text.get(*from..start).unwrap_or_default()).skip(1);
+                let outside = || Error::internal(format!("the section of {name} is not in the file"));
+                let said = text.get(*from..start).ok_or_else(outside)?;
+                let inside = lines(said).skip(1);
                 let (starts, inside): (Vec<usize>, Vec<&str>) = inside.unzip();
                 let is_item = |at: usize| {
                     let visible = starts.get(at).is_some_and(|start| !is_hidden(from + start));
                     visible && inside.get(at).is_some_and(|text| item::begins(text) || is_not_listed(text))
                 };
                 let first = (0..inside.len()).find(|&at| is_item(at)).unwrap_or(inside.len());
-                let preface = inside.get(..first).unwrap_or_default().join("\n");
+                let preface: Vec<&str> = inside.iter().copied().take(first).collect();
+                let preface = preface.join("\n");
                 let items = read(&inside, first, at + 1).map_err(|(line, what)| refused(line, &what))?;
                 found = Some(Section {
                     range: mark + from..mark + start + line.len(),
-                    line_ending: line_ending(text.get(*from..).unwrap_or_default()),
+                    line_ending: line_ending(said),
                     agent: agent.clone(),
                     line: *at,
                     preface: preface.trim().to_string(),
                     items,
                     mark: named,
-                    digest: digest_of(text.get(*from..start).unwrap_or_default()),
+                    digest: digest_of(said),
                 });
                 begin = None;
             }
@@ -228,11 +232,11 @@ fn read(inside: &[&str], first: usize, line: usize) -> Result<Vec<Item>, (usize,
         if items.len() == MAX_ITEMS {
             return Err((line + at, format!("the section has more than {MAX_ITEMS} items, which is the limit")));
         }
-        let behind = inside.get(at + 1..).unwrap_or_default();
         let mut is_behind_text = true;
-        let length = behind.iter().take_while(|text| belongs(text, &mut is_behind_text)).count();
-        let lines = inside.get(at..=at + length).unwrap_or_default();
-        let item = item::parse(lines, line + at).map_err(|what| (line + at, what))?;
+        let below = inside.iter().skip(at + 1);
+        let length = below.take_while(|text| belongs(text, &mut is_behind_text)).count();
+        let lines: Vec<&str> = inside.iter().copied().skip(at).take(length + 1).collect();
+        let item = item::parse(&lines, line + at).map_err(|what| (line + at, what))?;
         if let Some(key) = &item.key
             && !known.insert(key.clone())
         {

@@ -11,6 +11,7 @@ use super::written::{Facts, Written, WrittenFact};
 use crate::context::{LeftOut, LeftOutReason};
 use crate::entries::{EntryInfo, EntryProblem};
 use crate::notebook::slug;
+use crate::protocol::Error;
 use crate::sorted::SortedMap;
 
 /// How many words of a text that has no key make up its key.
@@ -79,7 +80,7 @@ impl Sides<'_> {
 }
 
 /// The items by their keys; one that has none gets one of its words.
-pub(super) fn keyed(items: &[Item], known: &[EntryInfo]) -> SortedMap<String, Item> {
+pub(super) fn keyed(items: &[Item], known: &[EntryInfo]) -> Result<SortedMap<String, Item>, Error> {
     let mut keyed: SortedMap<String, Item> = SortedMap::default();
     keyed.extend(items.iter().filter_map(|item| Some((item.key.clone()?, item.clone()))));
     for item in items.iter().filter(|item| item.key.is_none()) {
@@ -91,28 +92,30 @@ pub(super) fn keyed(items: &[Item], known: &[EntryInfo]) -> SortedMap<String, It
         };
         let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
         let mut names = core::iter::once(name.clone()).chain(numbered);
-        if let Some(key) = names.find(|key| !keyed.contains_key(key) && says_the_same(key)) {
-            keyed.insert(key, item.clone());
-        }
+        let key = names.find(|key| !keyed.contains_key(key) && says_the_same(key));
+        let key = key.ok_or_else(|| Error::internal(format!("no key is left for the item of line {}", item.line)))?;
+        keyed.insert(key, item.clone());
     }
-    keyed
+    Ok(keyed)
 }
 
 /// Every fact that the section or the store has, by key; and what the section was written with, where no entry has the
 /// key but a file that cannot be read may have it.
-pub(super) fn facts<'a>(sides: &Sides<'a>, items: &'a SortedMap<String, Item>) -> (Vec<(String, Fact<'a>)>, Facts) {
+pub(super) fn facts<'a>(
+    sides: &Sides<'a>,
+    items: &'a SortedMap<String, Item>,
+) -> Result<(Vec<(String, Fact<'a>)>, Facts), Error> {
     let Sides { known, problems, seen, .. } = *sides;
     let mut facts: SortedMap<String, Fact<'a>> = SortedMap::default();
     let mut of = |key: &str, set: &dyn Fn(&mut Fact<'a>)| {
-        if let Some(fact) = facts.get_or_insert(key.to_string(), Fact::default()) {
-            set(fact);
-        }
+        let fact = facts.get_or_insert(key.to_string(), Fact::default());
+        fact.map(set).ok_or_else(|| Error::internal(format!("the fact `{key}` was added and is not there")))
     };
-    known.iter().for_each(|entry| of(&entry.key, &|fact| fact.entry = Some(entry)));
-    items.iter().for_each(|(key, item)| of(key, &|fact| fact.item = Some(item)));
+    known.iter().try_for_each(|entry| of(&entry.key, &|fact| fact.entry = Some(entry)))?;
+    items.iter().try_for_each(|(key, item)| of(key, &|fact| fact.item = Some(item)))?;
     for problem in problems {
         if let Some(key) = problem.key.as_deref().filter(|key| find(known, key).is_none()) {
-            of(key, &|fact| fact.problem = Some(problem));
+            of(key, &|fact| fact.problem = Some(problem))?;
         }
     }
     // A problem without a key may be any entry's.
@@ -122,12 +125,12 @@ pub(super) fn facts<'a>(sides: &Sides<'a>, items: &'a SortedMap<String, Item>) -
         let is_known = find(known, key).is_some() || items.contains_key(key);
         let has_problem = problems.iter().any(|problem| problem.key.as_ref() == Some(key));
         if is_known || has_problem {
-            of(key, &|fact| fact.base = Some(base));
+            of(key, &|fact| fact.base = Some(base))?;
         } else if is_any_unknown {
             unknown.push((key.clone(), base.clone()));
         }
     }
-    (facts.into_entries().collect(), unknown)
+    Ok((facts.into_entries().collect(), unknown))
 }
 
 /// The entry of a key among those that are ordered by key.

@@ -61,10 +61,10 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
     let room = entries.room(&known)?;
     let sides =
         Sides { request: &request, text, agent: &agent, section, seen, known: &known, room, problems: &problems };
-    let items = section.map(|section| keyed(&section.items, &known)).unwrap_or_default();
+    let items = keyed(section.map_or(&[], |section| &section.items), &known)?;
 
     let mut merged = merge(call, entries, &sides, &items, false).await?;
-    let unconfirmed = unconfirmed(&sides, &merged, &written);
+    let unconfirmed = unconfirmed(&sides, &merged, &written)?;
     let is_confirmed = match (&unconfirmed, &request.confirmed) {
         (Some(unconfirmed), Some(confirmed)) => {
             call.scope.trust.check_person("to confirm what a section changes")?;
@@ -91,7 +91,7 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
             remember(call, &ledger, &sides, &written, &new, accepted).await?
         };
         let (section_text, _) = sides.render(&fitted.taken, fitted.left_out.len(), generation);
-        let content = replaced(text, section, &section_text);
+        let content = replaced(text, section, &section_text)?;
         reply.content = (content != text).then(|| content.into_bytes());
         reply.listed = u32::try_from(fitted.taken.len()).unwrap_or(u32::MAX);
         reply.left_out = fitted.left_out;
@@ -106,7 +106,7 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
 }
 
 /// Why a person must look first, and at what; `None` where nobody must.
-fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Option<Unconfirmed> {
+fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Result<Option<Unconfirmed>, Error> {
     let Sides { request, text, agent, section, known, .. } = sides;
     let name = &request.name;
     let newest = written.iter().map(|written| written.generation).max().unwrap_or(0);
@@ -115,16 +115,22 @@ fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Optio
             format!("the section of {name} is not the one that this store wrote last (generation {newest})")
         }
         (true, _) => format!("this store has not written the section of {name}"),
-        (false, 0) => return None,
+        (false, 0) => return Ok(None),
         (false, 1) => "the section changes 1 entry that goes into prompts".to_string(),
         (false, count) => format!("the section changes {count} entries that go into prompts"),
     };
-    let said = section.and_then(|section| text.get(section.range.clone())).unwrap_or_default();
+    let said = match section {
+        Some(section) => {
+            let said = text.get(section.range.clone());
+            said.ok_or_else(|| Error::internal(format!("the section is not in {name}")))?
+        }
+        None => "",
+    };
     let versions: Vec<Option<&str>> =
         merged.changes.iter().map(|change| find(known, &change.key).map(|entry| entry.version.as_str())).collect();
     let SyncAgentsMd { identity, tags, keys, prefer, .. } = request;
     let shown = format!("{:?}", (agent, identity, tags, keys, prefer, said, &merged.changes, versions));
-    Some(Unconfirmed { digest: sha256(&shown), reason })
+    Ok(Some(Unconfirmed { digest: sha256(&shown), reason }))
 }
 
 fn message(sides: &Sides<'_>, reply: &AgentsMdReply) -> String {

@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::item;
+use super::layout::replaced;
 use super::section::{Contents, Mark, Section, find};
+use crate::protocol::ErrorCode;
 
 const BEGIN: &str = "<!-- saddlebag:begin agent=main -->";
 const END: &str = "<!-- saddlebag:end -->";
@@ -170,4 +172,13 @@ proptest! {
         let _ = find(&text, "x");
         let _ = find(&format!("{text}\n{BEGIN}\n{inside}\n{END}\n"), "x");
     }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, should_panic(expected = "the section is not in the file"))]
+fn a_file_that_ends_before_its_section_is_not_cut() {
+    let text = format!("# Rules\n\n{BEGIN}\n- a: b\n{END}\n\nMore.\n");
+    let section = section(&text);
+    assert_eq!(replaced(&text, Some(&section), "new").unwrap(), "# Rules\n\nnew\n\nMore.\n");
+    assert_eq!(replaced("# Rules\n", Some(&section), "new").unwrap_err().code, ErrorCode::Internal);
 }

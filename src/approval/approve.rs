@@ -113,10 +113,10 @@ async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<
         done.push(item);
         let written = if request.dry_run { Ok(()) } else { write(call, item).await };
         match written {
-            Ok(()) => reply.approved.push(shown(call, item, false)),
+            Ok(()) => reply.approved.push(shown(call, item, false)?),
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
             Err(error) => {
-                let name = item.names.first().cloned().unwrap_or_default();
+                let name = item.name()?.into();
                 reply.skipped.push(SkippedItem { name, reason: error.message });
             }
         }

@@ -62,7 +62,7 @@ impl Run<TrustCall<'_>> for Pending {
             let path = one.path.clone();
             waiting.retain(|item| item.path == path);
         }
-        Ok(page(with.call, &waiting, &self, after))
+        page(with.call, &waiting, &self, after)
     }
 }
 
@@ -78,18 +78,18 @@ fn after(cursor: &str) -> Result<&str, Error> {
     })
 }
 
-fn page(call: &Call, waiting: &[Waiting], request: &Pending, after: Option<&str>) -> PendingReply {
+fn page(call: &Call, waiting: &[Waiting], request: &Pending, after: Option<&str>) -> Result<PendingReply, Error> {
     let rest = waiting.iter().filter(|item| after.is_none_or(|after| item.path.as_str() > after));
     let rest: Vec<&Waiting> = rest.collect();
-    let page = rest.get(..(request.limit as usize).min(rest.len())).unwrap_or_default();
+    let page: Vec<&Waiting> = rest.iter().copied().take(request.limit as usize).collect();
     let lines: Vec<String> = page.iter().map(|item| format!("{} {}\n", item.version, item.path)).collect();
     let with_text = request.name.is_some();
-    PendingReply {
-        items: page.iter().map(|item| shown(call, item, with_text)).collect(),
+    Ok(PendingReply {
+        items: page.iter().map(|item| shown(call, item, with_text)).collect::<Result<_, Error>>()?,
         next: page.last().filter(|_| page.len() < rest.len()).map(|last| format!("{CURSOR}{}", last.path)),
         total: u32::try_from(waiting.len()).unwrap_or(u32::MAX),
         digest: sha256(&lines.concat()),
-    }
+    })
 }
 
 fn not_waiting(name: &str, reason: &str) -> Error {

@@ -61,8 +61,8 @@ pub(super) fn named<'a>(call: &Call, waiting: &'a [Waiting], name: &str) -> Resu
     let is_path = |item: &Waiting| item.path.as_str() == name || call.scope.shown(&item.path) == name;
     // As it was listed: with hidden characters shown.
     let is_listed = |item: &Waiting| {
-        let first = item.names.first().map(String::as_str).unwrap_or_default();
-        for_model(first).0 == name || for_model(&call.scope.shown(&item.path)).0 == name
+        item.names.first().is_some_and(|first| for_model(first).0 == name)
+            || for_model(&call.scope.shown(&item.path)).0 == name
     };
     // A path or a key is meant before a title that happens to read like it.
     let meanings: [&dyn Fn(&Waiting) -> bool; 3] = [
@@ -87,7 +87,7 @@ pub(super) fn named<'a>(call: &Call, waiting: &'a [Waiting], name: &str) -> Resu
     Err("nothing of this name waits to be approved".to_string())
 }
 
-pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> PendingItem {
+pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> Result<PendingItem, Error> {
     let mut flags = Vec::new();
     let mut harmless = |text: &str| {
         let (text, found) = for_model(text);
@@ -95,7 +95,7 @@ pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> PendingItem
         text
     };
     let text = harmless(&item.text);
-    let name = harmless(item.names.first().map(String::as_str).unwrap_or_default());
+    let name = harmless(item.name()?);
     let path = harmless(&call.scope.shown(&item.path));
     let source = item.source.as_deref().map(harmless);
     let Outside { links, images, comments } = Outside::of(&item.text);
@@ -105,7 +105,7 @@ pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> PendingItem
         what: for_model(&counted.first).0.into_string(),
         count: counted.count,
     }));
-    PendingItem {
+    Ok(PendingItem {
         name,
         path,
         is_entry: item.is_entry,
@@ -116,7 +116,7 @@ pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> PendingItem
         preview: preview(&text),
         text: with_text.then_some(text),
         flags,
-    }
+    })
 }
 
 fn preview(text: &str) -> ForModel {

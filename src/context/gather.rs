@@ -135,10 +135,12 @@ async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Re
         Ok(HydrateReply { entries, left_out, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));
-            let left_out = left_out
-                .into_iter()
-                .filter_map(|entry| Some(not_hydrated(entry.path, Some(entry.key), entry.left_out?, entry.size)));
-            let left_out = left_out.chain(unread).collect();
+            let left_out = left_out.into_iter().map(|entry| {
+                let broken = || Error::internal(format!("`{}` is left out for no reason", entry.key));
+                let reason = entry.left_out.ok_or_else(broken)?;
+                Ok(not_hydrated(entry.path, Some(entry.key), reason, entry.size))
+            });
+            let left_out = left_out.chain(unread.map(Ok)).collect::<Result<_, Error>>()?;
             Ok((section(SectionContent::Items(entries.into_iter().map(item).collect())), left_out))
         }
         Err(error) if error.code == ErrorCode::MemoryUnavailable => {
@@ -251,11 +253,7 @@ async fn large(
 
 /// Whether the start of a file says that its text may go into a prompt.
 fn may_be_shown(start: &[u8]) -> bool {
-    let end = match core::str::from_utf8(start) {
-        Ok(_) => start.len(),
-        Err(error) => error.valid_up_to(),
-    };
-    let text = core::str::from_utf8(start.get(..end).unwrap_or_default()).unwrap_or_default();
+    let text = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     Standing::of_start(text).unapproved().is_none()
 }
 

@@ -9,21 +9,25 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use atomic_refcell::AtomicRefCell;
+
 use super::category::Category;
-use super::checks::{MAX_KEY_BYTES, NewEntry};
+use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::foreign::{Adoption, DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
-use super::intake::name;
+use super::intake::{Intake, check_category, name};
+use super::limits::MAX_KEY_BYTES;
 use super::mark::{Mark, digest, hash, place, summary_of, with_summary};
 use super::retention::{is_expired, stamp};
 use super::rules::read_entry;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
 use super::state::Entries;
-use super::view::{Stored, View, look};
+use super::view::{Stored, look};
 use crate::document::{Frontmatter, head};
 use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
+use crate::search::Corpus;
 use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, Removal, Standing};
@@ -37,7 +41,7 @@ pub(super) async fn adopt(
 ) -> Result<Vec<ExchangedEntry>, Error> {
     let provenance = screen::of_files(call, adoption.provenance)?;
     let view = look(call, entries, scope).await?;
-    let mut work = Work::new(call, entries, scope, &view, &adoption);
+    let mut work = Work::new(Intake::new(call, scope, &view, adoption.dry_run), &entries.corpus, adoption.earlier)?;
     let prepared: Vec<Result<Prepared<'_>, String>> =
         adoption.entries.iter().map(|given| work.prepare(given, &adoption, provenance)).collect();
     // What is here already is found first, so that a key that only tells the place is not given to another text.
@@ -75,20 +79,12 @@ struct Prepared<'a> {
 }
 
 struct Work<'a> {
-    call: &'a Call,
-    entries: &'a Entries,
-    scope: &'a EntriesScope,
-    view: &'a View,
-    dry_run: bool,
-    /// The places of the entries in the view, by [`name`].
-    known: SortedMap<String, usize>,
+    entries: Intake<'a>,
+    /// The index with the texts of the files.
+    corpus: &'a AtomicRefCell<Corpus>,
     /// The keys of what came from a place and said this, by [`name`] of its [`Mark`].
     marked: SortedMap<String, Vec<String>>,
-    /// What each key says that this import has dealt with, by [`name`].
-    claimed: SortedMap<String, String>,
-    /// How many entries there are or will be: of the agent, and of the workspace.
-    live: [u32; 2],
-    /// The last moment that was given out, of each.
+    /// The last moment that was given out: of the agent, and of the workspace.
     newest: [Option<u64>; 2],
 }
 
@@ -104,58 +100,36 @@ enum Plan<'a> {
 
 impl<'a> Work<'a> {
     fn new(
-        call: &'a Call,
-        entries: &'a Entries,
-        scope: &'a EntriesScope,
-        view: &'a View,
-        adoption: &Adoption<'_>,
-    ) -> Self {
-        let mut work = Self {
-            call,
-            entries,
-            scope,
-            view,
-            dry_run: adoption.dry_run,
-            known: SortedMap::default(),
-            marked: SortedMap::default(),
-            claimed: SortedMap::default(),
-            live: [0; 2],
-            newest: [0; 2].map(|_: u8| None),
-        };
-        let now = call.now.epoch_nanoseconds();
-        for (stored, place) in view.entries.iter().zip(0..) {
-            work.known.insert(name(stored.shared, &stored.entry.fields.key), place);
-            if !stored.is_live(now) {
-                continue;
-            }
-            work.count(stored.shared);
+        mut entries: Intake<'a>,
+        corpus: &'a AtomicRefCell<Corpus>,
+        earlier: &[ExchangedEntry],
+    ) -> Result<Self, Error> {
+        let now = entries.call.now.epoch_nanoseconds();
+        let mut marked: SortedMap<String, Vec<String>> = SortedMap::default();
+        for stored in entries.view.entries.iter().filter(|stored| stored.is_live(now)) {
             if let Some(mark) = stored.entry.fields.source.as_deref().and_then(Mark::of) {
-                let keys = work.marked.get_or_insert(name(stored.shared, &mark.text()), Vec::new());
-                keys.into_iter().for_each(|keys| keys.push(stored.entry.fields.key.clone()));
+                let keys = marked.get_or_insert(name(stored.shared, &mark.text()), Vec::new());
+                let keys = keys.ok_or_else(|| Error::internal("the mark of an import was added and is not there"))?;
+                keys.push(stored.entry.fields.key.clone());
             }
         }
-        for pool in scope.pools() {
-            *work.newest_of(pool.shared) = view.newest(pool);
-        }
-        for entry in adoption.earlier {
+        entries.count_all();
+        for entry in earlier {
             if matches!(entry.state, ExchangeState::Rejected(_)) {
                 continue;
             }
-            let name = name(entry.shared, &entry.key);
             // A dry run has stored nothing: what it would have stored takes its place all the same.
             let is_new = matches!(entry.state, ExchangeState::Stored | ExchangeState::Renamed(_));
-            if is_new && !work.known.contains_key(&name) {
-                work.count(entry.shared);
+            if is_new && entries.known(entry.shared, &entry.key).is_none() {
+                entries.count(entry.shared);
             }
-            work.claimed.insert(name, entry.digest.clone());
+            entries.claim(entry.shared, &entry.key, &entry.digest);
         }
-        work
-    }
-
-    fn count(&mut self, shared: bool) {
-        let [own, of_workspace] = &mut self.live;
-        let count = if shared { of_workspace } else { own };
-        *count = count.saturating_add(1);
+        let mut work = Self { entries, corpus, marked, newest: [None; 2] };
+        for pool in work.entries.scope.pools() {
+            *work.newest_of(pool.shared) = work.entries.view.newest(pool);
+        }
+        Ok(work)
     }
 
     fn newest_of(&mut self, shared: bool) -> &mut Option<u64> {
@@ -163,12 +137,8 @@ impl<'a> Work<'a> {
         if shared { of_workspace } else { own }
     }
 
-    fn known(&self, shared: bool, key: &str) -> Option<&'a Stored> {
-        self.view.entries.get(*self.known.get(&name(shared, key))?)
-    }
-
     fn claim(&mut self, one: &Prepared<'_>, key: &str) {
-        self.claimed.insert(name(one.pool.shared, key), one.digest.clone());
+        self.entries.claim(one.pool.shared, key, &one.digest);
     }
 
     fn prepare<'g>(
@@ -180,7 +150,7 @@ impl<'a> Work<'a> {
     where
         'a: 'g,
     {
-        let now = self.call.now.epoch_nanoseconds();
+        let now = self.entries.call.now.epoch_nanoseconds();
         let place = place(adoption.format, adoption.origin, &given.path);
         let mut category = given.category.clone();
         let updated = given.updated.or(given.created).unwrap_or(now);
@@ -200,22 +170,19 @@ impl<'a> Work<'a> {
             source,
             supersedes: given.supersedes.clone(),
         };
-        let mut fields = screen::adopted(self.call, &entry).map_err(|error| error.message)?;
+        let mut fields = screen::adopted(self.entries.call, &entry).map_err(|error| error.message)?;
         fields.standing = provenance.map_or(given.standing, Standing::new);
-        if fields.category == Category::Conversation {
-            return Err("entries of a conversation live in a run alone".into());
-        }
-        let pool = self.scope.pool(&fields.category).map_err(|error| error.message)?;
+        check_category(&fields).map_err(|error| error.message)?;
+        let pool = self.entries.scope.pool(&fields.category).map_err(|error| error.message)?;
         Ok(Prepared { pool, given, fields, origin: place, digest })
     }
 
     /// The key of what is here and came from the same place with the same text.
     fn find(&self, one: &Prepared<'_>) -> Option<String> {
-        let now = self.call.now.epoch_nanoseconds();
         let shared = one.pool.shared;
         let key = &one.fields.key;
-        let is_free = |key: &str| !self.claimed.contains_key(&name(shared, key));
-        let by_key = self.known(shared, key).filter(|stored| stored.is_live(now));
+        let is_free = |key: &str| self.entries.claimed(shared, key).is_none();
+        let by_key = self.entries.live(shared, key);
         if let Some(stored) = by_key
             && is_free(key)
             && (self.says_the_same(stored, one) || one.is_marked(stored))
@@ -239,7 +206,7 @@ impl<'a> Work<'a> {
     /// Stores an entry under the first key that has room for it.
     async fn take(&mut self, one: &Prepared<'_>) -> Result<(String, ExchangeState), Error> {
         for key in one.keys() {
-            let plan = self.plan(one, &key);
+            let plan = self.plan(one, &key)?;
             if matches!(plan, Plan::Taken) {
                 continue;
             }
@@ -255,36 +222,36 @@ impl<'a> Work<'a> {
         Ok((one.fields.key.clone(), ExchangeState::Rejected(reason)))
     }
 
-    fn plan(&self, one: &Prepared<'_>, key: &str) -> Plan<'a> {
-        let now = self.call.now.epoch_nanoseconds();
-        if let Some(said) = self.claimed.get(&name(one.pool.shared, key)) {
-            return if *said == one.digest { Plan::Unchanged } else { Plan::Taken };
+    fn plan(&self, one: &Prepared<'_>, key: &str) -> Result<Plan<'a>, Error> {
+        let now = self.entries.call.now.epoch_nanoseconds();
+        if let Some(said) = self.entries.claimed(one.pool.shared, key) {
+            return Ok(if said == one.digest { Plan::Unchanged } else { Plan::Taken });
         }
-        let Some(stored) = self.known(one.pool.shared, key) else { return Plan::Store(None) };
+        let Some(stored) = self.entries.known(one.pool.shared, key) else { return Ok(Plan::Store(None)) };
         let known = &stored.entry;
         if let Some(forgotten) = known.forgotten {
             let forgotten = utc_text(forgotten);
-            return Plan::Keep(format!("it was forgotten at {forgotten}; `purge` lets it in again"));
+            return Ok(Plan::Keep(format!("it was forgotten at {forgotten}; `purge` lets it in again")));
         }
         if !stored.is_live(now) {
-            return Plan::Store(Some(stored));
+            return Ok(Plan::Store(Some(stored)));
         }
         if self.says_the_same(stored, one) || one.is_marked(stored) {
-            return Plan::Unchanged;
+            return Ok(Plan::Unchanged);
         }
         if one.given.is_exact {
             // A dump has no place that it always comes from: of one key, what was made at one moment is one entry.
-            return match (one.given.created == Some(known.created), one.given.updated) {
+            return Ok(match (one.given.created == Some(known.created), one.given.updated) {
                 (true, Some(updated)) if updated > known.updated => Plan::Update(stored),
                 (true, _) => Plan::Keep(format!("it was changed here later, at {}", utc_text(known.updated))),
                 _ => Plan::Taken,
-            };
+            });
         }
         let mark = known.fields.source.as_deref().and_then(Mark::of);
-        match mark.filter(|mark| mark.origin == one.origin) {
-            Some(mark) if mark.digest == self.digest_of(stored) => Plan::Update(stored),
+        Ok(match mark.filter(|mark| mark.origin == one.origin) {
+            Some(mark) if mark.digest == self.digest_of(stored)? => Plan::Update(stored),
             _ => Plan::Taken,
-        }
+        })
     }
 
     async fn perform(&mut self, one: &Prepared<'_>, key: &str, plan: Plan<'a>) -> Result<ExchangeState, Error> {
@@ -293,13 +260,8 @@ impl<'a> Work<'a> {
             Plan::Unchanged | Plan::Taken => return Ok(ExchangeState::Unchanged),
             Plan::Keep(reason) => return Ok(ExchangeState::Kept(reason)),
             Plan::Store(stored) => {
-                let [own, of_workspace] = self.live;
-                let live = if one.pool.shared { of_workspace } else { own };
-                if live >= one.pool.cap {
-                    let message = format!("there are {live} entries, the limit is {}: 1 too many", one.pool.cap);
-                    return Err(Error::new(ErrorCode::TooLarge, message, ""));
-                }
-                self.count(one.pool.shared);
+                self.entries.check_room(one.pool)?;
+                self.entries.count(one.pool.shared);
                 stored
             }
             Plan::Update(stored) => Some(stored),
@@ -319,11 +281,11 @@ impl<'a> Work<'a> {
         if stored.is_none_or(|stored| stored.path != *path) {
             self.check_free(path, key)?;
         }
-        if self.dry_run {
+        if self.entries.dry_run {
             return Ok(state);
         }
         let text = match before.zip(stored) {
-            Some((before, stored)) => entry.rewrite(&self.text_of(stored), before),
+            Some((before, stored)) => entry.rewrite(&self.text_of(stored)?, before)?,
             None => entry.render(),
         };
         let text = with_summary(text, one.given.summary.as_deref());
@@ -331,14 +293,14 @@ impl<'a> Work<'a> {
         self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path), &backup).await?;
         if let Some(stored) = stored.filter(|stored| stored.path != *path) {
             // One that changed meanwhile stays, and is named as a second file of this key.
-            remove_version(&self.call.fs, &stored.path, stored.version.clone(), Removal::OF_COPY).await?;
+            remove_version(&self.entries.call.fs, &stored.path, stored.version.clone(), Removal::OF_COPY).await?;
         }
         Ok(state)
     }
 
     /// The one place where the fields of an imported entry are made.
     fn imported_entry(&mut self, one: &Prepared<'_>, fields: Fields, before: Option<&Entry>) -> Entry {
-        let now = self.call.now.epoch_nanoseconds();
+        let now = self.entries.call.now.epoch_nanoseconds();
         let newest = self.newest_of(one.pool.shared);
         let given = one.given;
         let stamped = stamp(now, *newest);
@@ -369,13 +331,19 @@ impl<'a> Work<'a> {
 
     /// Refuses a place where something stands that is not the entry of this key.
     fn check_free(&self, path: &RelPath, key: &str) -> Result<(), Error> {
-        let shown = self.call.scope.shown(path);
+        let shown = self.entries.call.scope.shown(path);
         let stands = |stored: &&Stored| stored.path == *path;
-        let reason = match self.view.entries.iter().chain(&self.view.outdated).find(stands) {
+        let reason = match self.entries.view.entries.iter().chain(&self.entries.view.outdated).find(stands) {
             Some(other) => Some(format!("it has the key `{}`", other.entry.fields.key)),
-            None => self.view.problems.iter().find(|problem| problem.path == shown).map(|found| found.message.clone()),
+            None => self
+                .entries
+                .view
+                .problems
+                .iter()
+                .find(|problem| problem.path == shown)
+                .map(|found| found.message.clone()),
         };
-        let reason = reason.or_else(|| self.view.problem_of(key).map(|problem| problem.message.clone()));
+        let reason = reason.or_else(|| self.entries.view.problem_of(key).map(|problem| problem.message.clone()));
         match reason {
             Some(reason) => Err(Error::invalid_argument(format!("{shown} is in the way: {reason}"), "")),
             None => Ok(()),
@@ -393,35 +361,36 @@ impl<'a> Work<'a> {
     ) -> Result<(), Error> {
         let change = |bytes: Option<&[u8]>| {
             let meanwhile = || {
-                let message = format!("{} was changed meanwhile", self.call.scope.shown(path));
+                let message = format!("{} was changed meanwhile", self.entries.call.scope.shown(path));
                 Error::new(ErrorCode::Contention, message, "import again; nothing was changed")
             };
             match (bytes, known) {
                 (Some(bytes), _) if bytes == text.as_bytes() => Ok(Change::Keep(())),
-                (None, None) => Ok(Change::Write(self.call.screen.file(path, None, text.clone().into_bytes())?, ())),
+                (None, None) => {
+                    Ok(Change::Write(self.entries.call.screen.file(path, None, text.clone().into_bytes())?, ()))
+                }
                 (Some(bytes), Some(known)) => {
-                    let (_, before) = read_entry(self.call, pool, path, bytes, key)?;
+                    let (_, before) = read_entry(self.entries.call, pool, path, bytes, key)?;
                     if before.version != known.entry.version {
                         return Err(meanwhile());
                     }
-                    Ok(Change::Write(self.call.screen.file(path, Some(bytes), text.clone().into_bytes())?, ()))
+                    Ok(Change::Write(self.entries.call.screen.file(path, Some(bytes), text.clone().into_bytes())?, ()))
                 }
                 _ => Err(meanwhile()),
             }
         };
-        let limit = self.call.scope.limits.max_file_bytes;
-        update(&self.call.fs, path, limit, Backups::KeepAs(backup), change).await.map(|((), _)| ())
+        let limit = self.entries.call.scope.limits.max_file_bytes;
+        update(&self.entries.call.fs, path, limit, Backups::KeepAs(backup), change).await.map(|((), _)| ())
     }
 
-    fn text_of(&self, stored: &Stored) -> String {
-        let corpus = self.entries.corpus.borrow();
-        corpus.files.doc(stored.doc).map(|doc| doc.text().to_string()).unwrap_or_default()
+    fn text_of(&self, stored: &Stored) -> Result<String, Error> {
+        stored.text(&self.corpus.borrow()).map(ToString::to_string)
     }
 
-    fn digest_of(&self, stored: &Stored) -> String {
+    fn digest_of(&self, stored: &Stored) -> Result<String, Error> {
         let Fields { category, tags, content, .. } = &stored.entry.fields;
-        let summary = summary_of(&Frontmatter::parse(&self.text_of(stored)));
-        digest(category.as_str(), tags, content, summary.as_deref())
+        let summary = summary_of(&Frontmatter::parse(&self.text_of(stored)?));
+        Ok(digest(category.as_str(), tags, content, summary.as_deref()))
     }
 }
 

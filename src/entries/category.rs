@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
-use super::checks::{Limit, within};
+use super::limits::{Limit, within};
 use crate::protocol::Error;
 
 /// How long a category may be, in bytes.

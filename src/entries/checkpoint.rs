@@ -96,8 +96,9 @@ pub(super) async fn checkpoint(
         entries.with_run(run, |run| {
             let Some(place) = run.held.iter().position(|known| known.is_of(fields)) else { return };
             match run.held.get_mut(place) {
-                // What was stored in the run meanwhile goes on top of what is stored now.
-                Some(known) if known.entry != held.entry => known.base = base.unwrap_or_default(),
+                // What was stored in the run meanwhile goes on top of what is stored now; where nothing could be stored,
+                // on what the run knew before.
+                Some(known) if known.entry != held.entry => known.base = base.unwrap_or(held.base),
                 _ => drop(run.held.remove(place)),
             }
         })?;

@@ -1,16 +1,14 @@
-//! What a new entry may be: every limit as an error with what was given, the limit, and what is too much.
+//! The parts of a new entry, each within its limit.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::category::Category;
 use super::document::Fields;
-use crate::protocol::{Error, ErrorCode};
+use super::limits::{Limit, checked_key, over, within};
+use crate::protocol::Error;
 use crate::trust::Standing;
 
-/// How long a key may be, in bytes.
-pub const MAX_KEY_BYTES: usize = 255;
 /// How long the content of an entry may be, in bytes.
 pub const MAX_CONTENT_BYTES: usize = 16_384;
 /// How many tags an entry may have.
@@ -19,23 +17,6 @@ pub const MAX_TAGS: usize = 32;
 pub const MAX_TAG_BYTES: usize = 64;
 /// How long the source of an entry may be, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 255;
-
-/// From how many bytes to how many.
-#[derive(Clone, Copy)]
-pub(super) struct Limit {
-    pub(super) least: usize,
-    pub(super) most: usize,
-}
-
-/// Checks a length in bytes.
-pub(super) fn within(what: &str, bytes: usize, limit: Limit) -> Result<(), Error> {
-    let Limit { least, most } = limit;
-    if bytes < least {
-        let message = format!("{what} is empty, at least {least} byte is needed");
-        return Err(Error::invalid_argument(message, format!("give it {least} to {most} bytes")));
-    }
-    over("bytes", what, bytes, most)
-}
 
 /// What a person or an agent wants to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,10 +61,12 @@ impl NewEntry {
     }
 }
 
-/// A key of 1 to [`MAX_KEY_BYTES`] bytes.
-pub(super) fn checked_key(what: &str, key: &str) -> Result<String, Error> {
-    within(what, key.len(), Limit { least: 1, most: MAX_KEY_BYTES })?;
-    Ok(key.to_string())
+impl From<&Fields> for NewEntry {
+    /// What somebody would have to give to get these fields; where they come from is not a part of it.
+    fn from(fields: &Fields) -> Self {
+        let Fields { key, category, tags, content, source, supersedes, .. } = fields.clone();
+        Self { key, content, category: category.as_str().into(), tags, source, supersedes }
+    }
 }
 
 /// The tags without white space around them, each once.
@@ -99,16 +82,10 @@ fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     Ok(checked)
 }
 
-fn over(unit: &str, what: &str, given: usize, most: usize) -> Result<(), Error> {
-    if given <= most {
-        return Ok(());
-    }
-    let message = format!("{what} has {given} {unit}, the limit is {most}: {} too many", given - most);
-    Err(Error::new(ErrorCode::TooLarge, message, "shorten it, or keep it as several entries; nothing was changed"))
-}
-
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
 
     fn entry() -> NewEntry {

@@ -1,5 +1,6 @@
 //! The decision on every entry that could go into a prompt: what `hydrate` takes by, and `explain` tells of.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -69,10 +70,10 @@ pub(super) async fn decide(
     Ok((all, placements, view))
 }
 
-pub(super) fn explanation(call: &Call, all: &[Readable], placement: &Placement) -> Option<Explanation> {
-    let readable = all.get(placement.index)?;
+pub(super) fn explanation(call: &Call, all: &[Readable], placement: &Placement) -> Result<Explanation, Error> {
+    let readable = placed(all, placement.index)?;
     let Entry { fields, updated, .. } = &*readable.entry;
-    Some(Explanation {
+    Ok(Explanation {
         key: fields.key.clone(),
         path: readable.shown_path(call),
         category: fields.category.as_str().into(),
@@ -83,4 +84,9 @@ pub(super) fn explanation(call: &Call, all: &[Readable], placement: &Placement) 
         updated: *updated,
         left_out: placement.left_out.map(|reason| reason.to_string()),
     })
+}
+
+/// The entry that a placement is of.
+pub(super) fn placed(all: &[Readable], index: usize) -> Result<&Readable, Error> {
+    all.get(index).ok_or_else(|| Error::internal(format!("entry {index} of {} was placed", all.len())))
 }

@@ -23,6 +23,7 @@ use core::fmt::Write as _;
 
 use super::category::Category;
 use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field, yaml_scalar};
+use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
 use crate::trust::{Provenance, Standing, mark};
@@ -113,13 +114,15 @@ impl Entry {
             let message = "it is of the category `workspace`, whose entries are in the folder of the workspace";
             return Err(problem(message.into()));
         }
+        let content = content_start(text, &frontmatter).and_then(|start| text.get(start..));
+        let content = content.ok_or_else(|| problem(Error::internal("its frontmatter ends outside of it").message))?;
         let updated = value(["updated", "updated_at"]).and_then(moment).unwrap_or(modified);
         Ok(Self {
             fields: Fields {
                 key,
                 category,
                 tags: frontmatter.value("tags").map(tags).unwrap_or_default(),
-                content: content_of(text, &frontmatter).into(),
+                content: content.into(),
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
                 standing: Standing::of(&frontmatter),
@@ -166,15 +169,21 @@ impl Entry {
     }
 
     /// A file that said `before`, with what has changed since. Other keys, their order and comments stay.
-    pub(crate) fn rewrite(&self, text: &str, before: &Self) -> String {
+    ///
+    /// # Errors
+    ///
+    /// A text that is not the one of `before`, whose other keys would be lost.
+    pub(crate) fn rewrite(&self, text: &str, before: &Self) -> Result<String, Error> {
         let Fields { key, category, tags, content, source, supersedes, standing } = &self.fields;
         let frontmatter = Frontmatter::parse(text);
         if frontmatter.span.is_empty() {
-            return self.render();
+            return Ok(self.render());
         }
         let mut text = text.to_string();
         if *content != before.fields.content {
-            let start = content_start(&text, &frontmatter);
+            let head = content_start(&text, &frontmatter).and_then(|start| text.get(..start));
+            let head = head.ok_or_else(|| Error::internal(format!("the frontmatter of `{key}` ends outside of it")))?;
+            let start = head.len();
             text.truncate(start);
             if !text.ends_with('\n') {
                 text.push('\n');
@@ -214,10 +223,10 @@ impl Entry {
             _ => {}
         }
         if *standing == before.fields.standing {
-            return text;
+            return Ok(text);
         }
-        // What cannot be edited so that it says this is written anew.
-        mark(&text, standing.provenance).unwrap_or_else(|| self.render())
+        // A frontmatter that cannot be edited so that it says this is written from the fields alone.
+        Ok(mark(&text, standing.provenance).unwrap_or_else(|| self.render()))
     }
 
     fn owner_field(&self) -> &'static str {
@@ -273,19 +282,16 @@ fn head_of(text: &str) -> Note {
     Note { frontmatter: Frontmatter::parse(text), ..Note::default() }
 }
 
-fn content_of<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
-    text.get(content_start(text, frontmatter)..).unwrap_or_default()
-}
-
-/// Behind the frontmatter and one blank line. A file without frontmatter is content as a whole.
-fn content_start(text: &str, frontmatter: &Frontmatter) -> usize {
+/// Where the content starts: after the frontmatter and one blank line. A file without frontmatter is content as a whole.
+/// `None` if the frontmatter is that of another text.
+fn content_start(text: &str, frontmatter: &Frontmatter) -> Option<usize> {
     let end = frontmatter.span.end;
+    let rest = text.get(end..)?;
     if frontmatter.span.is_empty() {
-        return end;
+        return Some(end);
     }
-    let rest = text.get(end..).unwrap_or_default();
     let blank = ["\n", "\r\n"].into_iter().find(|newline| rest.starts_with(newline));
-    end + blank.map_or(0, str::len)
+    Some(end + blank.map_or(0, str::len))
 }
 
 /// A list, or a text with commas.

@@ -3,8 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::checks::checked_key;
 use super::decision::{Explanation, Hydrate, decide, explanation};
+use super::limits::checked_key;
 use super::plan::Policy;
 use super::state::EntriesCall;
 use super::types::EntryProblem;
@@ -51,9 +51,9 @@ impl Run<EntriesCall<'_>> for Explain {
         let Self { request, key } = self;
         let key = key.map(|key| checked_key("key", &key)).transpose()?;
         let (all, placements, view) = decide(call, entries, scope, request, run).await?;
-        let explained = placements.iter().filter_map(|placement| explanation(call, &all, placement));
-        let explained: Vec<Explanation> =
-            explained.filter(|entry| key.as_ref().is_none_or(|key| entry.key == *key)).collect();
+        let explained = placements.iter().map(|placement| explanation(call, &all, placement));
+        let mut explained: Vec<Explanation> = explained.collect::<Result<_, Error>>()?;
+        explained.retain(|entry| key.as_ref().is_none_or(|key| entry.key == *key));
         if let (Some(key), []) = (&key, explained.as_slice()) {
             return Err(absent(&view, key));
         }

@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use super::state::EntriesCall;
 use super::types::EntryProblem;
-use super::view::{Stored, look, path_of};
-use crate::order;
+use super::view::{Stored, by_path, look};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -74,27 +73,23 @@ impl Run<EntriesCall<'_>> for ExportEntries {
         }
         let view = look(call, entries, scope).await?;
         let now = call.now.epoch_nanoseconds();
-        let is_meant = |stored: &&Stored| !stored.is_expired(now) && (forgotten || stored.entry.forgotten.is_none());
-        let files = view.entries.iter().filter(is_meant).map(|stored| Ok((path_of(stored)?, stored)));
-        let mut files: Vec<(RelPath, &Stored)> = files.collect::<Result<_, Error>>()?;
-        order::sort_slice(&mut files, |a, b| a.0.as_str().cmp(b.0.as_str()));
+        let is_meant = |stored: &Stored| !stored.is_expired(now) && (forgotten || stored.entry.forgotten.is_none());
+        let mut files = by_path(&view, is_meant)?;
         let total = u32::try_from(files.len()).unwrap_or(u32::MAX);
         files.retain(|(path, _)| cursor.is_none_or(|cursor| path.as_str() > cursor));
 
         let corpus = entries.corpus.borrow();
-        let text_of = |stored: &Stored| corpus.files.doc(stored.doc).map(|doc| doc.text()).unwrap_or_default();
         let mut bytes = 0;
-        let fits = |(_, stored): &&(RelPath, &Stored)| {
-            let is_first = bytes == 0;
-            bytes += text_of(stored).len();
-            is_first || bytes <= MAX_EXPORT_BYTES
-        };
-        let taken = files.iter().take(MAX_EXPORT_FILES).take_while(fits).map(|(path, stored)| EntryFile {
-            path: path.as_str().to_string(),
-            content: text_of(stored).as_bytes().to_vec(),
-            updated: stored.entry.updated,
-        });
-        let taken: Vec<EntryFile> = taken.collect();
+        let mut taken: Vec<EntryFile> = Vec::new();
+        for (path, stored) in files.iter().take(MAX_EXPORT_FILES) {
+            let text = stored.text(&corpus)?;
+            bytes += text.len();
+            if bytes > MAX_EXPORT_BYTES && !taken.is_empty() {
+                break;
+            }
+            let (path, content) = (path.as_str().to_string(), text.as_bytes().to_vec());
+            taken.push(EntryFile { path, content, updated: stored.entry.updated });
+        }
         let next = taken.last().filter(|_| taken.len() < files.len()).map(|last| last.path.clone());
         Ok(ExportReply { files: taken, next, total, problems: view.problems })
     }

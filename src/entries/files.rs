@@ -16,9 +16,8 @@ use super::scope::{EntriesScope, Pool};
 use super::screen;
 use super::state::Entries;
 use super::types::StoreState;
-use super::view::{Stored, View, look, path_of};
+use super::view::{Stored, View, by_path, look, path_of};
 use crate::engine::Call;
-use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, portable_path, text_of_name};
 use crate::trust::Provenance;
@@ -37,13 +36,9 @@ pub(crate) async fn shown_files(call: &Call, entries: &Entries) -> Result<Option
     let view = look(call, entries, scope).await?;
     let now = call.now.epoch_nanoseconds();
     let corpus = entries.corpus.borrow();
-    let shown = view.entries.iter().filter(|stored| stored.is_live(now)).map(|stored| {
-        let text = corpus.files.doc(stored.doc).map(|doc| doc.text()).unwrap_or_default();
-        Ok(ShownFile { path: path_of(stored)?, text: text.into() })
-    });
-    let mut files: Vec<ShownFile> = shown.collect::<Result<_, Error>>()?;
-    order::sort_slice(&mut files, |a, b| a.path.as_str().cmp(b.path.as_str()));
-    Ok(Some(files))
+    let shown = by_path(&view, |stored| stored.is_live(now))?;
+    let shown = shown.into_iter().map(|(path, stored)| Ok(ShownFile { path, text: stored.text(&corpus)?.into() }));
+    shown.collect::<Result<_, Error>>().map(Some)
 }
 
 /// Where an entry is shown whose category and key are named by a folder and a file.
@@ -90,7 +85,7 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     let scope = entries.scope()?;
     let view = look(call, entries, scope).await?;
     let stored = at(call, &view, &before.path)?.ok_or_else(|| lost(&before.path))?;
-    let pool = pool_of(scope, stored);
+    let pool = pool_of(scope, stored)?;
     let fields = &stored.entry.fields;
     let (category, key) = (fields.category.as_str(), &fields.key);
     let old = read(call, pool, category, key, &before.text)?;
@@ -126,7 +121,7 @@ pub(crate) async fn forget_file(call: &Call, entries: &Entries, path: &RelPath) 
     let Some(stored) = at(call, &view, path)? else { return Ok(false) };
     let stored = stored.clone();
     let base = Base::Version(stored.entry.version.clone());
-    bury(call, &view, pool_of(scope, &stored), &stored, &base).await?;
+    bury(call, &view, pool_of(scope, &stored)?, &stored, &base).await?;
     Ok(true)
 }
 
@@ -162,13 +157,14 @@ pub(crate) async fn rename_file(
         return Err(lost(from));
     }
     if !is_move {
-        bury(call, &view, pool_of(scope, &stored), &stored, &version(&stored)).await?;
+        bury(call, &view, pool_of(scope, &stored)?, &stored, &version(&stored)).await?;
     }
     Ok(true)
 }
 
-fn pool_of<'a>(scope: &'a EntriesScope, stored: &Stored) -> &'a Pool {
-    scope.pools().find(|pool| pool.shared == stored.shared).unwrap_or(&scope.own)
+fn pool_of<'a>(scope: &'a EntriesScope, stored: &Stored) -> Result<&'a Pool, Error> {
+    let pool = scope.pools().find(|pool| pool.shared == stored.shared);
+    pool.ok_or_else(|| Error::internal(format!("{} is in no folder of this memory", stored.path)))
 }
 
 /// The entry that is shown at a path.
@@ -195,20 +191,15 @@ fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Resu
         let message = format!("it says that it is `{named}` ({said}), its path that it is `{key}` ({category})");
         return Err(Error::invalid_argument(message, "rename the file instead; nothing was changed"));
     }
-    let checked = as_new(&entry.fields).checked()?;
+    let checked = NewEntry::from(&entry.fields).checked()?;
     entry.fields = Fields { standing: entry.fields.standing, ..checked };
     Ok(entry)
-}
-
-fn as_new(fields: &Fields) -> NewEntry {
-    let Fields { key, category, tags, content, source, supersedes, .. } = fields.clone();
-    NewEntry { key, content, category: category.as_str().into(), tags, source, supersedes }
 }
 
 /// An entry that was read of a text, held against the policy of the memory.
 fn screened(call: &Call, entry: &Entry) -> Result<Fields, Error> {
     let said = entry.fields.standing.provenance.max(call.scope.trust.provenance);
-    screen::screened(call, &as_new(&entry.fields), Some(said))
+    screen::screened(call, &NewEntry::from(&entry.fields), Some(said))
 }
 
 fn lost(path: &RelPath) -> Error {

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::checks::{Limit, within};
+use super::limits::{Limit, within};
 use super::readable::{Readable, readable};
 use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};
@@ -93,10 +93,18 @@ impl Run<EntriesCall<'_>> for FindEntries {
         let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
         let mut passages = Passages::new(corpus.ranked(), &parsed);
         for ranked in ranking.hits.into_iter().take(limit as usize) {
-            let (Some(readable), Some(doc)) = (of_doc(ranked.doc), corpus.files.doc(ranked.doc)) else { continue };
-            let note = corpus.files.note(doc);
-            let passage = note.and_then(|note| best_passage(&mut passages, doc.text(), &note, PASSAGE_BYTES));
-            let passage = passage.and_then(|passage| doc.text().get(passage.range)).unwrap_or_default().to_string();
+            let found = of_doc(ranked.doc).zip(corpus.files.doc(ranked.doc));
+            let (readable, doc) = found.ok_or_else(|| Error::internal("a hit is not among the entries"))?;
+            let note = corpus.files.note(doc).ok_or_else(|| Error::internal("a hit was not parsed"))?;
+            let passage = best_passage(&mut passages, doc.text(), &note, PASSAGE_BYTES);
+            let passage = match passage {
+                Some(passage) => {
+                    doc.text().get(passage.range).ok_or_else(|| Error::internal("a passage is not in its text"))?
+                }
+                // The file has no text.
+                None => "",
+            };
+            let passage = passage.to_string();
             let score = f64::from(ranked.score);
             hits.push(EntryHit { entry: readable.info(call), score, terms: ranked.terms, passage });
         }

@@ -138,11 +138,10 @@ pub(super) async fn dump(
     let corpus = entries.corpus.borrow();
     let is_meant = |stored: &&Stored| !stored.is_expired(now) && (forgotten || stored.entry.forgotten.is_none());
     let dumped = view.entries.iter().filter(is_meant).map(|stored| {
-        let text = corpus.files.doc(stored.doc).map(|doc| doc.text()).unwrap_or_default();
-        let frontmatter = Frontmatter::parse(text);
+        let frontmatter = Frontmatter::parse(stored.text(&corpus)?);
         let Entry { fields, created, updated, forgotten, .. } = &*stored.entry;
         let is_other = |name: &&String| !KNOWN_FIELDS.contains(&name.as_str());
-        ForeignEntry {
+        Ok(ForeignEntry {
             key: fields.key.clone(),
             category: fields.category.as_str().into(),
             tags: fields.tags.clone(),
@@ -159,7 +158,7 @@ pub(super) async fn dump(
             is_positional: false,
             standing: fields.standing,
             others: frontmatter.entries.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
-        }
+        })
     });
-    Ok((dumped.collect(), view.problems))
+    Ok((dumped.collect::<Result<_, Error>>()?, view.problems))
 }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::checks::checked_key;
+use super::limits::checked_key;
 use super::removal::bury;
 use super::rules::Base;
 use super::runs::{Dropped, drop_held};

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::category::Category;
-use super::checks::checked_key;
+use super::limits::checked_key;
 use super::readable::{Readable, readable};
 use super::state::EntriesCall;
 use super::types::EntryInfo;

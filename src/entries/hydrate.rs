@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::decision::{Explanation, Hydrate, decide, explanation};
+use super::decision::{Explanation, Hydrate, decide, explanation, placed};
 use super::plan::{Policy, taken};
 use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
@@ -55,9 +55,9 @@ pub(super) async fn hydrate(
     let taken = taken(&placements, request.policy);
     let left_out = placements.iter().filter(|placement| placement.left_out.is_some());
     Ok(HydrateReply {
-        entries: taken.into_iter().filter_map(|index| Some(all.get(index)?.info(call))).collect(),
+        entries: taken.into_iter().map(|index| Ok(placed(&all, index)?.info(call))).collect::<Result<_, Error>>()?,
         bytes: placements.last().map_or(0, |last| last.total),
-        left_out: left_out.filter_map(|placement| explanation(call, &all, placement)).collect(),
+        left_out: left_out.map(|placement| explanation(call, &all, placement)).collect::<Result<_, Error>>()?,
         problems: view.problems,
     })
 }

@@ -13,17 +13,16 @@ use saddlebag_words::words;
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::{Claims, Entry, dated};
-use super::intake::{at_most, name};
+use super::intake::{Intake, at_most, check_category};
 use super::retention::is_expired;
 use super::rules::read_entry;
-use super::scope::{EntriesScope, Pool};
+use super::scope::Pool;
 use super::screen;
 use super::state::EntriesCall;
-use super::view::{Stored, View, look};
+use super::view::{Stored, look};
 use crate::engine::{Backups, Call, Change, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, Removal, Standing, approve, mark};
 
@@ -127,30 +126,20 @@ impl Run<EntriesCall<'_>> for ImportEntries {
         let provenance = screen::of_files(call, with.provenance)?;
         check_sizes(&self)?;
         let view = look(call, entries, scope).await?;
-        let mut import = Import::new(call, scope, &view, &self, provenance);
+        let mut import = Import::new(Intake::new(call, scope, &view, self.dry_run), &self, provenance);
+        let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            let imported = import.take(file).await?;
-            import.done.push(imported);
+            files.push(import.take(file).await?);
         }
-        Ok(ImportReply { files: import.done })
+        Ok(ImportReply { files })
     }
 }
 
 /// One command under way.
 struct Import<'a> {
-    call: &'a Call,
-    scope: &'a EntriesScope,
-    view: &'a View,
+    entries: Intake<'a>,
     provenance: Option<Provenance>,
     mode: ImportMode,
-    dry_run: bool,
-    /// The places of the entries in the view, by [`name`].
-    known: SortedMap<String, usize>,
-    /// Which file stands for a key, by [`name`].
-    claimed: SortedMap<String, String>,
-    /// How many entries there are or will be: of the agent, and of the workspace.
-    live: [u32; 2],
-    done: Vec<ImportedFile>,
 }
 
 /// A file that can be an entry.
@@ -172,34 +161,13 @@ struct Rejection {
 }
 
 impl<'a> Import<'a> {
-    fn new(
-        call: &'a Call,
-        scope: &'a EntriesScope,
-        view: &'a View,
-        request: &ImportEntries,
-        provenance: Option<Provenance>,
-    ) -> Self {
-        let mut import = Self {
-            call,
-            scope,
-            view,
-            provenance,
-            mode: request.mode,
-            dry_run: request.dry_run,
-            known: SortedMap::default(),
-            claimed: SortedMap::default(),
-            live: [0; 2],
-            done: Vec::with_capacity(request.files.len()),
-        };
-        let names = view.entries.iter().map(|stored| name(stored.shared, &stored.entry.fields.key));
-        import.known.extend(names.zip(0..));
+    fn new(mut entries: Intake<'a>, request: &ImportEntries, provenance: Option<Provenance>) -> Self {
         if request.mode == ImportMode::Upsert {
-            let now = call.now.epoch_nanoseconds();
-            view.entries.iter().filter(|stored| stored.is_live(now)).for_each(|stored| import.count(stored.shared));
+            entries.count_all();
         }
         for file in &request.earlier {
             let Some(key) = file.key.as_deref() else { continue };
-            let is_live = import.live(file.shared, key).is_some();
+            let is_live = entries.live(file.shared, key).is_some();
             let is_counted = match (&file.state, request.mode) {
                 (ImportState::Rejected(_), _) => continue,
                 (ImportState::Upserted, ImportMode::Upsert) => !is_live,
@@ -207,26 +175,11 @@ impl<'a> Import<'a> {
                 (_, mode) => is_live && mode == ImportMode::Replace,
             };
             if is_counted {
-                import.count(file.shared);
+                entries.count(file.shared);
             }
-            import.claimed.insert(name(file.shared, key), file.path.clone());
+            entries.claim(file.shared, key, &file.path);
         }
-        import
-    }
-
-    fn count(&mut self, shared: bool) {
-        let [own, of_workspace] = &mut self.live;
-        let count = if shared { of_workspace } else { own };
-        *count = count.saturating_add(1);
-    }
-
-    fn known(&self, shared: bool, key: &str) -> Option<&'a Stored> {
-        self.view.entries.get(*self.known.get(&name(shared, key))?)
-    }
-
-    fn live(&self, shared: bool, key: &str) -> Option<&'a Stored> {
-        let now = self.call.now.epoch_nanoseconds();
-        self.known(shared, key).filter(|stored| stored.is_live(now))
+        Self { entries, provenance, mode: request.mode }
     }
 
     /// Takes a file in, or rejects it. What the host cannot perform ends the command.
@@ -250,10 +203,10 @@ impl<'a> Import<'a> {
             Err(error) => ImportState::Rejected(error.message),
         };
         if !matches!(state, ImportState::Rejected(_)) {
-            self.claimed.insert(name(shared, &key), path.clone());
-            let is_new = self.mode == ImportMode::Replace || self.live(shared, &key).is_none();
+            self.entries.claim(shared, &key, &path);
+            let is_new = self.mode == ImportMode::Replace || self.entries.live(shared, &key).is_none();
             if !is_tombstone && is_new {
-                self.count(shared);
+                self.entries.count(shared);
             }
         }
         Ok(ImportedFile { path, key: Some(key), shared, state })
@@ -269,7 +222,7 @@ impl<'a> Import<'a> {
         let folder_name = folder_name.as_ref().map(RelPath::file_name);
         let is_of_workspace = |name: Option<&str>| name == Some(Category::Workspace.as_str());
         let shared = is_of_workspace(folder_name);
-        let own = &self.scope.own;
+        let own = &self.entries.scope.own;
         // Categories are the folders of an agent, so of a workspace's file this is the key alone as well.
         let place = parsed.as_ref().ok().and_then(|path| own.folder.place_of(path).ok());
         let key = place.as_ref().and_then(|place| own.folder.names_of(place).1.or_else(|| self.key_of_cut_name(file)));
@@ -283,13 +236,13 @@ impl<'a> Import<'a> {
         let claims = Claims::of(text);
         let shared = is_of_workspace(claims.category.as_deref().or(folder_name));
         let reject = |reason: String| Rejection { key: key.clone(), shared, reason };
-        let pool = match (shared, &self.scope.shared) {
+        let pool = match (shared, &self.entries.scope.shared) {
             (false, _) => own,
             (true, Some(pool)) => pool,
             (true, None) => return Err(reject("it is of a workspace, and the memory was opened without one".into())),
         };
         self.check_owner(&claims).map_err(reject)?;
-        let now = self.call.now.epoch_nanoseconds();
+        let now = self.entries.call.now.epoch_nanoseconds();
         let place = pool.folder.place_of(path).map_err(|error| reject(error.to_string()))?;
         let entry = Entry::parse(&pool.folder, &place, text, now, shared).map_err(|problem| Rejection {
             key: problem.key.or(key.clone()),
@@ -305,13 +258,13 @@ impl<'a> Import<'a> {
     /// The file as it may be stored: without secrets, and with its provenance.
     fn screened<'f>(&self, given: Given<'f>) -> Result<Given<'f>, Error> {
         let Given { pool, text, entry, place, target } = given;
-        let known = self.known(pool.shared, &entry.fields.key).map(|stored| &*stored.entry);
+        let known = self.entries.known(pool.shared, &entry.fields.key).map(|stored| &*stored.entry);
         if known.is_some_and(|known| known.version == entry.version) {
             return Ok(Given { pool, text, entry, place, target });
         }
         let given_text = text.into_owned();
         let same = known.filter(|known| known.forgotten.is_none() && entry.fields.is_same(&known.fields));
-        let text = screen::imported(self.call, &entry.fields, given_text)?;
+        let text = screen::imported(self.entries.call, &entry.fields, given_text)?;
         // The same import again is no change.
         let mut text = dated(text, same.map_or(entry.updated, |known| known.updated));
         if let Some(provenance) = self.provenance {
@@ -323,7 +276,7 @@ impl<'a> Import<'a> {
             });
             text = marked.ok_or_else(|| refused("its frontmatter cannot say where it comes from".into()))?;
         }
-        let now = self.call.now.epoch_nanoseconds();
+        let now = self.entries.call.now.epoch_nanoseconds();
         let entry =
             Entry::parse(&pool.folder, &place, &text, now, pool.shared).map_err(|problem| refused(problem.message))?;
         Ok(Given { pool, text: Cow::Owned(text), entry, place, target })
@@ -336,15 +289,15 @@ impl<'a> Import<'a> {
         }
         let file_name = file.path.rsplit('/').next();
         let has_name = |stored: &&Stored| Some(stored.path.file_name()) == file_name;
-        self.view.entries.iter().find(has_name).map(|stored| stored.entry.fields.key.clone())
+        self.entries.view.entries.iter().find(has_name).map(|stored| stored.entry.fields.key.clone())
     }
 
     fn check_owner(&self, claims: &Claims) -> Result<(), String> {
-        let own = &self.scope.own.owner;
+        let own = &self.entries.scope.own.owner;
         if let Some(agent) = claims.agents.iter().find(|agent| *agent != own) {
             return Err(format!("it is of the agent `{agent}`, and these are the entries of `{own}`"));
         }
-        match (&claims.workspace, &self.scope.shared) {
+        match (&claims.workspace, &self.entries.scope.shared) {
             (Some(workspace), Some(pool)) if *workspace != pool.owner => {
                 Err(format!("it is of the workspace `{workspace}`, and this one is `{}`", pool.owner))
             }
@@ -359,29 +312,29 @@ impl<'a> Import<'a> {
     async fn store(&self, given: &Given<'_>) -> Result<ImportState, Error> {
         let Given { pool, entry, .. } = given;
         let fields = &entry.fields;
-        if let Some(first) = self.claimed.get(&name(pool.shared, &fields.key)) {
+        if let Some(first) = self.entries.claimed(pool.shared, &fields.key) {
             return Err(refused(format!("{first} has the key `{}` as well", fields.key)));
         }
-        let known = self.known(pool.shared, &fields.key);
+        let known = self.entries.known(pool.shared, &fields.key);
         if let Some(known) = known.filter(|known| known.entry.version == entry.version) {
             self.remove_copies(given, known).await?;
             return Ok(ImportState::Unchanged);
         }
         self.check(given, known)?;
-        let in_place = known.map(|known| &known.path).filter(|path| given.reads_at(path, self.call));
+        let in_place = known.map(|known| &known.path).filter(|path| given.reads_at(path, self.entries.call));
         let in_way = self.in_way(given);
         if let (None, Some(reason)) = (in_place, &in_way) {
             return Err(refused(reason.clone()));
         }
         let done = if entry.forgotten.is_some() { ImportState::Deleted } else { ImportState::Upserted };
-        if self.dry_run {
+        if self.entries.dry_run {
             return Ok(done);
         }
         let first = in_place.unwrap_or(&given.target);
         let state = self.write(given, first, known, done).await?;
         if let Some(known) = known.filter(|known| known.entry.fields.category != fields.category) {
             // What the entry said is kept beside its new file; the copy here says nothing of any entry.
-            let _ = remove(&self.call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
+            let _ = remove(&self.entries.call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
         }
         let Some(known) = known.filter(|known| known.path != given.target) else { return Ok(state) };
         match in_place {
@@ -392,7 +345,7 @@ impl<'a> Import<'a> {
             }
             Some(_) => {}
             None => {
-                remove_version(&self.call.fs, &known.path, known.version.clone(), Removal::OF_COPY).await?;
+                remove_version(&self.entries.call.fs, &known.path, known.version.clone(), Removal::OF_COPY).await?;
             }
         }
         Ok(state)
@@ -402,19 +355,9 @@ impl<'a> Import<'a> {
     fn check(&self, given: &Given<'_>, known: Option<&Stored>) -> Result<(), Error> {
         let Given { pool, entry, .. } = given;
         let fields = &entry.fields;
-        let now = self.call.now.epoch_nanoseconds();
-        let as_new = NewEntry {
-            key: fields.key.clone(),
-            content: fields.content.clone(),
-            category: fields.category.as_str().into(),
-            tags: fields.tags.clone(),
-            source: fields.source.clone(),
-            supersedes: fields.supersedes.clone(),
-        };
-        as_new.checked()?;
-        if fields.category == Category::Conversation {
-            return Err(refused("entries of a conversation live in a run alone".into()));
-        }
+        let now = self.entries.call.now.epoch_nanoseconds();
+        NewEntry::from(fields).checked()?;
+        check_category(fields)?;
         if entry.forgotten.is_none() && is_expired(&fields.category, entry.updated, now) {
             let updated = utc_text(entry.updated);
             return Err(refused(format!("a daily entry lives 72 hours, and it was last changed at {updated}")));
@@ -422,12 +365,9 @@ impl<'a> Import<'a> {
         if let Some(known) = known {
             self.check_newer(&known.entry, entry)?;
         }
-        let [own, of_workspace] = self.live;
-        let live = if pool.shared { of_workspace } else { own };
         let is_counted = self.mode == ImportMode::Upsert && known.is_some_and(|known| known.is_live(now));
-        if entry.forgotten.is_none() && !is_counted && live >= pool.cap {
-            let message = format!("there are {live} entries, the limit is {}: 1 too many", pool.cap);
-            return Err(Error::new(ErrorCode::TooLarge, message, ""));
+        if entry.forgotten.is_none() && !is_counted {
+            self.entries.check_room(pool)?;
         }
         Ok(())
     }
@@ -452,14 +392,15 @@ impl<'a> Import<'a> {
 
     /// What stands where a new file would, if it is not of this key.
     fn in_way(&self, given: &Given<'_>) -> Option<String> {
-        let shown = self.call.scope.shown(&given.target);
+        let shown = self.entries.call.scope.shown(&given.target);
         let is_there =
             |stored: &&Stored| stored.path == given.target && stored.entry.fields.key != given.entry.fields.key;
-        if let Some(other) = self.view.entries.iter().chain(&self.view.outdated).find(is_there) {
+        if let Some(other) = self.entries.view.entries.iter().chain(&self.entries.view.outdated).find(is_there) {
             return Some(format!("{shown} has the key `{}`", other.entry.fields.key));
         }
-        let is_outdated = self.view.outdated.iter().any(|stored| stored.path == given.target);
-        let problem = self.view.problems.iter().find(|problem| problem.path == shown).filter(|_| !is_outdated)?;
+        let is_outdated = self.entries.view.outdated.iter().any(|stored| stored.path == given.target);
+        let problem =
+            self.entries.view.problems.iter().find(|problem| problem.path == shown).filter(|_| !is_outdated)?;
         Some(format!("{shown} cannot be read as an entry: {}", problem.message))
     }
 
@@ -472,7 +413,7 @@ impl<'a> Import<'a> {
     ) -> Result<ImportState, Error> {
         let change = |bytes: Option<&[u8]>| {
             if let Some(bytes) = bytes {
-                let (_, before) = read_entry(self.call, given.pool, path, bytes, &given.entry.fields.key)?;
+                let (_, before) = read_entry(self.entries.call, given.pool, path, bytes, &given.entry.fields.key)?;
                 if before.version == given.entry.version {
                     return Ok(Change::Keep(ImportState::Unchanged));
                 }
@@ -481,12 +422,12 @@ impl<'a> Import<'a> {
                     self.check_newer(&before, &given.entry)?;
                 }
             }
-            let text = self.call.screen.file(path, bytes, given.text.as_bytes().to_vec())?;
+            let text = self.entries.call.screen.file(path, bytes, given.text.as_bytes().to_vec())?;
             Ok(Change::Write(text, done.clone()))
         };
-        let limit = self.call.scope.limits.max_file_bytes;
+        let limit = self.entries.call.scope.limits.max_file_bytes;
         let backup = given.pool.backup_of(&given.entry.fields)?;
-        update(&self.call.fs, path, limit, Backups::KeepAs(&backup), change).await.map(|(state, _)| state)
+        update(&self.entries.call.fs, path, limit, Backups::KeepAs(&backup), change).await.map(|(state, _)| state)
     }
 
     /// Removes the other files of a key that say exactly the same: an import that was cut short left them.
@@ -497,8 +438,8 @@ impl<'a> Import<'a> {
                 && stored.entry.fields.key == *key
                 && stored.entry.version == given.entry.version
         };
-        let copies: Vec<&Stored> = self.view.outdated.iter().filter(is_copy).collect();
-        if copies.is_empty() || self.dry_run {
+        let copies: Vec<&Stored> = self.entries.view.outdated.iter().filter(is_copy).collect();
+        if copies.is_empty() || self.entries.dry_run {
             return Ok(());
         }
         let all = || core::iter::once(known).chain(copies.iter().copied());
@@ -514,8 +455,8 @@ impl<'a> Import<'a> {
             let is_copy = bytes == Some(given.text.as_bytes());
             Ok(if is_copy { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })
         };
-        let limit = self.call.scope.limits.max_file_bytes;
-        update(&self.call.fs, path, limit, Backups::Off, change).await.map(|((), _)| ())
+        let limit = self.entries.call.scope.limits.max_file_bytes;
+        update(&self.entries.call.fs, path, limit, Backups::Off, change).await.map(|((), _)| ())
     }
 }
 

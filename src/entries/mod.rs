@@ -23,6 +23,7 @@ mod held;
 mod hydrate;
 mod import;
 mod intake;
+mod limits;
 mod list;
 mod mark;
 mod open_run;
@@ -54,7 +55,7 @@ use alloc::vec::Vec;
 
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
 pub use checkpoint::{Checkpoint, CheckpointReply, MAX_CHECKPOINT_BYTES};
-pub use checks::{MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
+pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use close_run::CloseRun;
 pub use decision::{Explanation, Hydrate};
 pub use explain::{Explain, ExplainReply};
@@ -69,6 +70,7 @@ pub use import::{
     ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, ImportedFile, MAX_IMPORT_BYTES,
     MAX_IMPORT_FILE_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
 };
+pub use limits::MAX_KEY_BYTES;
 pub use list::{ListEntries, ListEntriesReply};
 pub use open_run::{MAX_RUN_BYTES, MAX_RUNS, OpenRun, RunReply};
 pub use plan::{Budget, Candidate, DEFAULT_HYDRATE_BYTES, OutReason, Placement, Policy, WORKSPACE_SHARE, plan, taken};
@@ -162,18 +164,18 @@ pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waitin
     let waiting = view.entries.iter().filter(|stored| stored.is_live(now)).filter_map(|stored| {
         let fields = &stored.entry.fields;
         let provenance = fields.standing.unapproved()?;
-        Some(Waiting {
+        Some(stored.text(&corpus).map(|text| Waiting {
             names: alloc::vec![fields.key.clone()],
             path: stored.path.clone(),
             is_entry: true,
             provenance,
             source: fields.source.clone(),
             version: stored.entry.version.clone(),
-            size: corpus.files.doc(stored.doc).map_or(0, |doc| doc.text().len() as u64),
+            size: text.len() as u64,
             text: fields.content.clone(),
-        })
+        }))
     });
-    Ok(waiting.collect())
+    waiting.collect()
 }
 
 /// Runs a command.

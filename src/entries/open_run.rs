@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::checks::{Limit, within};
 use super::held::OpenedRun;
+use super::limits::{Limit, within};
 use super::runs::{check_fence, named, read_fence};
 use super::state::EntriesCall;
 use crate::engine::{Backups, Change, update};

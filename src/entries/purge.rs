@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::checks::checked_key;
+use super::limits::checked_key;
 use super::removal::discard;
 use super::state::EntriesCall;
 use super::view::{Stored, absent, found, look};

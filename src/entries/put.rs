@@ -137,7 +137,7 @@ async fn put(
         if let Some(state) = refusal(call, &before, fields, base) {
             return Ok(Change::Keep(Some((state, before.version, false))));
         }
-        let text = changed(call, &before, fields, now).rewrite(text, &before);
+        let text = changed(call, &before, fields, now).rewrite(text, &before)?;
         let state = changed_state(call, &before, fields);
         let version = version_of(&text);
         // Nobody is shown what is gone, so that it is no more trusted than a new file.

@@ -34,7 +34,7 @@ pub(super) async fn bury(
             return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
         }
         let forgotten = Entry { forgotten: Some(now), ..before.clone() };
-        let text = forgotten.rewrite(text, &before);
+        let text = forgotten.rewrite(text, &before)?;
         let version = version_of(&text);
         Ok(Change::Write(call.screen.file(&stored.path, Some(bytes), text.into_bytes())?, (version, false)))
     };

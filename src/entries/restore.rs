@@ -7,8 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::checks::checked_key;
 use super::document::{Entry, Fields, version_of};
+use super::limits::checked_key;
 use super::put::{Applied, reply};
 use super::retention::stamp;
 use super::room::Removed;
@@ -64,7 +64,7 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
             return Err(meanwhile(key));
         }
         let entry = Entry { forgotten: None, updated: now, ..before.clone() };
-        let text = entry.rewrite(text, &before);
+        let text = entry.rewrite(text, &before)?;
         let version = version_of(&text);
         Ok(Change::Write(call.screen.restored(&stored.path, bytes, text.into_bytes())?, version))
     };
@@ -111,7 +111,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
         // The category of the entry stays: its file is in the folder of that.
         let mut entry = Entry { forgotten: None, updated: now.max(before.updated.saturating_add(1)), ..older.clone() };
         entry.fields.category = before.fields.category.clone();
-        let text = entry.rewrite(kept_text, &older);
+        let text = entry.rewrite(kept_text, &older)?;
         let version = version_of(&text);
         Ok(Change::Write(call.screen.restored(&stored.path, bytes, text.into_bytes())?, version))
     };

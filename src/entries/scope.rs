@@ -100,14 +100,11 @@ impl EntriesScope {
 
     /// Refuses what names another scope.
     pub(super) fn check(&self, agent: Option<&str>, workspace: Option<&str>) -> Result<(), Error> {
-        let is_foreign = |given: Option<&str>, own: Option<&str>| given.is_some_and(|given| Some(given) != own);
-        if is_foreign(workspace, self.shared.as_ref().map(|pool| pool.owner.as_str())) {
-            return Err(not_found("workspace", workspace.unwrap_or_default()));
+        let own = self.shared.as_ref().map(|pool| pool.owner.as_str());
+        if let Some(workspace) = workspace.filter(|workspace| Some(*workspace) != own) {
+            return Err(not_found("workspace", workspace));
         }
-        if !is_foreign(agent, Some(&self.own.owner)) {
-            return Ok(());
-        }
-        let agent = agent.unwrap_or_default();
+        let Some(agent) = agent.filter(|agent| *agent != self.own.owner) else { return Ok(()) };
         if self.peers.iter().any(|peer| peer == agent) {
             let message = format!("UZ-MEM-001: the entries of `{agent}` are its own");
             let help = "share what both need in the category `workspace`";

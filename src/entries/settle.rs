@@ -10,7 +10,7 @@ use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, has_rival, look};
 use crate::engine::{Backups, Call, Change, Loaded, create, load, remove_version, update};
-use crate::protocol::Error;
+use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{Removal, Screened};
 
@@ -55,7 +55,11 @@ pub(super) async fn settles(
         if is_alone {
             return Ok(true);
         }
-        let Ok(view) = look(call, entries, scope).await else { return Ok(true) };
+        let view = match look(call, entries, scope).await {
+            Err(error) if error.code == ErrorCode::Internal => return Err(error),
+            Err(_) => return Ok(true),
+            Ok(view) => view,
+        };
         let latest = view.of_key(pool.shared, &fields.key);
         let mut all = latest.into_iter().chain(view.copies_of(pool.shared, &fields.key));
         let Some(own) = all.find(|stored| stored.path == *path && stored.entry.version == version) else {
@@ -111,7 +115,7 @@ pub(super) async fn moved_to(
     }
     let limit = call.scope.limits.max_file_bytes;
     let Loaded::Whole { bytes, version: old } = load(&call.fs, &from, limit).await? else { return Ok(from) };
-    let text = core::str::from_utf8(&bytes).unwrap_or_default();
+    let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(from) };
     // It must say the same there: what a file does not say is taken from its path.
     let reads = Entry::parse(&pool.folder, target, text, call.now.epoch_nanoseconds(), pool.shared);
     if version_of(text) != version || !reads.is_ok_and(|entry| entry.fields.key == key) {

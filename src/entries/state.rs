@@ -102,13 +102,20 @@ pub(super) struct Parsed {
 
 impl Parsed {
     /// Forgets what the index has no longer, and parses what is new in it.
-    pub(super) fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope) {
+    pub(super) fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope) -> Result<(), Error> {
         self.by_doc.retain(|&id, _| corpus.files.doc(id).is_some());
         for (path, id) in corpus.files.by_path() {
-            let (Some(doc), false) = (corpus.files.doc(id), self.by_doc.contains_key(&id)) else { continue };
+            if self.by_doc.contains_key(&id) {
+                continue;
+            }
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
-            let entry = Entry::parse(&pool.folder, path, doc.text(), doc.modified, pool.shared);
+            let doc = corpus.files.doc(id);
+            let Some((doc, text)) = doc.and_then(|doc| Some((doc, doc.text.as_deref()?))) else {
+                return Err(Error::internal(format!("{path} is listed in the index and has no text there")));
+            };
+            let entry = Entry::parse(&pool.folder, path, text, doc.modified, pool.shared);
             self.by_doc.insert(id, entry.map(Arc::new));
         }
+        Ok(())
     }
 }

@@ -51,8 +51,8 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     refresh(call, &entries.corpus, folders.collect(), Purpose::Literal).await?;
     let corpus = entries.corpus.borrow();
     let mut parsed = entries.parsed.borrow_mut();
-    parsed.follow(&corpus, scope);
-    Ok(View::of(call, scope, &corpus, &parsed))
+    parsed.follow(&corpus, scope)?;
+    View::of(call, scope, &corpus, &parsed)
 }
 
 /// As [`look`], for an entry that should be there. Folders are listed one after the other, so that an entry that
@@ -84,14 +84,15 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
     let found = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
     let is_of_key = |(file, loaded): (&RelPath, &Result<Loaded, FsError>)| {
         let Ok(Loaded::Whole { bytes, .. }) = loaded else { return false };
-        let text = core::str::from_utf8(bytes).unwrap_or_default();
+        // What is not text is no entry of any key, whatever its name.
+        let Ok(text) = core::str::from_utf8(bytes) else { return false };
         Entry::parse(&pool.folder, file, text, 0, pool.shared).is_ok_and(|entry| entry.fields.key == key)
     };
     Ok(files.iter().zip(&found).any(is_of_key))
 }
 
 impl View {
-    fn of(call: &Call, scope: &EntriesScope, corpus: &Corpus, parsed: &Parsed) -> Self {
+    pub(super) fn of(call: &Call, scope: &EntriesScope, corpus: &Corpus, parsed: &Parsed) -> Result<Self, Error> {
         let shown = |path: &RelPath| call.scope.shown(path);
         let unread: SortedMap<String, SkipReason> = {
             let mut unread = SortedMap::default();
@@ -100,8 +101,10 @@ impl View {
         };
         let mut view = Self::default();
         for (path, id) in corpus.files.by_path() {
-            let (Some(doc), Some(found)) = (corpus.files.doc(id), parsed.by_doc.get(&id)) else { continue };
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
+            let (Some(doc), Some(found)) = (corpus.files.doc(id), parsed.by_doc.get(&id)) else {
+                return Err(Error::internal(format!("{path} is listed in the index and not parsed")));
+            };
             if let Some(reason) = unread.get(&shown(path)) {
                 let (_, key) = pool.folder.names_of(path);
                 if let SkipReason::Unreadable(error) = reason {
@@ -126,7 +129,7 @@ impl View {
         }
         view.keep_one_for_each_key(&shown);
         order::sort_slice(&mut view.entries, |a, b| recency(a).cmp(&recency(b)));
-        view
+        Ok(view)
     }
 
     /// Of two files that claim one key, the one that was changed or forgotten last counts. The other is named.
@@ -181,6 +184,12 @@ impl Stored {
         self.shared == shared && self.entry.fields.key == key
     }
 
+    /// The text of its file, as the index had it when the entry was parsed.
+    pub(super) fn text<'c>(&self, corpus: &'c Corpus) -> Result<&'c str, Error> {
+        let text = corpus.files.doc(self.doc).and_then(|doc| doc.text.as_deref());
+        text.ok_or_else(|| Error::internal(format!("the index has lost the text of {}", self.path)))
+    }
+
     /// Neither forgotten nor expired.
     pub(super) fn is_live(&self, now: u64) -> bool {
         self.entry.forgotten.is_none() && !self.is_expired(now)
@@ -227,6 +236,14 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
         (None, None) => "`find` searches keys and texts; a list without a filter names every key".to_string(),
     };
     Error::new(ErrorCode::EntryNotFound, format!("UZ-MEM-004: no entry `{key}`"), help)
+}
+
+/// The entries of a view with their paths in an export, by path.
+pub(super) fn by_path(view: &View, is_meant: impl Fn(&Stored) -> bool) -> Result<Vec<(RelPath, &Stored)>, Error> {
+    let files = view.entries.iter().filter(|stored| is_meant(stored)).map(|stored| Ok((path_of(stored)?, stored)));
+    let mut files: Vec<(RelPath, &Stored)> = files.collect::<Result<_, Error>>()?;
+    order::sort_slice(&mut files, |a, b| a.0.as_str().cmp(b.0.as_str()));
+    Ok(files)
 }
 
 /// The path of an entry's file in an export: by what the entry says, wherever a person has put its file.

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::text::{body, file_name, hash8, list_of, one_line, stem, text_of};
+use super::text::{after_frontmatter, body, file_name, hash8, line_at, list_of, one_line, stem, text_of};
 use super::types::{Converted, Exported, TextFile};
 use crate::document::{FenceTracker, Frontmatter, Value, heading, parse_date, yaml_string};
 use crate::entries::ForeignEntry;
@@ -305,9 +305,8 @@ fn own_note(file: &TextFile<'_>, frontmatter: &Frontmatter, key: String) -> Fore
 
 /// An entry for each observation, and one for the note where it says more or leads somewhere.
 fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Converted) {
-    let start = frontmatter.span.end;
-    let text = file.text.get(start..).unwrap_or_default();
-    let first = super::text::line_at(file.text, start);
+    let text = after_frontmatter(file.text, frontmatter);
+    let first = line_at(file.text, frontmatter.span.end);
     let permalink = text_of(frontmatter, "permalink");
     let permalink = permalink.unwrap_or_else(|| file.path.strip_suffix(".md").unwrap_or(file.path).into());
     let title = frontmatter.title().map_or_else(|| stem(file.path).to_string(), String::from);

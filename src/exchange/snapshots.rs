@@ -39,24 +39,23 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
         let reason = format!("it is no snapshot that is known: its first line is `{}`, not `{TITLE}`", short(first));
         return converted.reject(file, 1, reason);
     }
-    let starts: Vec<usize> = (0..lines.len()).filter(|&at| lines.get(at).is_some_and(|line| is_entry(line))).collect();
+    let starts: Vec<(usize, &str)> = lines.iter().zip(0..).filter_map(|(line, at)| Some((at, key_of(line)?))).collect();
+    let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([lines.len()]);
     let mut found = 0_usize;
-    for (&start, next) in starts.iter().zip(starts.iter().skip(1).chain([&lines.len()])) {
+    for (&(start, key), next) in starts.iter().zip(ends) {
         let number = u32::try_from(start + 1).unwrap_or(u32::MAX);
-        let Some(key) = lines.get(start).and_then(|line| line.trim_end().strip_prefix(ENTRY)?.strip_suffix('`')) else {
-            continue;
-        };
-        let block = lines.get(start + 1..*next).unwrap_or_default();
-        let Some(end) = block.iter().rposition(|line| line.starts_with(DATES)) else {
+        let block: Vec<&str> = lines.iter().copied().take(next).skip(start + 1).collect();
+        let dated = block.iter().enumerate().rev().find(|(_, line)| line.starts_with(DATES));
+        let Some((end, line_of_dates)) = dated else {
             converted.reject(file, number, format!("`{}` has no line of dates: the file is cut short", short(key)));
             continue;
         };
         found += 1;
-        let content = block.get(..end).unwrap_or_default();
-        let content = content.strip_prefix(&[""]).unwrap_or(content);
+        let content: Vec<&str> = block.iter().copied().take(end).collect();
+        let content = content.strip_prefix(&[""]).unwrap_or(&content);
         let content = content.strip_suffix(&[""]).unwrap_or(content);
         let content: Vec<&str> = content.iter().map(|line| unguarded(line)).collect();
-        let (created, updated) = block.get(end).map(|line| dates(line)).unwrap_or_default();
+        let (created, updated) = dates(line_of_dates);
         converted.entries.push(ForeignEntry {
             key: decoded_key(key),
             category: "core".into(),
@@ -66,7 +65,7 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
             ..file.at(number)
         });
     }
-    let total = lines.iter().take(starts.first().copied().unwrap_or(lines.len()));
+    let total = lines.iter().take(starts.first().map_or(lines.len(), |(start, _)| *start));
     let total = total.filter_map(|line| line.strip_prefix(TOTAL)).find_map(|total| total.trim().parse::<usize>().ok());
     if let Some(total) = total.filter(|&total| total > found) {
         converted.reject(
@@ -77,8 +76,9 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
     }
 }
 
-fn is_entry(line: &str) -> bool {
-    line.starts_with(ENTRY) && line.trim_end().ends_with('`')
+/// The key of the entry that a line begins.
+fn key_of(line: &str) -> Option<&str> {
+    line.trim_end().strip_prefix(ENTRY)?.strip_suffix('`')
 }
 
 /// `*Created: 2026-01-02T03:04:05Z | Updated: 2026-01-02T03:04:05Z*`

@@ -159,6 +159,10 @@ fn a_snapshot_of_zeroclaw_keeps_the_lines_that_its_own_reader_drops() {
     let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", theirs)]);
     assert_eq!(said(&entries), [("k", "core", "first\n---\n*Created: x*\nlast")]);
     assert_eq!(entries[0].updated.map(utc_text).as_deref(), Some("2026-01-03T03:04:05Z"));
+    // A heading without a key begins no entry, so it does not end one either.
+    let odd = theirs.replace("\nlast\n", "\n### 🔑 `\nlast\n");
+    let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", &odd)]);
+    assert_eq!(said(&entries), [("k", "core", "first\n---\n*Created: x*\n### 🔑 `\nlast")]);
 }
 
 #[test]

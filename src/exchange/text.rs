@@ -111,9 +111,17 @@ pub(super) fn list_of(value: &Value) -> Vec<String> {
     }
 }
 
+/// The text after its frontmatter. With the frontmatter of another text all of it counts, so that none of it is lost.
+pub(super) fn after_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
+    text.get(frontmatter.span.end..).unwrap_or_else(|| {
+        debug_assert!(false, "a frontmatter that ends outside of its text");
+        text
+    })
+}
+
 /// What stands behind a frontmatter and one blank line, without one line break at the end.
 pub(super) fn body<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
-    let rest = text.get(frontmatter.span.end..).unwrap_or_default();
+    let rest = after_frontmatter(text, frontmatter);
     let rest = match frontmatter.span.is_empty() {
         true => rest,
         false => rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest),

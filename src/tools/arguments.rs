@@ -94,8 +94,8 @@ impl Arguments {
     }
 
     /// A text that is there, as the table has it required.
-    pub(super) fn needed(&self, name: &str) -> String {
-        self.text(name).unwrap_or_default().to_string()
+    pub(super) fn needed(&self, name: &str) -> Result<String, Error> {
+        self.text(name).map(ToString::to_string).ok_or_else(|| Error::internal(format!("no `{name}` was given")))
     }
 
     pub(super) fn integer(&self, name: &str) -> Option<i64> {
@@ -145,8 +145,7 @@ impl Arguments {
 
 fn given(spec: &Spec, field: &Field, value: &Value) -> Result<Given, Error> {
     let refused = || {
-        let json = serde_json::to_string(value).unwrap_or_default();
-        let message = format!("{}: `{}` is {}", spec.name, field.name, cut(on_one_line(&json)));
+        let message = format!("{}: `{}` is {}", spec.name, field.name, cut(on_one_line(&value.to_string())));
         Error::invalid_argument(message, format!("`{}` is {}", field.name, expected(field.kind)))
     };
     let given = match (field.kind, value) {

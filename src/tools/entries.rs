@@ -29,8 +29,8 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
     let verb = match spec.id {
         Id::Store => EntriesVerb::StoreEntry(StoreEntry {
             entry: NewEntry {
-                key: arguments.needed("key"),
-                content: arguments.needed("content"),
+                key: arguments.needed("key")?,
+                content: arguments.needed("content")?,
                 category: arguments.text("category").unwrap_or("core").to_string(),
                 tags: arguments.texts("tags"),
                 source: None,
@@ -73,7 +73,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             limit: Some(arguments.limit(USUAL_LIST)),
             cursor: arguments.text("cursor").map(ToString::to_string),
         }),
-        Id::Forget => EntriesVerb::ForgetEntry(ForgetEntry { key: arguments.needed("key"), base: None }),
+        Id::Forget => EntriesVerb::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, base: None }),
         _ => return Err(Error::internal("no tool of the entries")),
     };
     Ok(EntriesCommand { provenance: arguments.provenance()?, ..EntriesCommand::new(verb) })
@@ -84,7 +84,7 @@ pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answe
     Ok(match reply {
         EntriesReply::StoreEntry(reply) => stored(&reply)?,
         EntriesReply::GetEntry(entry) => one(&entry, arguments.start()?)?,
-        EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query"), arguments.start()?),
+        EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query")?, arguments.start()?),
         EntriesReply::ListEntries(reply) => listed(&reply),
         EntriesReply::ForgetEntry(reply) => forgotten(&reply),
         _ => return Err(Error::internal("no answer of the entries")),

@@ -37,12 +37,12 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
     };
     Ok(match spec.id {
         Id::Write => JournalCommand::Write(Write {
-            target: target(&arguments.needed("target"), TargetRole::Target)?,
+            target: target(&arguments.needed("target")?, TargetRole::Target)?,
             mode: arguments.text("mode").map_or(Ok(WriteMode::Append), str::parse)?,
-            content: arguments.needed("content"),
+            content: arguments.needed("content")?,
             truncate: false,
         }),
-        Id::Read => match arguments.needed("source").as_str() {
+        Id::Read => match arguments.needed("source")?.as_str() {
             "list" => {
                 if let Some(name) = name {
                     let message = format!("list takes no name, but got `{}`", shown(name));
@@ -58,14 +58,14 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
             }),
         },
         Id::Edit => JournalCommand::Edit(Edit {
-            target: target(&arguments.needed("target"), TargetRole::Target)?,
+            target: target(&arguments.needed("target")?, TargetRole::Target)?,
             change: change(arguments)?,
         }),
         Id::Search => JournalCommand::Search(Search {
             offset: arguments.start()?,
             limit: PAGE_HITS,
             max_bytes: MAX_ANSWER_BYTES as u32,
-            ..Search::new(arguments.needed("query"))
+            ..Search::new(arguments.needed("query")?)
         }),
         _ => return Err(Error::internal("no tool of the journal")),
     })
@@ -128,7 +128,7 @@ pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answe
             object.text("path", &reply.path);
             Answer::new(reply.message.as_str(), object)
         }
-        JournalReply::Search(results) => found(&arguments.needed("query"), results, arguments.start()?),
+        JournalReply::Search(results) => found(&arguments.needed("query")?, results, arguments.start()?),
         _ => return Err(Error::internal("no answer of the journal")),
     })
 }

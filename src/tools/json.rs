@@ -1,7 +1,9 @@
 //! Writing JSON, with the fields in the order in which they are added.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+
+use serde_json::Value;
 
 use crate::trust::for_model;
 
@@ -91,14 +93,13 @@ impl Object {
 }
 
 fn push_text(out: &mut String, text: &str) {
-    // A text is always JSON.
-    out.push_str(&serde_json::to_string(&for_model(text).0).unwrap_or_default());
+    out.push_str(&Value::from(for_model(text).0.as_str()).to_string());
 }
 
 /// A cursor as JSON. Whoever reads it as JSON has it as it is; to a reader of text, what it may hide or pose as is
 /// written in ASCII.
 pub(super) fn cursor_text(cursor: &str) -> String {
-    let json = serde_json::to_string(cursor).unwrap_or_default();
+    let json = Value::from(cursor).to_string();
     let mut text = String::with_capacity(json.len());
     let mut units = [0; 2];
     for character in json.chars() {

@@ -23,8 +23,8 @@ const USUAL_RELATED: u32 = 20;
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookCommand, Error> {
     Ok(match spec.id {
         Id::Remember => NotebookCommand::Remember(Remember {
-            title: arguments.needed("title"),
-            content: arguments.needed("content"),
+            title: arguments.needed("title")?,
+            content: arguments.needed("content")?,
             template: arguments.text("kind").unwrap_or("fact").to_string(),
             group: None,
             tags: arguments.texts("tags"),
@@ -33,7 +33,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             provenance: arguments.provenance()?,
         }),
         Id::RecallNotes => NotebookCommand::Recall(Recall {
-            query: arguments.needed("query"),
+            query: arguments.needed("query")?,
             limit: arguments.limit(USUAL_LIMIT),
             offset: arguments.start()?,
             filter: NoteFilter { tags: arguments.texts("tags"), ..NoteFilter::default() },
@@ -41,16 +41,16 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             explain: false,
             vouched_unchanged: false,
         }),
-        Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry") }),
+        Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
-            from: arguments.needed("from"),
-            to: arguments.needed("to"),
+            from: arguments.needed("from")?,
+            to: arguments.needed("to")?,
             text: arguments.text("text").map(ToString::to_string),
         }),
         Id::Related => {
             let end = arguments.start()?.saturating_add(arguments.limit(USUAL_RELATED));
             // One more tells whether there are more.
-            NotebookCommand::Related(Related { note: arguments.needed("note"), limit: end.saturating_add(1) })
+            NotebookCommand::Related(Related { note: arguments.needed("note")?, limit: end.saturating_add(1) })
         }
         _ => return Err(Error::internal("no tool of the notebook")),
     })
@@ -60,7 +60,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
 pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answer, Error> {
     Ok(match reply {
         NotebookReply::Remember(reply) => remembered(&reply),
-        NotebookReply::Recall(reply) => recalled(&reply, &arguments.needed("query"), arguments.start()?),
+        NotebookReply::Recall(reply) => recalled(&reply, &arguments.needed("query")?, arguments.start()?),
         NotebookReply::Journal(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);
@@ -75,7 +75,7 @@ pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answ
             Answer::new(reply.message.as_str(), object)
         }
         NotebookReply::Related(reply) => {
-            related(&reply.notes, &arguments.needed("note"), arguments.start()?, arguments.limit(USUAL_RELATED))
+            related(&reply.notes, &arguments.needed("note")?, arguments.start()?, arguments.limit(USUAL_RELATED))
         }
         _ => return Err(Error::internal("no answer of the notebook")),
     })

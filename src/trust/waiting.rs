@@ -1,11 +1,13 @@
 //! [`Waiting`]: a file whose text nobody has approved yet.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use sha2::{Digest as _, Sha256};
 
 use super::Provenance;
+use crate::protocol::Error;
 use crate::store::RelPath;
 
 /// A file whose text nobody has approved yet.
@@ -22,6 +24,14 @@ pub(crate) struct Waiting {
     pub(crate) size: u64,
     /// What would go into a prompt.
     pub(crate) text: String,
+}
+
+impl Waiting {
+    /// The name that a report uses.
+    pub(crate) fn name(&self) -> Result<&str, Error> {
+        let name = self.names.first().map(String::as_str);
+        name.ok_or_else(|| Error::internal(format!("{} has no name", self.path)))
+    }
 }
 
 /// Tells one text of a file from another, also where somebody means to have them mistaken: a person approves by it.

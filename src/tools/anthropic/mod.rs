@@ -46,26 +46,33 @@ pub(super) async fn run(
     dialect: Dialect,
     arguments: &Arguments,
 ) -> Result<String, Error> {
-    let command = arguments.needed("command");
+    let command = arguments.needed("command")?;
     check_fields(&command, arguments)?;
     let tool = Tool { folder: Folder { call, entries }, dialect };
-    let path = arguments.needed("path");
+    let path = arguments.needed("path")?;
     match command.as_str() {
         "view" => tool.view(&path, arguments.range("view_range")).await,
-        "create" => tool.create(&path, &arguments.needed("file_text")).await,
-        "str_replace" => tool.replace(&path, &arguments.needed("old_str"), &arguments.needed("new_str")).await,
+        "create" => tool.create(&path, &arguments.needed("file_text")?).await,
+        "str_replace" => tool.replace(&path, &arguments.needed("old_str")?, &arguments.needed("new_str")?).await,
         "insert" => {
-            let line = arguments.integer("insert_line").unwrap_or_default();
-            tool.insert(&path, line, &arguments.needed("insert_text")).await
+            let line = arguments.integer("insert_line");
+            let line = line.ok_or_else(|| Error::internal("no `insert_line` was given"))?;
+            tool.insert(&path, line, &arguments.needed("insert_text")?).await
         }
         "delete" => tool.delete(&path).await,
-        _ => tool.rename(&arguments.needed("old_path"), &arguments.needed("new_path")).await,
+        "rename" => tool.rename(&arguments.needed("old_path")?, &arguments.needed("new_path")?).await,
+        _ => Err(unknown(&command)),
     }
+}
+
+/// The table has let a command through that the tool does not have.
+fn unknown(command: &str) -> Error {
+    Error::internal(format!("memory: no command `{command}`"))
 }
 
 fn check_fields(command: &str, arguments: &Arguments) -> Result<(), Error> {
     let known = COMMANDS.iter().find(|(name, ..)| *name == command);
-    let Some((_, needed, optional)) = known else { return Ok(()) };
+    let (_, needed, optional) = known.ok_or_else(|| unknown(command))?;
     let takes = || {
         let names: Vec<&str> = needed.iter().chain(*optional).copied().collect();
         format!("{command} takes {}", names.join(", "))
@@ -211,7 +218,8 @@ impl Tool<'_> {
         let is_made = match &place {
             Place::Root => false,
             Place::Entries { folder, name } => {
-                let (folder, name) = (folder.as_deref().unwrap_or_default(), name.as_deref().unwrap_or_default());
+                let both = folder.as_deref().zip(name.as_deref());
+                let (folder, name) = both.ok_or_else(|| Error::internal(format!("{typed} names no entry")))?;
                 create_file(self.call(), self.folder.entries, folder, name, content).await?
             }
             Place::Stored { area, path } => {
@@ -447,8 +455,11 @@ impl Tool<'_> {
         let files = self.tree(old, folder).await?;
         let mut moves: Vec<(&RelPath, RelPath)> = Vec::new();
         for file in &files {
-            let Place::Stored { path, .. } = file else { continue };
-            let target = RelPath::parse(format!("{to}{}", inside(path, from).unwrap_or_default()));
+            let Place::Stored { path, .. } = file else {
+                return Err(Error::internal(format!("{old} has a file that is none of the store")));
+            };
+            let below = inside(path, from).ok_or_else(|| Error::internal(format!("{path} is not in {old}")))?;
+            let target = RelPath::parse(format!("{to}{below}"));
             let target = target.map_err(|error| exactly(format!("{error}")))?;
             // Before the first is moved: half of a folder in another place helps nobody.
             self.call().screen.check_place(path)?;

@@ -155,7 +155,7 @@ impl Folder<'_> {
             Place::Entries { name: Some(_), .. } => Vec::new(),
             Place::Entries { folder, .. } => {
                 let files = shown_files(self.call, self.entries).await?.unwrap_or_default();
-                entry_children(&files, folder.as_deref())
+                entry_children(&files, folder.as_deref())?
             }
         };
         order::sort_slice(&mut children, |a, b| a.name.cmp(&b.name));
@@ -315,11 +315,12 @@ fn entries_place(path: &MemoryPath) -> Result<Place, Error> {
     }
 }
 
-fn entry_children(files: &[ShownFile], folder: Option<&str>) -> Vec<Child> {
+fn entry_children(files: &[ShownFile], folder: Option<&str>) -> Result<Vec<Child>, Error> {
     let folder = folder.map(|folder| crate::store::file_stem(&text_of_name(folder)));
     let mut children: Vec<Child> = Vec::new();
     for file in files {
-        let Some((category, name)) = file.path.as_str().split_once('/') else { continue };
+        let parts = file.path.as_str().split_once('/');
+        let (category, name) = parts.ok_or_else(|| Error::internal(format!("{} has no category", file.path)))?;
         match &folder {
             None => {
                 if children.last().is_none_or(|last| last.name != category) {
@@ -335,7 +336,7 @@ fn entry_children(files: &[ShownFile], folder: Option<&str>) -> Vec<Child> {
             Some(_) => {}
         }
     }
-    children
+    Ok(children)
 }
 
 fn child(area: Area, entry: &Entry) -> Option<Child> {

@@ -67,13 +67,13 @@ pub(super) fn replaced(
     new: &str,
     dialect: Dialect,
 ) -> Result<(String, String), Error> {
-    match text.matches(old).take(2).count() {
-        0 => {
+    let before = match (text.split_once(old), text.matches(old).nth(1)) {
+        (None, _) => {
             let message = format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.");
             return Err(exactly(message));
         }
-        1 => {}
-        _ => {
+        (Some((before, _)), None) => before,
+        (Some(_), Some(_)) => {
             let places = line_numbers(text, old);
             let message = format!(
                 "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {places}. \
@@ -81,9 +81,8 @@ pub(super) fn replaced(
             );
             return Err(exactly(message));
         }
-    }
-    let at = text.find(old).unwrap_or_default();
-    let first = text.get(..at).unwrap_or_default().matches('\n').count();
+    };
+    let first = before.matches('\n').count();
     let edited = text.replacen(old, new, 1);
     let start = first.saturating_sub(SNIPPET_LINES);
     let lines = edited.split('\n').zip(1_usize..).skip(start).take(first + SNIPPET_LINES + 1 - start);

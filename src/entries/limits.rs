@@ -1,0 +1,41 @@
+//! Limits as errors: what was given, the limit, and how much is too much.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::protocol::{Error, ErrorCode};
+
+/// How long a key may be, in bytes.
+pub const MAX_KEY_BYTES: usize = 255;
+
+/// From how many bytes to how many.
+#[derive(Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) least: usize,
+    pub(super) most: usize,
+}
+
+/// Checks a length in bytes.
+pub(super) fn within(what: &str, bytes: usize, limit: Limit) -> Result<(), Error> {
+    let Limit { least, most } = limit;
+    if bytes < least {
+        let message = format!("{what} is empty, at least {least} byte is needed");
+        return Err(Error::invalid_argument(message, format!("give it {least} to {most} bytes")));
+    }
+    over("bytes", what, bytes, most)
+}
+
+/// A key of 1 to [`MAX_KEY_BYTES`] bytes.
+pub(super) fn checked_key(what: &str, key: &str) -> Result<String, Error> {
+    within(what, key.len(), Limit { least: 1, most: MAX_KEY_BYTES })?;
+    Ok(key.to_string())
+}
+
+/// Refuses more than a limit, in bytes or whatever else is counted.
+pub(super) fn over(unit: &str, what: &str, given: usize, most: usize) -> Result<(), Error> {
+    if given <= most {
+        return Ok(());
+    }
+    let message = format!("{what} has {given} {unit}, the limit is {most}: {} too many", given - most);
+    Err(Error::new(ErrorCode::TooLarge, message, "shorten it, or keep it as several entries; nothing was changed"))
+}

@@ -1,0 +1,137 @@
+//! Moves between categories, and commands of several processes at one moment.
+
+use super::*;
+
+#[test]
+fn sharing_an_entry_moves_it() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    let moved = world.keep("k", "v", "workspace");
+    assert_eq!(moved.state, StoreState::Moved("core".into()));
+    assert_eq!(world.store.names(), ["workspaces/w/entries/k.md"]);
+    assert!(world.store.text("workspaces/w/entries/k.md").contains("\nworkspace: w\n"));
+}
+
+#[test]
+fn a_move_between_categories_keeps_what_a_person_wrote() {
+    let mut world = World::new();
+    world.store.put(K, b"---\nkey: k\nmood: good\n---\n\nv".to_vec());
+    assert_eq!(world.keep("k", "v", "daily").state, StoreState::Moved("core".into()));
+    assert_eq!(world.store.names(), ["agents/a/entries/daily/k.bak", "agents/a/entries/daily/k.md"]);
+    assert!(world.store.text("agents/a/entries/daily/k.md").contains("mood: good\n"));
+}
+
+#[test]
+fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_next_store() {
+    let moved = || EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "w", "daily"), base: None });
+    for steps in 0..8 {
+        let mut world = World::new();
+        world.keep("k", "v", "core");
+        world.store.dies_after = Some(world.store.writes.len() + steps);
+        let is_done = world.run(moved()).is_ok();
+        world.store.dies_after = None;
+        let found = world.get("k").unwrap();
+        let expected = if steps < 2 { ("v", "core") } else { ("w", "daily") };
+        assert_eq!((found.content.as_str(), found.category.as_str()), expected, "after {steps}");
+        assert_eq!(is_done, steps > 5, "after {steps}");
+        world.keep("k", "x", "daily");
+        let files: Vec<&str> = world.store.names().into_iter().filter(|name| name.ends_with(".md")).collect();
+        assert_eq!(files.len(), 1, "after {steps}: {files:?}");
+        assert_eq!(world.get("k").unwrap().content, "x");
+    }
+}
+
+/// Runs verbs at the same moment, each as a process of its own does, in an order that the seed decides.
+fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesVerb]) -> Vec<Result<EntriesReply, Error>> {
+    store.race(verbs.len() as u64, seed, |fs, number| {
+        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+        let entries = Arc::new(Entries::new(Some(config)).unwrap());
+        let verb = verbs[usize::try_from(number).unwrap()].clone();
+        async move { run(&call_at(fs, now), &entries, EntriesCommand::new(verb)).await }
+    })
+}
+
+fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesVerb> {
+    let store = |category: &&str| {
+        EntriesVerb::StoreEntry(StoreEntry {
+            entry: entry("k", &format!("in {category}"), category),
+            base: base.map(String::from),
+        })
+    };
+    categories.iter().map(store).collect()
+}
+
+fn notes_of(world: &World) -> Vec<&str> {
+    world.store.names().into_iter().filter(|name| name.ends_with(".md")).collect()
+}
+
+#[test]
+fn one_key_that_is_stored_in_several_categories_at_once_has_one_file() {
+    for seed in 0..400 {
+        for is_there in [false, true] {
+            let mut world = World::new();
+            if is_there {
+                world.keep("k", "before", "first");
+            }
+            let (now, verbs) = (world.now(), stores(&["core", "daily", "notes"], None));
+            let replies = race(&mut world.store, seed, now, &verbs);
+            for reply in replies {
+                let state = stored(reply).state;
+                let is_kept = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
+                assert!(is_kept, "seed {seed}: {state:?}");
+            }
+            let files = notes_of(&world).len();
+            assert_eq!(files, 1, "seed {seed}, there before: {is_there}: {:?}", world.store.names());
+            let found = world.get("k").unwrap();
+            assert_eq!(found.content, format!("in {}", found.category), "seed {seed}");
+            assert_eq!(world.list(EntryFilter::default()).problems, []);
+        }
+    }
+}
+
+#[test]
+fn of_several_moves_on_one_base_one_is_made() {
+    for seed in 0..200 {
+        let mut world = World::new();
+        let first = world.keep("k", "before", "first");
+        let (now, verbs) = (world.now(), stores(&["core", "daily", "notes"], Some(&first.version)));
+        let states = race(&mut world.store, seed, now, &verbs).into_iter().map(|reply| stored(reply).state);
+        let states: Vec<StoreState> = states.collect();
+        let lost = states.iter().filter(|state| **state == StoreState::Conflict).count();
+        assert_eq!(lost, 2, "seed {seed}: {states:?}");
+        assert_eq!(notes_of(&world).len(), 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_store_and_a_forget_at_once_leave_one_file() {
+    for seed in 0..200 {
+        let mut world = World::new();
+        world.keep("k", "before", "core");
+        let mut verbs = stores(&["daily"], None);
+        verbs.push(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None }));
+        let now = world.now();
+        let replies = race(&mut world.store, seed, now, &verbs);
+        assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");
+        assert_eq!(notes_of(&world).len(), 1, "seed {seed}: {:?}", world.store.names());
+    }
+}
+
+#[test]
+fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_person_says() {
+    for seed in 0..200 {
+        let mut world = World::new();
+        let now = world.now();
+        let verbs = stores(&["core", "daily"], None);
+        let replies = world.store.race(2, seed, |fs, number| {
+            let entries = Arc::new(Entries::new(Some(EntriesConfig::of_agent("a"))).unwrap());
+            let verb = verbs[usize::try_from(number).unwrap()].clone();
+            let provenance = (number == 0).then_some(Provenance::Tool);
+            let command = EntriesCommand { provenance, ..EntriesCommand::new(verb) };
+            async move { run(&call_at(fs, now), &entries, command).await }
+        });
+        assert!(replies[1].is_ok(), "seed {seed}: {replies:?}");
+        assert_eq!(world.get("k").unwrap().content, "in daily", "seed {seed}: {replies:?}");
+        assert_eq!(notes_of(&world).len(), 1, "seed {seed}");
+    }
+}

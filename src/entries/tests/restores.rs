@@ -1,0 +1,101 @@
+//! What a restore puts back, and what a purge leaves nothing of.
+
+use super::*;
+
+#[test]
+fn a_purge_removes_every_outdated_file_of_a_key() {
+    let mut world = World::new();
+    let file = |day: u32| format!("---\nkey: k\nupdated: 2026-01-0{day}\n---\n\n{day}").into_bytes();
+    for (place, day) in [("core", 1), ("notes", 2), ("other", 3)] {
+        world.store.put(&format!("agents/a/entries/{place}/k.md"), file(day));
+    }
+    assert_eq!(world.list(EntryFilter::default()).problems.len(), 2);
+    let EntriesReply::PurgeEntries(reply) =
+        world.run(EntriesVerb::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap()
+    else {
+        panic!("no purge")
+    };
+    assert_eq!((reply.purged, reply.message.as_str()), (Vec::new(), "Removed 2 outdated files of k"));
+    assert_eq!(world.store.names(), ["agents/a/entries/other/k.md"]);
+    assert_eq!(world.get("k").unwrap().content, "3");
+    assert!(world.purge(Some("k")).unwrap_err().message.contains("not forgotten"));
+}
+
+#[test]
+fn what_was_overwritten_can_be_restored_and_the_restore_undone() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.seconds += 1;
+    world.keep("k", "two", "core");
+    let restore = || EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() });
+    for content in ["one", "two", "one"] {
+        world.seconds += 1;
+        let reply = stored(world.run(restore()));
+        assert_eq!((reply.state, reply.message.as_str()), (StoreState::Updated, "Restored k, which was overwritten"));
+        let found = world.get("k").unwrap();
+        assert_eq!((found.content.as_str(), found.version), (content, reply.version));
+        assert_eq!(found.updated, world.now().epoch_nanoseconds());
+    }
+    assert_eq!(world.store.names(), ["agents/a/entries/core/k.bak", K]);
+}
+
+#[test]
+fn what_was_overwritten_by_a_move_comes_back_under_the_new_category() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.keep("k", "two", "daily");
+    stored(world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })));
+    let found = world.get("k").unwrap();
+    assert_eq!((found.content.as_str(), found.category.as_str()), ("one", "daily"));
+    assert_eq!(world.store.names(), ["agents/a/entries/daily/k.bak", "agents/a/entries/daily/k.md"]);
+}
+
+#[test]
+fn what_was_forgotten_can_be_restored() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.forget("k");
+    let reply = stored(world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })));
+    assert_eq!((reply.state, reply.message.as_str()), (StoreState::Stored, "Restored k, which was forgotten"));
+    assert_eq!(world.get("k").unwrap().content, "one");
+    let none = world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })).unwrap_err();
+    assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "there is no backup of `k`"));
+}
+
+#[test]
+fn a_restore_of_an_entry_that_is_cut_short_loses_neither_text() {
+    for steps in 0..5 {
+        let mut world = World::new();
+        world.keep("k", "one", "core");
+        world.keep("k", "two", "core");
+        let restore = || EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() });
+        world.store.dies_after = Some(world.store.writes.len() + steps);
+        let _ = world.run(restore());
+        world.store.dies_after = None;
+        let has = |world: &World, text: &str| {
+            let ends = |name: &str| world.store.text(name).ends_with(&format!("\n\n{text}"));
+            world.store.names().into_iter().any(ends)
+        };
+        assert!(has(&world, "one") && has(&world, "two"), "after {steps}");
+        if steps < 4 {
+            world.run(restore()).unwrap();
+            assert_eq!(world.get("k").unwrap().content, "one", "after {steps}");
+        }
+        assert!(has(&world, "one") && has(&world, "two"), "after {steps}");
+        assert!(!world.store.has("agents/a/entries/core/k.old"), "after {steps}");
+    }
+}
+
+#[test]
+fn what_is_purged_or_evicted_leaves_no_backup() {
+    let mut world = World::capped(1);
+    world.keep("a", "one", "notes");
+    world.keep("a", "two", "notes");
+    world.seconds += 1;
+    assert_eq!(world.keep("b", "one", "notes").evicted, ["a"]);
+    assert_eq!(world.store.names(), ["agents/a/entries/notes/b.md"]);
+    world.keep("b", "two", "notes");
+    world.forget("b");
+    world.purge(None).unwrap();
+    assert_eq!(world.store.names(), Vec::<&str>::new());
+}

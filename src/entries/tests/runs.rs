@@ -1,0 +1,168 @@
+//! Runs: what they hold, and what a checkpoint stores of it.
+
+use super::*;
+
+#[test]
+fn c_a_forget_in_a_run_is_durable() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "newer", "core").unwrap();
+    world.in_run("r", EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None })).unwrap();
+    let saved = world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
+    assert_eq!(saved.stored, Vec::<String>::new());
+    world.reopen();
+    assert_eq!(world.get("k").unwrap_err().code, ErrorCode::EntryNotFound);
+}
+
+#[test]
+fn d_what_an_operator_forgets_during_a_run_stays_forgotten() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "seen in the run", "core").unwrap();
+    world.forget("k");
+    let saved = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    assert_eq!(saved.stored, Vec::<String>::new());
+    assert_eq!(saved.skipped[0].reason, "it was forgotten during the run");
+    assert_eq!(world.keys(), Vec::<String>::new());
+}
+
+#[test]
+fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
+    let mut world = World::new();
+    world.open("r", 1).unwrap();
+    let now = world.now();
+    let mut engine: Engine<EntriesReply> = Engine::new(1, Limits::default());
+    let verbs = [
+        EntriesVerb::StoreEntry(StoreEntry { entry: entry("mood", "tired", "conversation"), base: None }),
+        EntriesVerb::GetEntry(GetEntry { key: "mood".into() }),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: "mood".into(), base: None }),
+        EntriesVerb::StoreEntry(StoreEntry { entry: entry("mood", "fresh", "conversation"), base: None }),
+    ];
+    for (id, verb) in (1..).zip(verbs) {
+        let entries = world.entries.clone();
+        let command = EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
+        let start = |fs| async move { run(&call_at(fs, now), &entries, command).await };
+        let step = engine.start(CommandId(id), "test", start).unwrap();
+        assert_eq!(step.requests, []);
+        assert!(step.finished[0].outcome.is_ok());
+    }
+    assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "fresh");
+    assert_eq!(world.find("fresh", Some("r")), ["mood"]);
+    assert_eq!(world.hydrate(100, None).entries, []);
+    world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
+    assert_eq!(world.store.names(), ["agents/a/fence"]);
+    let gone = world.in_run("r", EntriesVerb::GetEntry(GetEntry { key: "mood".into() })).unwrap_err();
+    assert_eq!(gone.message, "no run `r` is open");
+    let outside = world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), base: None }));
+    assert_eq!(outside.unwrap_err().message, "entries of a conversation live in a run alone");
+}
+
+#[test]
+fn l_a_checkpoint_names_what_it_has_left_and_the_next_one_stores_it() {
+    let mut world = World::new();
+    world.open("r", 1).unwrap();
+    for i in 0..20 {
+        world.hold("r", &format!("k{i:03}"), &"x".repeat(16_384), "c").unwrap();
+    }
+    let first = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    assert_eq!((first.stored.len(), first.truncated.len()), (15, 5));
+    assert_eq!(first.truncated[0], "k015");
+    assert_eq!(first.message, "15 stored, 5 left for the next checkpoint");
+    let last = world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
+    assert_eq!((last.stored.len(), last.truncated.len()), (5, 0));
+    assert_eq!(world.keys().len(), 20);
+}
+
+#[test]
+fn m_entries_that_were_not_hydrated_do_not_fall_behind() {
+    let mut world = World::new();
+    for key in ["a", "b", "c", "d"] {
+        world.keep(key, "v", "notes");
+    }
+    let budget = 2 * 7;
+    let before = world.hydrated_keys(budget);
+    assert_eq!(before, ["d", "c"]);
+    for key in before.clone() {
+        world.keep(&key, "v", "notes");
+    }
+    world.forget("d");
+    assert_eq!(world.hydrated_keys(budget), ["c", "b"]);
+}
+
+#[test]
+fn n_the_cold_tail_is_reached_from_a_run() {
+    let mut world = World::new();
+    world.keep("cold", "a forgotten lighthouse", "notes");
+    world.keep("warm", "v", "core");
+    world.open("r", 1).unwrap();
+    assert_eq!(world.hydrate(9, Some("r")).entries.len(), 1);
+    assert_eq!(world.find("lighthouse", Some("r")), ["cold"]);
+    assert!(world.in_run("r", EntriesVerb::GetEntry(GetEntry { key: "cold".into() })).is_ok());
+}
+
+#[test]
+fn a_run_is_seen_by_itself_alone_until_its_checkpoint() {
+    let mut world = World::new();
+    world.keep("k", "old", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "new", "core").unwrap();
+    assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "new");
+    assert_eq!(world.get("k").unwrap().content, "old");
+    world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    assert_eq!(world.get("k").unwrap().content, "new");
+}
+
+#[test]
+fn an_older_fence_is_refused_and_writes_nothing() {
+    let mut world = World::new();
+    world.open("old", 1).unwrap();
+    world.hold("old", "k", "v", "core").unwrap();
+    let held_by = world.entries.clone();
+    world.reopen();
+    world.open("new", 2).unwrap();
+    world.keep("l", "v", "core");
+    world.entries = held_by;
+    let before = world.store.writes.len();
+    for verb in [
+        EntriesVerb::Checkpoint(Checkpoint),
+        EntriesVerb::CloseRun(CloseRun),
+        EntriesVerb::ForgetEntry(ForgetEntry { key: "l".into(), base: None }),
+    ] {
+        let refused = world.in_run("old", verb).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::StaleFence);
+        assert_eq!(refused.message, "UZ-RUN-005: run `old` has the fence 1, a newer one has 2");
+    }
+    assert_eq!(world.open("old", 1).unwrap_err().code, ErrorCode::StaleFence);
+    assert_eq!(world.store.writes.len(), before);
+    assert!(world.open("old", 2).is_ok());
+}
+
+#[test]
+fn what_others_changed_during_a_run_is_not_written_over() {
+    let mut world = World::new();
+    world.keep("k", "v", "core");
+    world.open("r", 1).unwrap();
+    world.hold("r", "k", "of the run", "core").unwrap();
+    world.keep("k", "of a person", "core");
+    let saved = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    assert_eq!(saved.skipped[0].reason, "it was changed by others during the run");
+    assert_eq!(world.get("k").unwrap().content, "of a person");
+}
+
+#[test]
+fn a_checkpoint_that_fails_goes_on_where_it_stopped() {
+    let mut world = World::new();
+    world.open("r", 1).unwrap();
+    for key in ["a", "b", "c"] {
+        world.hold("r", key, "v", "core").unwrap();
+    }
+    world.store.dies_after = Some(world.store.writes.len() + 2);
+    let failed = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap_err();
+    assert_eq!(failed.code, ErrorCode::MemoryUnavailable);
+    assert!(failed.message.starts_with("UZ-MEM-003: "), "{}", failed.message);
+    world.store.dies_after = None;
+    assert_eq!(world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap().stored, ["c"]);
+    assert_eq!(world.keys(), ["a", "b", "c"]);
+}
