@@ -334,6 +334,8 @@ fn hit(
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));
+    // The passage and the text are of the same file; a hit without its passage is still a hit.
+    debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     RecallHit {
         path: call.scope.shown(&document.path),
         title: title_or_stem(note.as_ref().map_or("", |note| note.title.as_str()), path),
@@ -386,4 +388,31 @@ fn render(hits: &[RecallHit]) -> ForModel {
         rendered.push(&block);
     }
     rendered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, call_at, day};
+    use super::*;
+    use crate::search::SkipReason;
+
+    async fn ask(call: Call, notebook: Arc<Notebook>) -> Result<RecallReply, Error> {
+        recall(&call, &notebook, &Recall::samples("zebra").remove(1)).await
+    }
+
+    #[test]
+    fn a_hit_whose_file_is_not_text_any_more_is_named_and_not_shown_empty() {
+        let (mut store, notebook) = (Store::with(&[("facts/port.md", "# Port\n\nzebra\n")]), Arc::default());
+        let hits = |store: &mut Store| {
+            let notebook = Arc::clone(&notebook);
+            store.run(|fs| ask(call_at(fs, day()), notebook)).expect("answered")
+        };
+        assert_eq!(hits(&mut store).hits.len(), 1);
+        notebook.corpus.borrow_mut().files.drop_texts(0);
+        store.corrupt("facts/port.md", b"zebra \xff\n".to_vec());
+        let reply = hits(&mut store);
+        assert_eq!(reply.hits, [], "{reply:?}");
+        let skipped: Vec<_> = reply.skipped.iter().map(|file| (file.path.as_str(), &file.reason)).collect();
+        assert_eq!(skipped, [("facts/port.md", &SkipReason::NotText)]);
+    }
 }

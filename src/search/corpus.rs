@@ -224,7 +224,11 @@ impl Corpus {
         let counts: Vec<TermCount> = counted.map(|(term, &lines)| TermCount { term: term.clone(), lines }).collect();
         let page = matches.from(offset);
         let remaining = page.len();
-        let mut all = page.filter_map(|found| Some(hit(self.files.doc(found.doc)?, &found, terms, &shown)));
+        let mut all = page.filter_map(|found| {
+            let doc = self.files.doc(found.doc);
+            debug_assert!(doc.is_some(), "a broken invariant: a match in file {}, which is gone", found.doc);
+            Some(hit(doc?, &found, terms, &shown))
+        });
         let hits: Vec<SearchHit> = all.by_ref().take(limit).collect();
         // A rendering is bounded by its bytes alone: it may go on behind the last hit of the page.
         let blocks = hits.iter().map(SearchHit::block).chain(all.map(|hit| hit.block()));
@@ -358,7 +362,10 @@ impl Corpus {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem),
                 None => drop(self.problems.remove(&doc.path)),
             }
-            let encoded = postcard::to_allocvec(&note).unwrap_or_default();
+            let encoded = postcard::to_allocvec(&note);
+            // A note has nothing that cannot be encoded. Without it the words of the note are found all the same.
+            debug_assert!(encoded.is_ok(), "a broken invariant: {}: {encoded:?}", doc.path);
+            let encoded = encoded.unwrap_or_default();
             doc.note = EncodedNote::Own(encoded.into_boxed_slice());
             if id % SETTLE_EVERY == 0 {
                 self.ranked.settle();
@@ -599,18 +606,20 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
         let answers = load_all(&call.fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
         for ((id, path, modified), answer) in wanted.into_iter().zip(answers) {
-            match answer {
-                Ok(Loaded::Whole { bytes, version })
-                    if corpus.files.doc(id).is_some_and(|doc| doc.version == version) =>
-                {
-                    corpus.files.set_text(id, String::from_utf8(bytes).unwrap_or_default());
-                }
-                answer => {
-                    let version = Version(String::new());
-                    let entry = Entry { path, kind: EntryKind::File, size: 0, version, modified };
-                    corpus.take(entry, answer, limits);
-                }
-            }
+            let is_same = |version: &Version| corpus.files.doc(id).is_some_and(|doc| doc.version == *version);
+            let answer = match answer {
+                Ok(Loaded::Whole { bytes, version }) if is_same(&version) => match String::from_utf8(bytes) {
+                    Ok(text) => {
+                        corpus.files.set_text(id, text);
+                        continue;
+                    }
+                    // The version is the host's word alone. A file that is not text is named, not shown as empty.
+                    Err(error) => Ok(Loaded::Whole { bytes: error.into_bytes(), version }),
+                },
+                answer => answer,
+            };
+            let entry = Entry { path, kind: EntryKind::File, size: 0, version: Version(String::new()), modified };
+            corpus.take(entry, answer, limits);
         }
     }
 }
