@@ -118,7 +118,13 @@ impl Default for NotebookConfig {
     /// other scopes.
     fn default() -> Self {
         let folders = SCOPE_FOLDERS.into_iter().chain([TEMPLATES_FOLDER]);
-        let exclude = folders.filter_map(|folder| Glob::parse(&format!("{folder}/**")).ok()).collect();
+        // A default cannot fail; without one of these globs, notes of other memories would be listed.
+        let glob = |folder| {
+            let glob = Glob::parse(&format!("{folder}/**"));
+            debug_assert!(glob.is_ok(), "a broken invariant: {folder}: {glob:?}");
+            glob.ok()
+        };
+        let exclude = folders.filter_map(glob).collect();
         Self { link_format: LinkFormat::Wiki, link_encode_path: false, exclude, ..Self::of_zk() }
     }
 }

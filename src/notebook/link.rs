@@ -80,16 +80,19 @@ async fn link(
     let config = catch_up(call, notebook).await?;
     let (from, to, title) = look(notebook, call, |snapshot| {
         let (from, to) = (snapshot.find(from)?, snapshot.find(to)?);
-        let file = |note: usize| notebook_file(call, snapshot.path(note));
-        Ok((file(from)?, file(to)?, snapshot.title(to).to_string()))
+        let file = |note: usize| notebook_file(call, snapshot.path(note)?);
+        Ok((file(from)?, file(to)?, snapshot.title(to)?.to_string()))
     })?;
     // The text of the note is read by then, and may have other links than the index knows.
     let names = Names::of(notebook, call)?;
     let views = names.views();
     let resolver = Resolver::new(&views);
-    let place = |path| views.iter().position(|view| call.scope.layout.below_notebook(path) == Some(view.path));
-    let ends = place(&from).zip(place(&to));
-    let leads_to = |link: &NoteLink| ends.is_some_and(|(from, to)| resolver.resolve(from, link) == Resolution::To(to));
+    let place = |path: &RelPath| {
+        let place = resolver.place(below_notebook(call, path));
+        place.ok_or_else(|| Error::internal(format!("{path} was found and is not among the notes")))
+    };
+    let (from_place, to_place) = (place(&from)?, place(&to)?);
+    let leads_to = |link: &NoteLink| resolver.resolve(from_place, link) == Resolution::To(to_place);
     write(call, &config, &from, &to, &title, text, leads_to).await
 }
 

@@ -88,18 +88,18 @@ fn list(
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
     let snippets = Snippets::new(&snapshot.views, &request.filter)?;
-    let notes = selected.iter().map(|&note| NoteInfo {
-        snippets: snippets.of(&snapshot.views, &links, note),
-        ..info(call, snapshot, config, note, request.with_text)
+    let notes = selected.iter().map(|&note| {
+        let snippets = snippets.of(&snapshot.views, &links, note);
+        Ok(NoteInfo { snippets, ..info(snapshot, config, note, request.with_text)? })
     });
-    Ok(ListNotesReply { notes: notes.collect(), ..ListNotesReply::default() })
+    Ok(ListNotesReply { notes: notes.collect::<Result<_, Error>>()?, ..ListNotesReply::default() })
 }
 
 /// The numbers in the index of the notes that fit a request, in its order.
 pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Vec<DocId>, Error> {
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
-    Ok(selected.iter().filter_map(|&note| snapshot.ids.get(note).copied()).collect())
+    selected.iter().map(|&note| snapshot.id(note)).collect()
 }
 
 pub(super) fn link_table(snapshot: &Snapshot<'_>, request: &ListNotes) -> LinkTable {

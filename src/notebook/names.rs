@@ -11,7 +11,6 @@ use crate::engine::Call;
 use crate::protocol::Error;
 
 /// What links can go by, while files change.
-#[derive(Default)]
 pub(super) struct Names(Vec<(String, Note)>);
 
 impl Names {

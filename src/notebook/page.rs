@@ -52,7 +52,7 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
         return Ok(Target::Page(name.to_string()));
     }
     catch_up(call, notebook).await?;
-    let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?).to_string()));
+    let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?)?.to_string()));
     let error = match found.and_then(|below| notebook_file(call, &below)) {
         // The whole path: below a project, `MEMORY.md` is another file than the one that it names.
         Ok(path) => return Ok(Target::Page(call.scope.shown(&path))),

@@ -135,7 +135,7 @@ pub(super) async fn remember(
     let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
         let links = request.links.iter().map(|link| {
             let note = snapshot.find(link)?;
-            Ok((snapshot.path(note).to_string(), snapshot.title(note).to_string()))
+            Ok((snapshot.path(note)?.to_string(), snapshot.title(note)?.to_string()))
         });
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
         // The newest last; of those made at once, the one with the highest number.
@@ -167,7 +167,7 @@ async fn make(
     let kind = Kind::of(call, config, &request.template, request.group.as_deref()).await?;
     let mut warnings = Vec::new();
     let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
-    let built_in = built_in_template();
+    let built_in = built_in_template()?;
     let mut template = found.as_ref().unwrap_or(&built_in);
     let provenance = request.provenance.unwrap_or_default();
     let draft = |template| Draft {

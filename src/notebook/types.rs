@@ -1,10 +1,13 @@
 //! The words that several commands of the notebook share.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::document::Note;
 use crate::engine::Scope;
+use crate::protocol::Error;
 
 /// The field of a note that names the notes which it takes the place of.
 pub(crate) const SUPERSEDES: &str = "supersedes";
@@ -22,6 +25,13 @@ impl Warning {
     pub(crate) fn new(path: &str, message: impl Into<String>) -> Self {
         Self { path: path.to_string(), message: message.into() }
     }
+}
+
+/// The part of a text that something parsed from this text spans. What the index says of a file need not be parsed from
+/// the file as it is.
+pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
+    let size = text.len();
+    text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of a text of {size} bytes")))
 }
 
 /// What a note must be to be listed: all of it.
