@@ -23,7 +23,7 @@ pub struct Forget {
     pub note: String,
 }
 
-/// What came of forgetting.
+/// The reply of [`Forget`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgetReply {
     /// The note that was removed.

@@ -38,7 +38,7 @@ pub struct GraphLink {
     pub source: String,
     /// The file that it leads to.
     pub target: String,
-    /// What the link shows.
+    /// The text that the link shows.
     pub title: String,
     /// Where it goes, as it is written.
     pub href: String,

@@ -19,7 +19,7 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
-/// How long the text of a link may be, in bytes.
+/// The most bytes of the text of a link.
 pub const MAX_LINK_TEXT_BYTES: usize = 1_000;
 
 /// Writes a link to a note at the end of another, unless it is there.
@@ -33,7 +33,7 @@ pub struct Link {
     pub text: Option<String>,
 }
 
-/// What came of a link.
+/// The reply of [`Link`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkReply {
     /// The note that has the link.
@@ -42,7 +42,7 @@ pub struct LinkReply {
     pub to: String,
     /// The link as it was written; empty where there was one.
     pub link: String,
-    /// Whether the note linked there before, and nothing was written.
+    /// True if the note linked there before, and nothing was written.
     pub already_linked: bool,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,

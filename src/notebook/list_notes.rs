@@ -16,11 +16,11 @@ use crate::search::{DocId, Skipped};
 /// Lists notes by filters alone, as `zk list` selects them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListNotes {
-    /// What the notes must be.
+    /// The notes to list.
     pub filter: NoteFilter,
     /// The keys to sort by, the most important first; the title where there is none.
     pub sort: Vec<SortKey>,
-    /// How many at most; `None` for all.
+    /// The most notes to give; `None` for all.
     pub limit: Option<u32>,
     /// Resolve links by substring, as zk does.
     pub zk_links: bool,
@@ -33,7 +33,7 @@ pub struct ListNotes {
 pub struct ListNotesReply {
     /// In the order that was asked for.
     pub notes: Vec<NoteInfo>,
-    /// What was not as it should be, and is no reason to stop.
+    /// Problems that do not stop a listing.
     pub warnings: Vec<Warning>,
     /// Files that could not be read.
     pub skipped: Vec<Skipped>,

@@ -17,7 +17,7 @@ use crate::request::{Effect, Request, Run};
 use crate::store::FACTS_FOLDER;
 use crate::trust::Standing;
 
-/// How many of the newest facts a session begins with.
+/// The number of newest facts that a session begins with.
 pub const INITIAL_MEMORIES: u32 = 10;
 
 /// Takes the newest facts into the session, as its first memories.
@@ -67,8 +67,8 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
     Ok(count)
 }
 
-/// Of the facts that were changed last, how many there are, those that may go into a prompt, at most `limit`, and the
-/// paths of the others that are as new. Their files decide, not the index.
+/// Looks at the facts that were changed last. Returns their number, those that may go into a prompt, at most `limit`, and
+/// the paths of the others that are as new. Their files decide, not the index.
 fn approved_facts(
     notebook: &Notebook,
     snapshot: &Snapshot<'_>,

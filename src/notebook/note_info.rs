@@ -26,11 +26,11 @@ pub struct NoteInfo {
     pub body: String,
     /// The whole file; empty unless asked for.
     pub text: String,
-    /// What of it fits the filter: a part of the text, or the blocks that have the links.
+    /// The parts that fit the filter: a part of the text, or the blocks that have the links.
     pub snippets: Vec<String>,
-    /// How many words the file has.
+    /// The number of words of the file.
     pub word_count: u32,
-    /// Of frontmatter and text.
+    /// The tags of its frontmatter and text.
     pub tags: Vec<String>,
     /// Other names.
     pub aliases: Vec<String>,

@@ -16,7 +16,7 @@ use crate::journal::{Edit, JournalCommand, Read, Restore, Target, Write, page_pa
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 
-/// How many other pages an error names.
+/// The most other pages that an error names.
 const NAMED_PAGES: usize = 5;
 
 /// The command with the page that it names, if it names one, by its path below the notebook.

@@ -33,7 +33,7 @@ pub struct RelatedNote {
     pub path: String,
     /// Its title.
     pub title: String,
-    /// How many links away: 1 for a link between the two, 2 where both are linked with a third note.
+    /// The number of links between the two: 1 for a link from one to the other, 2 if both are linked with a third note.
     pub distance: u32,
     /// Why: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
     pub reason: String,
@@ -58,7 +58,7 @@ impl Run<NotebookCall<'_>> for Related {
     }
 }
 
-/// What is linked with a note.
+/// The notes that are linked with a note.
 fn related_notes(snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Vec<RelatedNote>, Error> {
     let note = snapshot.find(note)?;
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));

@@ -22,13 +22,13 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 
-/// How many tags a new note may have.
+/// The most tags of a new note.
 pub const MAX_TAGS: usize = 100;
 
-/// How long a tag may be, in bytes.
+/// The most bytes of a tag.
 pub const MAX_TAG_BYTES: usize = 200;
 
-/// How many notes may want one name.
+/// The most notes that may want one name.
 const MAX_NAMES: u32 = 10_000;
 
 /// Keeps a fact, a decision or another note. It never writes over one.
@@ -53,29 +53,29 @@ pub struct Remember {
     pub provenance: Option<Provenance>,
 }
 
-/// What came of remembering.
+/// The reply of [`Remember`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberReply {
     /// The note: the new one, or the one that says the same.
     pub path: String,
     /// Its title.
     pub title: String,
-    /// What was done.
+    /// Whether a note was made.
     pub state: RememberState,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
-    /// What is odd about the configuration or the template.
+    /// Problems of the configuration or of the template.
     pub warnings: Vec<Warning>,
 }
 
-/// What was done to remember something.
+/// The ways to remember something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RememberState {
     /// A new note was made.
     Created,
     /// There is a note of this title that says the same; nothing was written.
     AlreadyThere,
-    /// A new note was made that stands in for this older one.
+    /// A new note was made that supersedes this older one.
     Superseded(String),
 }
 

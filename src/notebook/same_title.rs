@@ -81,8 +81,8 @@ impl SameTitle {
     }
 }
 
-/// Whether a note of the same title says what the new one would: the text without metadata and links is
-/// the same, and it has every link of the new one.
+/// Returns true if a note of the same title says what the new one would: the text without metadata and links is the
+/// same, and it has every link of the new one.
 fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> Result<bool, Error> {
     // A part that were lost would be taken for the same, and the new note not be written.
     let behind = |text: &str, note: &Note| -> Result<_, Error> {

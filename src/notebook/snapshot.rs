@@ -13,14 +13,14 @@ use crate::protocol::{Error, ErrorCode};
 use crate::search::{DocId, Document, Files};
 use crate::store::RelPath;
 
-/// How many candidates a message names.
+/// The most candidates that a message names.
 const NAMED_CANDIDATES: usize = 5;
 
-/// How many links, headings and tags of all notes are looked at together. Each takes some 150 bytes, the graph of them
+/// The most links, headings and tags of all notes that are looked at together. Each takes some 150 bytes, the graph of them
 /// as much again, and an instance has 1 GiB.
 const MAX_PARTS: usize = 2_000_000;
 
-/// What was parsed of every file, in the order of their paths.
+/// The parsed notes, in the order of their paths.
 pub(super) struct ParsedNotes<'a> {
     notes: Vec<(DocId, &'a Document, Note)>,
 }

@@ -17,7 +17,7 @@ pub(crate) const SUPERSEDES: &str = "supersedes";
 pub struct Warning {
     /// The file that it is about, below the root of the notebook.
     pub path: String,
-    /// What is wrong, and what is done about it.
+    /// The problem, and what is done about it.
     pub message: String,
 }
 
@@ -34,12 +34,12 @@ pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
     text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of a text of {size} bytes")))
 }
 
-/// What a note must be to be listed: all of it.
+/// Selects notes: a note is listed if it meets every condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NoteFilter {
     /// Queries; all of them must match.
     pub matches: Vec<String>,
-    /// How the queries match.
+    /// The way in which the queries match.
     pub strategy: MatchStrategy,
     /// Paths, or beginnings of paths; one of them must fit.
     pub paths: Vec<String>,
@@ -59,7 +59,7 @@ pub struct NoteFilter {
     pub no_link_to: Vec<String>,
     /// Follow links over several notes.
     pub recursive: bool,
-    /// How many links to follow at most; of effect with `recursive`.
+    /// The most links to follow; of effect with `recursive`.
     pub max_distance: Option<u32>,
     /// Notes two links away from one of these.
     pub related: Vec<String>,
@@ -107,13 +107,13 @@ impl NoteFilter {
         self
     }
 
-    /// Whether the filter looks into the text of notes, rather than at what is known about them.
+    /// Returns true if the filter looks into the texts of notes, which the index does not keep.
     pub(super) fn needs_text(&self) -> bool {
         self.matches.iter().any(|query| !query.is_empty()) || !self.mention.is_empty() || !self.mentioned_by.is_empty()
     }
 }
 
-/// How the query of a filter matches.
+/// The way in which the queries of a filter match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchStrategy {
     /// Words of path, title and body, stemmed; zk's query syntax.
@@ -123,7 +123,7 @@ pub enum MatchStrategy {
     Exact,
 }
 
-/// What to sort by.
+/// A key to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
     /// The field.
@@ -143,7 +143,7 @@ pub enum SortBy {
     Path,
     /// Its title.
     Title,
-    /// How many words it has.
+    /// The number of its words.
     WordCount,
 }
 

@@ -17,7 +17,7 @@ use crate::notebook::select::Resolver;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// How many renames of others are finished before the one that was asked for.
+/// The most renames of others that are finished before the one that was asked for.
 const MAX_RENAMES: u32 = 64;
 
 /// Gives a note another title and name, and rewrites every link to it.

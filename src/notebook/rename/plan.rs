@@ -1,4 +1,4 @@
-//! What a rename needs to know of the index, and the name that it gives.
+//! The facts of the index that a rename needs, and the name that it gives.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,7 +17,7 @@ use crate::notebook::types::{NoteView, SUPERSEDES, Warning};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
 
-/// How many notes may want one name.
+/// The most notes that may want one name.
 pub(super) const MAX_NAMES: u32 = 10_000;
 
 /// The files that link to a note, or say that they supersede it.
@@ -36,7 +36,7 @@ pub(super) fn naming(
     naming.map(|(_, view)| notebook_file(call, view.path)).collect()
 }
 
-/// Whether the other notes of the folder of a note are called by their titles rather than by slugs.
+/// Returns true if the other notes of the folder of a note are called by their titles rather than by slugs.
 pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> Result<bool, Error> {
     let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
     let own = snapshot.path(note)?;
@@ -64,7 +64,7 @@ pub(super) fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     skipped.chain(cut.map(|(path, problem)| Warning::new(&call.scope.shown(path), problem.message.clone()))).collect()
 }
 
-/// What links meant before a note was renamed.
+/// The meaning of links before a note was renamed.
 pub(super) struct Meaning<'a> {
     resolver: Resolver<'a>,
     paths: Vec<&'a str>,
@@ -98,7 +98,7 @@ impl<'a> Meaning<'a> {
     }
 }
 
-/// Whether a note says that it supersedes the one at a path below the root of the notebook.
+/// Returns true if a note says that it supersedes the one at a path below the root of the notebook.
 pub(super) fn supersedes(note: &Note, old: &str) -> bool {
     let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
     match note.frontmatter.value(SUPERSEDES) {
@@ -108,7 +108,7 @@ pub(super) fn supersedes(note: &Note, old: &str) -> bool {
     }
 }
 
-/// Whether this is the path, with its extension or without.
+/// Returns true if this is the path, with its extension or without.
 pub(super) fn is_path(written: &str, path: &str) -> bool {
     written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
 }
