@@ -32,7 +32,6 @@ pub mod catalogue;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
-pub mod document;
 mod engine;
 pub mod entries;
 pub mod exchange;
@@ -42,15 +41,16 @@ mod memory;
 #[doc(hidden)]
 pub mod mirror;
 pub mod notebook;
-mod order;
-mod percent;
-pub mod protocol;
 mod request;
 pub mod search;
-mod sorted;
 pub mod store;
 pub mod tools;
 pub mod trust;
+
+use saddlebag_collections::{order, sorted};
+pub use saddlebag_markdown as document;
+use saddlebag_markdown::percent;
+pub use saddlebag_protocol as protocol;
 
 pub use engine::Limits;
 pub use memory::{Command, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step};

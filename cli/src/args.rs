@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use saddlebag::agents_md::Side;
 use saddlebag::context::{BlockForm, Overflow};
-use saddlebag::entries::MAX_ENTRIES;
 use saddlebag::journal::WriteMode;
-use saddlebag::store::{LongTermScope, Timestamp};
-use saddlebag::trust::{Provenance, SecretPolicy};
+
+use crate::global::Global;
+use crate::word::Word;
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -28,132 +28,6 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
-    /// The folder of the store, which must exist [default: $SADDLEBAG_ROOT, else `saddlebag` in the
-    /// platform's data folder, made when missing]
-    #[arg(long, global = true, value_name = "FOLDER")]
-    pub(crate) root: Option<PathBuf>,
-    /// The project whose memory it is: any path in it [default: the current folder]
-    #[arg(long, global = true, value_name = "PATH", conflicts_with = "notebook")]
-    pub(crate) project: Option<PathBuf>,
-    /// No project: the root of the store is the notebook
-    #[arg(long, global = true)]
-    pub(crate) notebook: bool,
-    /// The agent whose entries they are
-    #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_AGENT", default_value = "main")]
-    pub(crate) agent: String,
-    /// The workspace that the agent shares entries with
-    #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
-    pub(crate) workspace: Option<String>,
-    /// The most entries that the agent, and that the workspace, may have; beyond it the coldest go
-    #[arg(long, global = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
-    pub(crate) max_entries: u32,
-    /// Where the text that is stored comes from: user (the default), agent (that of `mcp` and `call`), tool or
-    /// import; that of tools and imports goes into no prompt until it is approved, which only the user does
-    #[arg(long, global = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
-        value_parser = Provenance::parse_word)]
-    pub(crate) provenance: Option<Provenance>,
-    /// The long-term memory that commands write: `MEMORY.md` of the project, or the one that all projects share; both
-    /// are read [default: all; project for `mcp`, `call`, and any other --provenance than user]
-    #[arg(long, global = true, value_name = "SCOPE", env = "SADDLEBAG_SCOPE", value_enum)]
-    pub(crate) scope: Option<Scope>,
-    /// What becomes of secrets in text that is stored
-    #[arg(long, global = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", value_enum, default_value_t)]
-    pub(crate) secrets: Secrets,
-    /// The time to go by, so that a run can be repeated
-    #[arg(long, global = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
-    pub(crate) now: Option<Timestamp>,
-    /// What decides: the WebAssembly component, or the same code natively
-    #[arg(long, global = true, value_enum, default_value_t)]
-    pub(crate) engine: Engine,
-    /// What a change survives: a crash of the machine, or only of the program
-    #[arg(long, global = true, value_enum, default_value_t)]
-    pub(crate) durability: Durability,
-    /// Print one JSON object, for errors on standard error
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Append every command, request and result to a file, one JSON object a line, with content
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
-    /// Show absolute paths rather than paths below the root
-    #[arg(long, global = true)]
-    pub(crate) absolute: bool,
-    /// Keep no copy of the index in the store
-    #[arg(long, global = true)]
-    pub(crate) no_index_file: bool,
-    /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub(crate) color: Shown,
-}
-
-impl Global {
-    /// The options where a model gives the commands: unless told otherwise, text is the agent's.
-    pub(crate) fn of_agent(&self) -> Self {
-        Self { provenance: Some(self.provenance.unwrap_or(Provenance::Agent)), ..self.clone() }
-    }
-
-    /// The file of long-term memory that commands write. A person speaks to all projects, an agent to its own.
-    pub(crate) fn long_term(&self) -> LongTermScope {
-        let is_for_person = self.provenance.unwrap_or_default() == Provenance::User;
-        match self.scope {
-            Some(Scope::All) => LongTermScope::Shared,
-            Some(Scope::Project) => LongTermScope::Project,
-            None if is_for_person => LongTermScope::Shared,
-            None => LongTermScope::Project,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
-    Project,
-    All,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
-    #[cfg(feature = "component")]
-    #[default]
-    Component,
-    #[cfg_attr(not(feature = "component"), default)]
-    Native,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Secrets {
-    #[default]
-    Refuse,
-    Redact,
-    Allow,
-}
-
-impl From<Secrets> for SecretPolicy {
-    fn from(secrets: Secrets) -> Self {
-        match secrets {
-            Secrets::Refuse => Self::Refuse,
-            Secrets::Redact => Self::Redact,
-            Secrets::Allow => Self::Allow,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Durability {
-    #[default]
-    Full,
-    Fast,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shown {
-    #[default]
-    Auto,
-    Always,
-    Never,
 }
 
 #[allow(clippy::large_enum_variant, reason = "there is one in a run")]
@@ -438,41 +312,6 @@ pub(crate) struct PathArgs {
     pub(crate) target: Option<String>,
     /// The name of the note, or the date of the log as YYYY-MM-DD
     pub(crate) name: Option<String>,
-}
-
-/// Words that a library type parses, with its messages.
-trait Word: Sized {
-    fn parse_word(word: &str) -> Result<Self, String>;
-}
-
-impl Word for WriteMode {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
-    }
-}
-
-impl Word for Overflow {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
-    }
-}
-
-impl Word for BlockForm {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
-    }
-}
-
-impl Word for Side {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
-    }
-}
-
-impl Word for Provenance {
-    fn parse_word(word: &str) -> Result<Self, String> {
-        Self::parse(word).map_err(|error| format!("{}; {}", error.message, error.help))
-    }
 }
 
 /// Text may begin with a hyphen, as a list item does; a mistyped option is no text.

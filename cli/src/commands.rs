@@ -1,34 +1,29 @@
 //! What each subcommand does: a command for the store, and its reply on the screen.
 
 use clap::CommandFactory;
-use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, append_memory_block};
-use saddlebag::entries::{Hydrate, Policy};
+use saddlebag::Reply;
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, MEMORY_PROMPT, Read,
-    Restore, Search, Slash, Target, TargetRole, Write,
+    AppendDaily, Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, Read, Restore, Search,
+    Slash, Target, TargetRole, Write,
 };
-use saddlebag::notebook::{NotebookCommand, RecallForTurn};
-use saddlebag::search::{SearchHit, SearchResults, Skipped};
+use saddlebag::search::{SearchHit, SearchResults};
 use saddlebag::store::NOTE_SUFFIX;
-use saddlebag::trust::ForModel;
-use saddlebag::{Command, Reply};
 use serde_json::json;
 
 use crate::args::{
-    self, AgentsMdCommand, Cli, ContextArgs, EditArgs, Global, ListArgs, LogArgs, NamedTarget, ReadArgs, RestoreArgs,
-    SearchArgs, WriteArgs,
+    self, AgentsMdCommand, Cli, EditArgs, ListArgs, LogArgs, NamedTarget, ReadArgs, RestoreArgs, SearchArgs, WriteArgs,
 };
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::input::target;
 #[cfg(feature = "mcp")]
 use crate::mcp;
-use crate::output::{Output, STRONG};
-use crate::store::Store;
-use crate::{demo, entries, input, instructions, json, location, notebook, status, tools, trust, zk};
+use crate::output::{Output, STRONG, warn_of_skipped};
+use crate::store::execute;
+use crate::{
+    context, demo, entries, exchange, input, instructions, json, location, notebook, status, tools, trust, zk,
+};
 
-/// The one turn that a run has.
-const TURN: u64 = 1;
-/// How many recalled notes go into the block.
-const RECALLED_NOTES: u32 = 10;
 /// How many hits a search lists unless told otherwise.
 const USUAL_HITS: u32 = 50;
 
@@ -50,14 +45,14 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         args::Command::Read(args) => read(&args, &global, output),
         args::Command::List(args) => list(&args, &global, output),
         args::Command::Search(args) => search(args, &global, output),
-        args::Command::Context(args) => context(&args, &global, output),
+        args::Command::Context(args) => context::run(&args, &global, output),
         args::Command::Preamble(args) => instructions::preamble(&args, &global, output),
         args::Command::AgentsMd(AgentsMdCommand::Sync(args)) => instructions::sync(args, &global, output),
         args::Command::Notebook(notebook::Command::Forget { key: Some(key), .. }) => {
             entries::forget(key, &global, output)
         }
         args::Command::Notebook(command) => notebook::run(command, &global, output),
-        args::Command::Entries(command) => entries::run(command, &global, output),
+        args::Command::Entries(command) => exchange::run(command, &global, output),
         args::Command::Tools(args) => tools::list(&args, output),
         args::Command::Call(args) => tools::call(args, &global, output),
         args::Command::Trust(command) => trust::run(command, &global, output),
@@ -65,36 +60,8 @@ pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
     }
 }
 
-/// The target that the words of a command line name.
-pub(crate) fn target(word: &str, name: Option<&str>, role: TargetRole) -> Result<Target, Failure> {
-    let inline =
-        ["note", "page"].into_iter().find_map(|kind| Some((kind, word.strip_prefix(kind)?.strip_prefix(':')?)));
-    match (inline, name) {
-        (Some((kind, inline)), None) => Ok(Target::parse(kind, Some(inline), role)?),
-        (Some((kind, inline)), Some(name)) => {
-            let (inline, name) = (inline.escape_debug(), name.escape_debug());
-            Err(Failure::usage(format!("the {kind} has two names, `{inline}` and `{name}`"), "give one"))
-        }
-        (None, name) => Ok(Target::parse(word, name, role)?),
-    }
-}
-
 fn named(args: &NamedTarget, role: TargetRole) -> Result<Target, Failure> {
     target(&args.target, args.name.as_deref().or(args.named.as_deref()), role)
-}
-
-/// Opens the store and runs one command in it.
-pub(crate) fn execute(command: impl Into<Command>, global: &Global, output: &mut Output) -> Result<Reply, Failure> {
-    run_in(&mut Store::open(global)?, command, output)
-}
-
-/// Runs one command in an open store.
-pub(crate) fn run_in(store: &mut Store, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
-    let reply = store.run(command);
-    if let Some(failure) = store.trace_failure() {
-        output.warning(&failure);
-    }
-    reply
 }
 
 /// Runs a command whose reply is a message.
@@ -172,7 +139,7 @@ fn restore(args: RestoreArgs, global: &Global, output: &mut Output) -> Result<Ex
     if is_path && name.is_none() {
         return notebook::restore(target, global, output);
     }
-    let target = self::target(&target, name.as_deref(), TargetRole::Target)?;
+    let target = input::target(&target, name.as_deref(), TargetRole::Target)?;
     change(JournalCommand::Restore(Restore { target }), global, output)
 }
 
@@ -282,125 +249,6 @@ fn limited(results: &SearchResults, limit: u32) -> String {
     blocks.join("\n\n")
 }
 
-fn context(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    if args.message && args.form != BlockForm::Openai {
-        return Err(Failure::usage("--message is of OpenAI's interface", "give --for openai as well"));
-    }
-    let preamble = args.append_to.as_deref().map(input::file).transpose()?;
-    let preamble_given = preamble.is_some();
-    let mut store = Store::open(global)?;
-    let turn = recalled(args.recall.as_deref(), &mut store)?;
-    let entries = hydrated(args.entries, args.max_bytes);
-    let ContextArgs { overflow, max_bytes, form, .. } = *args;
-    let request = Context { overflow, max_bytes, turn, entries, form };
-    let reply = run_in(&mut store, Command::Context(request), output)?;
-    let Reply::Context(context) = &reply else { return Err(wrong_reply()) };
-    let text = match &preamble {
-        Some(preamble) => Some(append_memory_block(preamble, context.block.as_deref())),
-        None => context.block.clone().map(ForModel::into_string),
-    };
-    // An empty text without a block says nothing either.
-    let text = text.filter(|text| !text.is_empty());
-    let exit = if text.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
-    if output.is_json() {
-        let mut object = json::reply(&reply);
-        if let Some(fields) = object.as_object_mut() {
-            let more = [
-                ("prompt", args.prompt.then(|| MEMORY_PROMPT.into())),
-                ("text", preamble.and_then(|_| text.clone()).map(Into::into)),
-                ("message", text.filter(|_| args.message).map(|text| developer_message(&text))),
-            ];
-            fields.extend(more.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))));
-        }
-        output.object(&object)?;
-        return Ok(exit);
-    }
-    if args.report {
-        report(context, output)?;
-        return Ok(exit);
-    }
-    match text {
-        Some(text) if args.message => output.object(&developer_message(&text))?,
-        Some(text) => output.line(&text)?,
-        None => {}
-    }
-    if args.prompt {
-        if context.block.is_some() {
-            output.line("")?;
-        }
-        output.text(MEMORY_PROMPT)?;
-    }
-    output.flush()?;
-    if preamble_given && context.block.is_none() && exit == Exit::Done {
-        output.note("memory has nothing to say: the text stands without a block");
-    }
-    for line in left_out(&context.left_out).iter().chain(&flagged(context)) {
-        output.warning(line);
-    }
-    if exit == Exit::Nothing {
-        return Err(Failure::nothing("memory has nothing to say: no block"));
-    }
-    Ok(exit)
-}
-
-/// Recalls what a block is to have for a question, and gives the turn that it was recalled for.
-pub(crate) fn recalled(question: Option<&str>, store: &mut Store) -> Result<Option<u64>, Failure> {
-    let Some(question) = question else { return Ok(None) };
-    let query = input::text(question.to_string())?;
-    store.run(NotebookCommand::RecallForTurn(RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES }))?;
-    Ok(Some(TURN))
-}
-
-/// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
-pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
-    asked.map(|bytes| ContextEntries {
-        request: Hydrate { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: Policy::Greedy },
-        run: None,
-    })
-}
-
-fn developer_message(text: &str) -> serde_json::Value {
-    json!({ "role": "developer", "content": text })
-}
-
-fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
-    let bytes = context.block.as_ref().map_or(0, |block| block.len());
-    output.line(&format!("block: {bytes} bytes, about {} tokens", context.tokens))?;
-    let left_out = left_out(&context.left_out);
-    if left_out.is_empty() {
-        output.line("left out: nothing")?;
-    }
-    for line in left_out.into_iter().chain(flagged(context)) {
-        output.line(&line)?;
-    }
-    Ok(())
-}
-
-/// What the texts of the block hide or pose as.
-fn flagged(context: &ContextReply) -> Vec<String> {
-    let lines = context.flags.iter().map(|flagged| {
-        let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), entries::shown);
-        format!("flagged: {what} ({}): {}", flagged.section, trust::flags(&flagged.flags))
-    });
-    lines.collect()
-}
-
-pub(crate) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
-    let lines = left_out.iter().map(|left_out| {
-        let whole = left_out.kept_bytes + left_out.left_out_bytes;
-        let (section, reason) = (&left_out.section, &left_out.reason);
-        let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), entries::shown);
-        format!("left out: {} of {whole} bytes of {what} ({section}): {reason}", left_out.left_out_bytes)
-    });
-    lines.collect()
-}
-
-pub(crate) fn warn_of_skipped(skipped: &[Skipped], output: &mut Output) {
-    for file in skipped {
-        output.warning(&format!("skipped {}: {}", file.path, file.reason));
-    }
-}
-
 fn completions(shell: clap_complete::Shell, output: &mut Output) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "saddlebag", &mut script);
@@ -411,8 +259,4 @@ fn completions(shell: clap_complete::Shell, output: &mut Output) -> Result<Exit,
         output.text(&script)?;
     }
     Ok(Exit::Done)
-}
-
-pub(crate) fn wrong_reply() -> Failure {
-    Failure::new("component", "the reply is not of the kind of its command", "rebuild the program")
 }

@@ -20,9 +20,8 @@ use saddlebag::{Command, Reply};
 use saddlebag_host::{Observer, Options, Project};
 use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::commands::wrong_reply;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
 use crate::output::{FAINT, Output, STRONG};
 use crate::store::{Root, Store, options};
 
@@ -190,7 +189,6 @@ impl Observer for Watcher {
             | FsOp::MakeDirectory { path } => path.as_str(),
             FsOp::List { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
             FsOp::Rename { from, .. } => from.as_str(),
-            _ => "",
         };
         let (name, answer) = (request.op.name(), answer(&request.op, outcome));
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name:<6} {place:<22} {answer}"));

@@ -1,12 +1,11 @@
 //! [`Failure`]: why the program did not do what it was asked, and with which exit code it ends.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag_host::{EngineError, HostError};
-
-use crate::output;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +105,7 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, ..Self::new("output", "", "") };
         }
-        if output::is_command_done() {
+        if is_command_done() {
             let message = format!(
                 "the command was done, but its output could not be written: {}",
                 saddlebag_host::io_cause(&error)
@@ -138,6 +137,22 @@ fn code(code: ErrorCode) -> &'static str {
         ErrorCode::NotPermitted => "not-permitted",
         ErrorCode::Cancelled => "cancelled",
         ErrorCode::Internal => "internal",
-        _ => "other",
     }
+}
+
+/// True once the command is done and only its output is missing.
+static COMMAND_DONE: AtomicBool = AtomicBool::new(false);
+
+/// Says whether the command is done.
+pub(crate) fn set_command_done(done: bool) {
+    COMMAND_DONE.store(done, Ordering::Relaxed);
+}
+
+/// Returns true if the command is done.
+fn is_command_done() -> bool {
+    COMMAND_DONE.load(Ordering::Relaxed)
+}
+
+pub(crate) fn wrong_reply() -> Failure {
+    Failure::new("component", "the reply is not of the kind of its command", "rebuild the program")
 }

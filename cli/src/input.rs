@@ -1,8 +1,10 @@
-//! Text from the arguments, from a file or from standard input.
+//! Text from the arguments, from a file or from standard input, and targets that words name.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+
+use saddlebag::journal::{Target, TargetRole};
 
 use crate::failure::Failure;
 
@@ -22,6 +24,20 @@ pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     let name = format!("`{}`", path.display());
     let opened = File::open(path).map_err(|error| unreadable(&name, &error))?;
     whole(opened, &name)
+}
+
+/// The target that the words of a command line name.
+pub(crate) fn target(word: &str, name: Option<&str>, role: TargetRole) -> Result<Target, Failure> {
+    let inline =
+        ["note", "page"].into_iter().find_map(|kind| Some((kind, word.strip_prefix(kind)?.strip_prefix(':')?)));
+    match (inline, name) {
+        (Some((kind, inline)), None) => Ok(Target::parse(kind, Some(inline), role)?),
+        (Some((kind, inline)), Some(name)) => {
+            let (inline, name) = (inline.escape_debug(), name.escape_debug());
+            Err(Failure::usage(format!("the {kind} has two names, `{inline}` and `{name}`"), "give one"))
+        }
+        (None, name) => Ok(Target::parse(word, name, role)?),
+    }
 }
 
 fn standard_input() -> Result<String, Failure> {

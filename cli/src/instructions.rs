@@ -10,14 +10,15 @@ use saddlebag::context::{Context, Preamble, PreambleFile, PreambleReply, Preambl
 use saddlebag::protocol::{FileContent, FsOp, FsOutcome, Precondition, ReadOutcome};
 use saddlebag::store::RelPath;
 use saddlebag::{Command, Reply};
-use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, OpenError, Project};
+use saddlebag_host::{Executor, LocalDir, LocalDirOptions, OpenError, Project};
 
-use crate::args::{self, AgentsMdArgs, Global, PreambleArgs};
-use crate::commands::{hydrated, left_out, recalled, run_in, wrong_reply};
-use crate::failure::{Exit, Failure};
-use crate::output::{self, Output};
-use crate::store::{Store, project};
-use crate::{entries, input, json};
+use crate::args::{AgentsMdArgs, PreambleArgs};
+use crate::context::{hydrated, left_out, recalled};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::output::{self, Output, shown};
+use crate::store::{Store, project, run_in};
+use crate::{input, json};
 
 /// How much is read of a file, at most.
 const MAX_READ_BYTES: u32 = 512 << 10;
@@ -170,7 +171,7 @@ fn show(reply: AgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit
         return Ok(exit);
     }
     show_changes(&reply, dry_run || is_unconfirmed, output)?;
-    output.line(&entries::shown(&reply.message))?;
+    output.line(&shown(&reply.message))?;
     output.flush()?;
     left_out(&reply.left_out).iter().for_each(|line| output.warning(line));
     reply.problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
@@ -190,15 +191,15 @@ fn show_changes(reply: &AgentsMdReply, would: bool, output: &mut Output) -> Resu
     for change in &reply.changes {
         let (word, reason) = json::change_words(&change.kind);
         let line = change.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        let reason = reason.map(|reason| format!(": {}", entries::shown(reason))).unwrap_or_default();
+        let reason = reason.map(|reason| format!(": {}", shown(reason))).unwrap_or_default();
         let would = if would && reason.is_empty() { "would be " } else { "" };
-        output.line(&format!("{would}{word} {}{line}{reason}", entries::shown(&change.key)))?;
+        output.line(&format!("{would}{word} {}{line}{reason}", shown(&change.key)))?;
         if reply.unconfirmed.is_some() {
             for (side, text) in [("entry:  ", &change.entry), ("section:", &change.section)] {
                 let lines = text.iter().flat_map(|text| text.lines()).enumerate();
                 for (number, line) in lines {
                     let side = if number == 0 { side } else { "        " };
-                    output.line(&format!("  {side} {}", entries::shown(line)))?;
+                    output.line(&format!("  {side} {}", shown(line)))?;
                 }
             }
         }
@@ -207,10 +208,7 @@ fn show_changes(reply: &AgentsMdReply, would: bool, output: &mut Output) -> Resu
 }
 
 fn open(folder: &Path, global: &Global) -> Result<LocalDir, Failure> {
-    let durability = match global.durability {
-        args::Durability::Full => Durability::Full,
-        args::Durability::Fast => Durability::Fast,
-    };
+    let durability = global.durability.into();
     let options = LocalDirOptions { durability, on_recovered: Some(output::recovered), ..LocalDirOptions::default() };
     LocalDir::open(folder, options).map_err(|error| {
         let shown = folder.display();

@@ -1,15 +1,19 @@
 //! Replies as JSON objects.
 
+pub(crate) mod exchange;
+pub(crate) mod parts;
+pub(crate) mod trust;
+
 use saddlebag::agents_md::{AgentsMdReply, FactChange, FactChangeKind};
 use saddlebag::context::{ContextReply, LeftOut, PreambleReply};
 use saddlebag::files::{FilePage, FilesReply};
-use saddlebag::journal::{
-    BackupReply, EditReply, FileState, ListReply, ListedFile, ReadReply, RestoreReply, StatusReply, WriteReply,
-};
-use saddlebag::search::{SearchHit, SearchResults, Skipped};
+use saddlebag::journal::{EditReply, FileState, ListReply, ListedFile, ReadReply, StatusReply, WriteReply};
+use saddlebag::search::{SearchHit, SearchResults};
 use saddlebag::trust::Provenance;
 use saddlebag::{Reply, journal::JournalReply};
 use serde_json::{Value, json};
+
+use parts::{backup, restored, skipped};
 
 /// Any reply.
 pub(crate) fn reply(reply: &Reply) -> Value {
@@ -31,9 +35,9 @@ pub(crate) fn reply(reply: &Reply) -> Value {
         Reply::Entries(reply) => crate::entries::json(reply),
         Reply::Files(FilesReply::ReadFile(reply)) => read(reply),
         Reply::Files(FilesReply::ListFiles(page)) => file_page(page),
-        Reply::CallTool(answer) => crate::tools::json(answer),
-        Reply::Trust(reply) => crate::trust::json(reply),
-        Reply::Exchange(reply) => crate::exchange::json(reply),
+        Reply::CallTool(answer) => parts::answered(answer),
+        Reply::Trust(reply) => trust::reply(reply),
+        Reply::Exchange(reply) => exchange::reply(reply),
         _ => Value::Null,
     }
 }
@@ -83,15 +87,6 @@ fn edited(reply: &EditReply) -> Value {
     json!({ "path": reply.path, "backup": backup(&reply.backup), "message": reply.message })
 }
 
-pub(crate) fn restored(reply: &RestoreReply) -> Value {
-    json!({
-        "path": reply.path,
-        "bytes": reply.bytes,
-        "backup": backup(&reply.backup),
-        "message": reply.message,
-    })
-}
-
 fn found(results: &SearchResults) -> Value {
     let terms = results.terms.iter();
     let terms: Vec<Value> = terms.map(|term| json!({ "term": term.term, "lines": term.lines })).collect();
@@ -138,7 +133,7 @@ fn context(reply: &ContextReply) -> Value {
             "path": flagged.path,
             "key": flagged.key,
             "section": flagged.section,
-            "flags": crate::trust::json_flags(&flagged.flags),
+            "flags": parts::flags(&flagged.flags),
         })).collect::<Vec<_>>(),
     })
 }
@@ -202,15 +197,4 @@ fn left_out(left_out: &LeftOut) -> Value {
         "kept_bytes": left_out.kept_bytes,
         "left_out_bytes": left_out.left_out_bytes,
     })
-}
-
-pub(crate) fn skipped(skipped: &[Skipped]) -> Vec<Value> {
-    skipped.iter().map(|file| json!({ "path": file.path, "reason": file.reason.to_string() })).collect()
-}
-
-fn backup(backup: &BackupReply) -> Value {
-    match backup {
-        BackupReply { path: None, .. } => Value::Null,
-        BackupReply { path, failure } => json!({ "path": path, "failure": failure }),
-    }
 }

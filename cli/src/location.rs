@@ -8,9 +8,10 @@ use saddlebag::store::{Date, Layout, NoteName, ProjectSlug, RelPath};
 use saddlebag_host::{OpenError, now};
 use serde_json::json;
 
-use crate::args::{Global, PathArgs};
-use crate::commands::target;
+use crate::args::PathArgs;
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::input::target;
 use crate::output::Output;
 use crate::store::{Root, named_project};
 

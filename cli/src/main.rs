@@ -1,14 +1,16 @@
 //! `saddlebag`: plain Markdown memory for agents, on the command line.
 //!
-//! [`args`] is the command line, [`store`] opens what it names, [`commands`] runs it, [`output`] and
+//! [`args`] is the command line, [`global`] what all of its commands have, [`store`] opens what it names, [`commands`] runs it, [`output`] and
 //! [`json`] show what came of it. [`trace`] and [`demo`] watch the operations.
 
 mod args;
 mod commands;
+mod context;
 mod demo;
 mod entries;
 mod exchange;
 mod failure;
+mod global;
 mod input;
 mod instructions;
 mod json;
@@ -22,13 +24,14 @@ mod store;
 mod tools;
 mod trace;
 mod trust;
+mod word;
 mod zk;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Shown};
+use args::Cli;
 use failure::{Exit, Failure};
 use output::Output;
 
@@ -76,15 +79,4 @@ fn start_logging() {
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(output::log)
         .init();
-}
-
-impl Shown {
-    fn write_global(self) {
-        match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
-    }
 }

@@ -10,15 +10,16 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Stdout, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use saddlebag::search::Skipped;
 use saddlebag::trust::{for_terminal, is_hidden};
 use saddlebag_host::Recovered;
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 
 /// Of errors.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -30,19 +31,6 @@ const HELP: Style = AnsiColor::Cyan.on_default();
 pub(crate) const STRONG: Style = Style::new().bold();
 /// Of what is said on the side.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-
-/// True once the command is done and only its output is missing.
-static COMMAND_DONE: AtomicBool = AtomicBool::new(false);
-
-/// Says whether the command is done.
-pub(crate) fn set_command_done(done: bool) {
-    COMMAND_DONE.store(done, Ordering::Relaxed);
-}
-
-/// Returns true if the command is done.
-pub(crate) fn is_command_done() -> bool {
-    COMMAND_DONE.load(Ordering::Relaxed)
-}
 
 /// Names a text on standard error that was found in a temporary file. It may be the only copy, so a run that
 /// prints objects names it as well.
@@ -106,7 +94,7 @@ fn escaped(json: &str) -> String {
 }
 
 /// Appends a character as JSON spells it: of one above U+FFFF both surrogates.
-pub(crate) fn push_escape(out: &mut String, c: char) {
+fn push_escape(out: &mut String, c: char) {
     use fmt::Write;
 
     for unit in c.encode_utf16(&mut [0; 2]) {
@@ -143,12 +131,12 @@ pub(crate) fn is_seen() -> bool {
 }
 
 /// Returns true if there is a person to ask.
-pub(crate) fn can_ask() -> bool {
+fn can_ask() -> bool {
     io::stdin().is_terminal() && is_seen()
 }
 
 /// Asks on the terminal. Everything but a yes is a no.
-pub(crate) fn asks(question: &str) -> io::Result<bool> {
+fn asks(question: &str) -> io::Result<bool> {
     tell_part(&format!("{question} [y/N] "));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
@@ -264,6 +252,25 @@ impl Output {
         asks(question)
     }
 
+    /// Goes on if a person says so. `would` is what would be done; where nobody can be asked, also as a stream takes
+    /// standard input, `help` says what goes on.
+    pub(crate) fn confirm(
+        &mut self,
+        question: &str,
+        would: &str,
+        help: &str,
+        takes_input: bool,
+    ) -> Result<(), Failure> {
+        let refused = |why: &str| Failure {
+            exit: Exit::Failed,
+            ..Failure::usage(format!("{would}, and {why}"), format!("{help}; nothing was changed"))
+        };
+        if takes_input || !self.can_ask() {
+            return Err(refused("nobody can be asked"));
+        }
+        if self.asks(question)? { Ok(()) } else { Err(refused("the answer was not yes")) }
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -303,6 +310,26 @@ impl Output {
         if !help.is_empty() {
             let _ = writeln!(err, "  {HELP}help:{HELP:#} {}", Plain::shown(help));
         }
+    }
+}
+
+/// How far a long work has come, on standard error where that is a terminal.
+pub(crate) fn progress(files: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(files), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} files") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// On one line: a key may have any character.
+pub(crate) fn shown(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+pub(crate) fn warn_of_skipped(skipped: &[Skipped], output: &mut Output) {
+    for file in skipped {
+        output.warning(&format!("skipped {}: {}", file.path, file.reason));
     }
 }
 

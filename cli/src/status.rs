@@ -5,12 +5,11 @@ use saddlebag::approval::{Pending, TrustCommand, TrustReply};
 use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, ListEntries};
 use saddlebag::journal::{DEFAULT_READ_BYTES, JournalCommand, JournalReply, Read, Status, Target};
 
-use crate::args::Global;
-use crate::commands::{run_in, wrong_reply};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
 use crate::json;
 use crate::output::Output;
-use crate::store::Store;
+use crate::store::{Store, run_in};
 
 pub(crate) fn run(global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut store = Store::open(global)?;

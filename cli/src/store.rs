@@ -14,12 +14,12 @@ use saddlebag::{Command, Reply};
 #[cfg(feature = "component")]
 use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
-    Durability, EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
+    EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
 };
 
-use crate::args::{self, Global};
-use crate::failure::Failure;
-use crate::output;
+use crate::failure::{Failure, set_command_done, wrong_reply};
+use crate::global::{self, Global};
+use crate::output::{self, Output};
 use crate::trace::Trace;
 
 /// The folder of a store, and who named it: that decides what a message may say of it.
@@ -111,7 +111,7 @@ impl Store {
     }
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
-        let redacts = global.secrets != args::Secrets::Allow;
+        let redacts = global.secrets != global::Secrets::Allow;
         let trace = global.trace.as_deref().map(|path| Trace::open(path, redacts)).transpose()?;
         let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
@@ -136,9 +136,9 @@ impl Store {
     pub(crate) fn run(&mut self, command: impl Into<Command>) -> Result<Reply, Failure> {
         let command = command.into();
         let is_dry = is_dry_run(&command);
-        output::set_command_done(false);
+        set_command_done(false);
         let reply = self.memory.run(self.now, command).map_err(|error| self.told(error.into()))?;
-        output::set_command_done(true);
+        set_command_done(true);
         self.has_changed |= !is_dry && changes(&reply);
         Ok(reply)
     }
@@ -164,15 +164,53 @@ impl Store {
         path: &RelPath,
         request: &SyncAgentsMd,
     ) -> Result<AgentsMdReply, Failure> {
-        output::set_command_done(false);
+        set_command_done(false);
         let reply = self.memory.sync_agents_md(self.now, folder, path, request)?;
-        output::set_command_done(true);
+        set_command_done(true);
         Ok(reply)
     }
 
     /// Why the trace is not whole, if it is not.
     pub(crate) fn trace_failure(&self) -> Option<String> {
         self.trace.as_ref().and_then(Trace::failure)
+    }
+}
+
+/// Opens the store and runs one command in it.
+pub(crate) fn execute(command: impl Into<Command>, global: &Global, output: &mut Output) -> Result<Reply, Failure> {
+    run_in(&mut Store::open(global)?, command, output)
+}
+
+/// Runs one command in an open store.
+pub(crate) fn run_in(store: &mut Store, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
+    let reply = store.run(command);
+    if let Some(failure) = store.trace_failure() {
+        output.warning(&failure);
+    }
+    reply
+}
+
+/// Runs a command of entries in an open store.
+pub(crate) fn run_entries(
+    store: &mut Store,
+    command: EntriesCommand,
+    output: &mut Output,
+) -> Result<EntriesReply, Failure> {
+    match run_in(store, command, output)? {
+        Reply::Entries(reply) => Ok(reply),
+        _ => Err(wrong_reply()),
+    }
+}
+
+/// Runs an import or an export of another agent's files in an open store.
+pub(crate) fn run_exchange(
+    store: &mut Store,
+    verb: ExchangeVerb,
+    output: &mut Output,
+) -> Result<ExchangeReply, Failure> {
+    match run_in(store, ExchangeCommand::new(verb), output)? {
+        Reply::Exchange(reply) => Ok(reply),
+        _ => Err(wrong_reply()),
     }
 }
 
@@ -270,14 +308,11 @@ fn say_that_it_compiles() {
 pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
     let engine = match global.engine {
         #[cfg(feature = "component")]
-        args::Engine::Component => component(),
-        args::Engine::Native => EngineKind::Native,
+        global::Engine::Component => component(),
+        global::Engine::Native => EngineKind::Native,
     };
     Ok(Options {
-        durability: match global.durability {
-            args::Durability::Full => Durability::Full,
-            args::Durability::Fast => Durability::Fast,
-        },
+        durability: global.durability.into(),
         absolute_paths: global.absolute,
         // A run with a fixed clock is one to be repeated, with the same keys.
         epoch: global.now.map(|now| now.seconds.unsigned_abs()),

@@ -2,13 +2,13 @@
 
 use clap::{Args, ValueEnum};
 use saddlebag::Reply;
-use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, tools};
+use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolSet, tools};
 use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::commands::wrong_reply;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
 use crate::input;
+use crate::json::parts::answered;
 use crate::output::{Output, STRONG};
 use crate::store::Store;
 
@@ -100,7 +100,7 @@ pub(crate) fn call(args: CallArgs, global: &Global, output: &mut Output) -> Resu
     let mut store = Store::open(&global.of_agent())?;
     let Reply::CallTool(answer) = store.run(call)? else { return Err(wrong_reply()) };
     if output.is_json() {
-        output.object(&json(&answer))?;
+        output.object(&answered(&answer))?;
         return Ok(if answer.is_error { Exit::Failed } else { Exit::Done });
     }
     if answer.is_error {
@@ -109,12 +109,6 @@ pub(crate) fn call(args: CallArgs, global: &Global, output: &mut Output) -> Resu
     }
     output.line(answer.text.trim_end_matches('\n'))?;
     Ok(Exit::Done)
-}
-
-/// An answer as an object.
-pub(crate) fn json(answer: &ToolAnswer) -> Value {
-    let structured = answer.structured.as_deref().map(serde_json::from_str::<Value>);
-    json!({ "text": answer.text, "structured": structured.and_then(Result::ok), "is_error": answer.is_error })
 }
 
 fn schema(json: &str) -> Result<Value, Failure> {

@@ -161,7 +161,6 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
             "path": from.as_str(), "to": to.as_str(), "precondition": condition(precondition),
         })),
         FsOp::MakeDirectory { path } => fields(json!({ "path": path.as_str() })),
-        _ => Map::new(),
     };
     if let FsOp::Write { content, .. } | FsOp::Append { content, .. } = op {
         put_bytes(&mut object, content, redacts);
@@ -218,7 +217,6 @@ fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
             let version = page.version.as_ref().map(|version| &version.0);
             fields(json!({ "outcome": "page", "entries": entries, "next": next, "version": version }))
         }
-        _ => Map::new(),
     }
 }
 

@@ -10,14 +10,12 @@ use saddlebag::approval::{
     TrustReply,
 };
 use saddlebag::trust::Flag;
-use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::commands::{run_in, wrong_reply};
-use crate::entries::shown;
-use crate::failure::{Exit, Failure};
-use crate::output::{FAINT, Output, STRONG};
-use crate::store::Store;
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::json;
+use crate::output::{FAINT, Output, STRONG, shown};
+use crate::store::{Store, run_in};
 
 /// How many items a list shows unless told otherwise.
 const USUAL_ITEMS: u32 = 50;
@@ -81,7 +79,7 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
         _ => Exit::Done,
     };
     if output.is_json() {
-        output.object(&self::json(&reply))?;
+        output.object(&json::trust::reply(&reply))?;
         return Ok(exit);
     }
     print(&reply, output)?;
@@ -277,44 +275,4 @@ pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
 /// Flags on one line.
 pub(crate) fn flags(flags: &[Flag]) -> String {
     flags.iter().map(|flag| shown(&flag.to_string())).collect::<Vec<_>>().join(", ")
-}
-
-/// Flags as JSON.
-pub(crate) fn json_flags(flags: &[Flag]) -> Vec<Value> {
-    let flag = |flag: &Flag| json!({ "kind": flag.kind.as_str(), "what": flag.what, "count": flag.count });
-    flags.iter().map(flag).collect()
-}
-
-/// Any reply.
-pub(crate) fn json(reply: &TrustReply) -> Value {
-    match reply {
-        TrustReply::Pending(reply) => json!({
-            "items": reply.items.iter().map(item).collect::<Vec<_>>(),
-            "next": reply.next,
-            "total": reply.total,
-            "digest": reply.digest,
-        }),
-        TrustReply::Approve(reply) => json!({
-            "approved": reply.approved.iter().map(item).collect::<Vec<_>>(),
-            "skipped": reply.skipped.iter().map(|item| json!({ "name": item.name, "reason": item.reason }))
-                .collect::<Vec<_>>(),
-            "message": reply.message,
-        }),
-        _ => Value::Null,
-    }
-}
-
-fn item(item: &PendingItem) -> Value {
-    json!({
-        "name": item.name,
-        "path": item.path,
-        "is_entry": item.is_entry,
-        "provenance": item.provenance.as_str(),
-        "source": item.source,
-        "version": item.version,
-        "size": item.size,
-        "preview": item.preview,
-        "text": item.text,
-        "flags": json_flags(&item.flags),
-    })
 }

@@ -52,11 +52,33 @@ fn component() -> Result<PathBuf, String> {
     for source in ["src", "wit", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
+    for source in crates_below(&root)? {
+        println!("cargo::rerun-if-changed={}", source.display());
+    }
     let target_dir = target_dir(Path::new(&variable("OUT_DIR")?));
     let profile = if variable("PROFILE")? == "release" { "component" } else { "component-dev" };
     build(&root, &target_dir, profile)?;
     let built = target_dir.join(TARGET).join(profile).join("saddlebag.wasm");
     built.canonicalize().map_err(|error| format!("the component was built, but not as {}: {error}", built.display()))
+}
+
+/// The folders of the workspace's crates that the component is made of, by the manifests.
+fn crates_below(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut manifests = vec![root.join("Cargo.toml")];
+    while let Some(manifest) = manifests.pop() {
+        let text = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+        // The root's manifest also defines every crate of the workspace, by its path.
+        let dependencies = text.lines().filter(|line| line.contains("workspace = true"));
+        for name in dependencies.filter_map(|line| line.strip_prefix("saddlebag-")?.split([' ', '=', '.']).next()) {
+            let folder = root.join("crates").join(name);
+            if !folders.contains(&folder) {
+                manifests.push(folder.join("Cargo.toml"));
+                folders.push(folder);
+            }
+        }
+    }
+    Ok(folders)
 }
 
 /// SHA-256, in hexadecimal.

@@ -95,7 +95,6 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::MakeDirectory { path } => path.as_str(),
         FsOp::Rename { from, .. } => from.as_str(),
         FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
-        _ => "",
     }
 }
 
@@ -135,8 +134,48 @@ fn page_version(entries: &[Entry], next: Option<&RelPath>) -> Version {
     Version(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Refuses `op` if it names what the host keeps for itself.
-pub(crate) fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
+/// Refuses `op` if it names what the host keeps for itself or has more bytes than one change takes.
+pub(crate) fn check(op: &FsOp, max_write_bytes: u64) -> Result<(), FsError> {
+    refuse_reserved(op)?;
+    match op {
+        FsOp::Write { content, .. } | FsOp::Append { content, .. } if content.len() as u64 > max_write_bytes => {
+            Err(FsError::TooLarge(max_write_bytes))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Has an operation performed by the method of its name, which every executor of this crate has.
+macro_rules! by_method {
+    ($store:expr, $op:expr) => {
+        match $op {
+            FsOp::Read { path, offset, max_bytes, unless } => {
+                $store.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
+            }
+            FsOp::Write { path, content, precondition } => {
+                $store.write(path, content, precondition).map(FsOutcome::Write)
+            }
+            FsOp::Append { path, content, newline_first, precondition } => {
+                $store.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
+            }
+            FsOp::List { folder, recursive, after, limit, unless } => {
+                $store.list(folder.as_ref(), *recursive, after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
+            }
+            FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
+            FsOp::Rename { from, to, precondition } => $store.rename(from, to, precondition).map(FsOutcome::Rename),
+            FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
+        }
+    };
+}
+pub(crate) use by_method;
+
+/// How many bytes a read of a file of `size` bytes gives; refuses more than `limit`.
+pub(crate) fn bytes_wanted(size: u64, offset: u64, max_bytes: u32, limit: u64) -> Result<u64, FsError> {
+    let wanted = size.saturating_sub(offset).min(u64::from(max_bytes));
+    if wanted > limit { Err(FsError::TooLarge(limit)) } else { Ok(wanted) }
+}
+
+fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
     let other = if let FsOp::Rename { to, .. } = op { to.as_str() } else { "" };
     if [traced_path(op), other].into_iter().any(is_reserved) {
         return Err(FsError::InvalidPath("this name is kept for the host".into()));

@@ -7,11 +7,10 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::Fs;
-use super::mailbox::join;
+use super::{Fs, is_bookkeeping};
 use crate::protocol::{
     AppendOutcome, Error, ErrorCode, FileContent, FsError, Precondition, ReadOutcome, RenameOutcome, Version,
-    WriteOutcome,
+    WriteOutcome, join,
 };
 use crate::store::{Layout, RelPath};
 use crate::trust::{Removal, Screened};
@@ -279,9 +278,10 @@ pub(crate) async fn replace(fs: &Fs, path: &RelPath, content: &Screened, limit: 
     update(fs, path, limit, Backups::Off, change).await.map(|_| ())
 }
 
-/// Writes a file that can be made again from others. `false`: the host did not write it.
+/// Writes a file that can be made again from others, in a folder for such. `false`: it was not written.
 pub(crate) async fn write_cache(fs: &Fs, path: &RelPath, content: Vec<u8>) -> bool {
-    fs.write(path, content, Precondition::Any).await.is_ok()
+    // No text that people keep gets around the policy by this way.
+    is_bookkeeping(path) && fs.write(path, content, Precondition::Any).await.is_ok()
 }
 
 /// Gives a file another name. `Absent`: it has gone; `Exists`: the name is taken.

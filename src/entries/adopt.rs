@@ -9,176 +9,24 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use sha2::{Digest as _, Sha256};
-
-use super::Entries;
 use super::category::Category;
-use super::checks::{MAX_KEY_BYTES, MAX_SOURCE_BYTES, NewEntry};
+use super::checks::{MAX_KEY_BYTES, NewEntry};
 use super::document::{Entry, Fields};
+use super::foreign::{Adoption, DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
+use super::intake::name;
+use super::mark::{Mark, digest, hash, place, summary_of, with_summary};
 use super::retention::{is_expired, stamp};
+use super::rules::read_entry;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
-use super::view::{EntryProblem, Stored, View, look};
-use super::write::{backup_of, internal, read_entry};
-use crate::document::{Frontmatter, Note, Value, head, set_field, tail, yaml_scalar};
+use super::state::Entries;
+use super::view::{Stored, View, look};
+use crate::document::{Frontmatter, head};
 use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, Removal, Standing};
-
-/// What daily entries that are too old to be kept as such come in as: a category of its own, which does not expire.
-pub const DAILY_LOG: &str = "daily-log";
-
-/// The key of the frontmatter with what an entry is about in one line.
-const SUMMARY_FIELD: &str = "summary";
-
-/// The keys that a frontmatter has for the fields of an entry, and for whose it is.
-const KNOWN_FIELDS: [&str; 18] = [
-    "key",
-    "category",
-    "tags",
-    "created",
-    "created_at",
-    "updated",
-    "updated_at",
-    "source",
-    "supersedes",
-    "forgotten",
-    "agent",
-    "zombie_id",
-    "fleet_id",
-    "workspace",
-    "owner",
-    "provenance",
-    "approved",
-    SUMMARY_FIELD,
-];
-
-/// An entry on its way between Saddlebag and another agent's format.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ForeignEntry {
-    /// Names it.
-    pub key: String,
-    /// `core`, `daily`, `workspace` or any other.
-    pub category: String,
-    /// In their order.
-    pub tags: Vec<String>,
-    /// What it says.
-    pub content: String,
-    /// What it is about, in one line.
-    pub summary: Option<String>,
-    /// The key of an entry that it stands in for.
-    pub supersedes: Option<String>,
-    /// When it was made, in nanoseconds since 1970-01-01T00:00:00Z, if that is known.
-    pub created: Option<u64>,
-    /// When it was last changed, likewise.
-    pub updated: Option<u64>,
-    /// When it was forgotten.
-    pub forgotten: Option<u64>,
-    /// Where it comes from, for people. On the way in only of a format that keeps it.
-    pub source: Option<String>,
-    /// The file that it is in.
-    pub path: String,
-    /// Its line there, counted from 1.
-    pub line: u32,
-    /// Whether it comes from a dump of our own: then its fields count as they are.
-    pub is_exact: bool,
-    /// Whether its key only says where it stood, so that the same text is the same entry under another.
-    pub is_positional: bool,
-    /// Where its text comes from. On the way in only of a dump of our own, and only where it is believed.
-    pub standing: Standing,
-    /// What else its file says, by the names of the frontmatter: on the way out, what no format has a place for.
-    pub others: Vec<String>,
-}
-
-/// What came of an entry from elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExchangedEntry {
-    /// The file that it is in, as it was given.
-    pub path: String,
-    /// Its line there, counted from 1.
-    pub line: u32,
-    /// The key that it has here.
-    pub key: String,
-    /// Whether it is of the workspace.
-    pub shared: bool,
-    /// Tells what it says from anything else, as the source does.
-    pub digest: String,
-    /// What was done.
-    pub state: ExchangeState,
-}
-
-/// What taking an entry in came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ExchangeState {
-    /// The key is new here.
-    Stored,
-    /// It was changed there and not here, and is as it is there.
-    Updated,
-    /// There is nothing new in it.
-    Unchanged,
-    /// The key it has there says something else here, which stays: it is stored under another key. The text is
-    /// the key it has there.
-    Renamed(String),
-    /// What is here stays, for this reason.
-    Kept(String),
-    /// It cannot be an entry, for this reason.
-    Rejected(String),
-}
-
-/// Entries to take in.
-pub(crate) struct Adoption<'a> {
-    /// The format that they come from, as the source says it.
-    pub(crate) format: &'a str,
-    /// Where the files are, as the source says it.
-    pub(crate) origin: &'a str,
-    pub(crate) entries: Vec<ForeignEntry>,
-    /// What came of those before, in this import.
-    pub(crate) earlier: &'a [ExchangedEntry],
-    pub(crate) dry_run: bool,
-    /// What they are to be marked as; `None` for imports.
-    pub(crate) provenance: Option<Provenance>,
-}
-
-/// Every entry that is shown, as something to hand on; with those that are forgotten if they are asked for.
-pub(super) async fn dump(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-    forgotten: bool,
-) -> Result<(Vec<ForeignEntry>, Vec<EntryProblem>), Error> {
-    let view = look(call, entries, scope).await?;
-    let now = call.now.epoch_nanoseconds();
-    let corpus = entries.corpus.borrow();
-    let is_meant = |stored: &&Stored| !stored.is_expired(now) && (forgotten || stored.entry.forgotten.is_none());
-    let dumped = view.entries.iter().filter(is_meant).map(|stored| {
-        let text = corpus.files.doc(stored.doc).map(|doc| doc.text()).unwrap_or_default();
-        let frontmatter = Frontmatter::parse(text);
-        let Entry { fields, created, updated, forgotten, .. } = &*stored.entry;
-        let is_other = |name: &&String| !KNOWN_FIELDS.contains(&name.as_str());
-        ForeignEntry {
-            key: fields.key.clone(),
-            category: fields.category.as_str().into(),
-            tags: fields.tags.clone(),
-            content: fields.content.clone(),
-            summary: summary_of(&frontmatter),
-            supersedes: fields.supersedes.clone(),
-            created: Some(*created),
-            updated: Some(*updated),
-            forgotten: *forgotten,
-            source: fields.source.clone(),
-            path: call.scope.shown(&stored.path),
-            line: 1,
-            is_exact: true,
-            is_positional: false,
-            standing: fields.standing,
-            others: frontmatter.entries.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
-        }
-    });
-    Ok((dumped.collect(), view.problems))
-}
 
 /// Takes entries in, or says what would come of it; what came of each, in their order.
 pub(super) async fn adopt(
@@ -465,7 +313,7 @@ impl<'a> Work<'a> {
         let before = stored.filter(|_| is_update).map(|stored| &*stored.entry);
         let entry = self.imported_entry(one, fields, before);
         let category = entry.fields.category.as_str();
-        let target = one.pool.folder.file(category, key).map_err(internal)?;
+        let target = one.pool.file(category, key)?;
         let stays = stored.filter(|stored| is_update && stored.entry.fields.category == entry.fields.category);
         let path = stays.map_or(&target, |stored| &stored.path);
         if stored.is_none_or(|stored| stored.path != *path) {
@@ -479,7 +327,7 @@ impl<'a> Work<'a> {
             None => entry.render(),
         };
         let text = with_summary(text, one.given.summary.as_deref());
-        let backup = backup_of(one.pool, &entry.fields)?;
+        let backup = one.pool.backup_of(&entry.fields)?;
         self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path), &backup).await?;
         if let Some(stored) = stored.filter(|stored| stored.path != *path) {
             // One that changed meanwhile stays, and is named as a second file of this key.
@@ -592,79 +440,4 @@ impl Prepared<'_> {
         let suffixed = |suffix: String| format!("{}_{suffix}", head(key, MAX_KEY_BYTES - 1 - suffix.len()));
         [key.clone(), suffixed(from), suffixed(says)]
     }
-}
-
-/// What the source of an adopted entry says.
-struct Mark<'a> {
-    origin: &'a str,
-    line: u32,
-    digest: &'a str,
-}
-
-impl<'a> Mark<'a> {
-    fn of(source: &'a str) -> Option<Self> {
-        let (place, digest) = source.strip_prefix("import:")?.rsplit_once(" #")?;
-        let (origin, line) = place.rsplit_once(':')?;
-        Some(Self { origin, line: line.parse().ok()?, digest })
-    }
-
-    fn source(&self) -> String {
-        let Self { origin, line, digest } = self;
-        format!("import:{origin}:{line} #{digest}")
-    }
-
-    /// The same for two marks that differ in nothing but the line.
-    fn text(&self) -> String {
-        format!("{} {}", self.digest, self.origin)
-    }
-}
-
-/// Whether a source is the mark of an import.
-pub(crate) fn is_mark(source: &str) -> bool {
-    Mark::of(source).is_some()
-}
-
-/// The format, and the file below where it comes from; of a long path the end.
-fn place(format: &str, origin: &str, path: &str) -> String {
-    let separator = if origin.is_empty() || path.is_empty() || origin.ends_with('/') { "" } else { "/" };
-    let whole: String = format!("{origin}{separator}{path}");
-    let plain: String = whole.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // `import:`, a space, `:4294967295 #` and a digest come on top.
-    let room = MAX_SOURCE_BYTES - 7 - format.len() - 1 - 13 - 16;
-    if plain.len() <= room {
-        return format!("{format} {plain}");
-    }
-    format!("{format} {}~{}", hash(&[&whole], 4), tail(&plain, room - 9))
-}
-
-/// Tells what an entry says from anything else.
-fn digest(category: &str, tags: &[String], content: &str, summary: Option<&str>) -> String {
-    let count = tags.len().to_string();
-    let mut parts: Vec<&str> = [category, content, summary.unwrap_or_default(), &count].to_vec();
-    parts.extend(tags.iter().map(String::as_str));
-    hash(&parts, 8)
-}
-
-/// The first bytes of the SHA-256 of texts, as hexadecimal digits.
-pub(crate) fn hash(parts: &[&str], bytes: usize) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hasher.finalize().iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn summary_of(frontmatter: &Frontmatter) -> Option<String> {
-    frontmatter.value(SUMMARY_FIELD).and_then(Value::text).filter(|text| !text.is_empty())
-}
-
-fn with_summary(text: String, summary: Option<&str>) -> String {
-    let Some(summary) = summary else { return text };
-    let note = Note { frontmatter: Frontmatter::parse(&text), ..Note::default() };
-    set_field(&text, &note, SUMMARY_FIELD, &yaml_scalar(summary))
-}
-
-fn name(shared: bool, key: &str) -> String {
-    format!("{}{key}", if shared { 'w' } else { 'a' })
 }

@@ -7,14 +7,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Entries;
+use super::category::Category;
 use super::checks::NewEntry;
 use super::document::{Entry, Fields};
-use super::export::path_of;
+use super::put::store;
+use super::removal::bury;
+use super::rules::Base;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
-use super::view::{Stored, View, look};
-use super::write::{self, Base, StoreState, internal};
+use super::state::Entries;
+use super::types::StoreState;
+use super::view::{Stored, View, look, path_of};
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
@@ -47,7 +50,10 @@ pub(crate) async fn shown_files(call: &Call, entries: &Entries) -> Result<Option
 /// Where an entry is shown whose category and key are named by a folder and a file.
 fn place(folder: &str, name: &str) -> Result<(String, String, RelPath), Error> {
     let (category, key) = (text_of_name(folder), text_of_name(name));
-    let path = portable_path(&category, &key).map_err(internal)?;
+    let path = portable_path(&category, &key).map_err(|error| {
+        let message = format!("`{}/{}` names no entry: {error}", folder.escape_debug(), name.escape_debug());
+        Error::invalid_argument(message, "name a category and a key; nothing was changed")
+    })?;
     Ok((category, key, path))
 }
 
@@ -61,7 +67,7 @@ pub(crate) async fn create_file(
 ) -> Result<bool, Error> {
     let scope = entries.scope()?;
     let (category, key, path) = place(folder, name)?;
-    let pool = scope.pool(&super::Category::parse(&category)?)?;
+    let pool = scope.pool(&Category::parse(&category)?)?;
     let fields = screened(call, &read(call, pool, &category, &key, text)?)?;
     let view = look(call, entries, scope).await?;
     let known = view.of_key(pool.shared, &key);
@@ -73,7 +79,7 @@ pub(crate) async fn create_file(
         return Err(Error::invalid_argument(message, "change or rename that file; nothing was changed"));
     }
     let base = known.map_or(Base::Absent, |stored| Base::Version(stored.entry.version.clone()));
-    let applied = write::store(call, entries, scope, &fields, &base).await?;
+    let applied = store(call, entries, scope, &fields, &base).await?;
     match applied.state {
         StoreState::Conflict | StoreState::Forgotten | StoreState::Unchanged => Ok(false),
         _ => Ok(true),
@@ -107,7 +113,7 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     if old.fields.standing.unapproved().is_some() && fields.standing.provenance != Provenance::User {
         fields.standing = old.fields.standing;
     }
-    let applied = write::store(call, entries, scope, &fields, &Base::Version(old.version)).await?;
+    let applied = store(call, entries, scope, &fields, &Base::Version(old.version)).await?;
     match applied.state {
         StoreState::Conflict | StoreState::Forgotten => Err(lost(&before.path)),
         _ => Ok(()),
@@ -121,7 +127,7 @@ pub(crate) async fn forget_file(call: &Call, entries: &Entries, path: &RelPath) 
     let Some(stored) = at(call, &view, path)? else { return Ok(false) };
     let stored = stored.clone();
     let base = Base::Version(stored.entry.version.clone());
-    write::bury(call, &view, pool_of(scope, &stored), &stored, &base).await?;
+    bury(call, &view, pool_of(scope, &stored), &stored, &base).await?;
     Ok(true)
 }
 
@@ -137,7 +143,7 @@ pub(crate) async fn rename_file(
     let scope = entries.scope()?;
     let (category, key, _) = place(folder, name)?;
     call.screen.name("key", &key)?;
-    let pool = scope.pool(&super::Category::parse(&category)?)?;
+    let pool = scope.pool(&Category::parse(&category)?)?;
     let view = look(call, entries, scope).await?;
     let stored = at(call, &view, from)?.ok_or_else(|| lost(from))?.clone();
     let old = stored.entry.fields.clone();
@@ -152,12 +158,12 @@ pub(crate) async fn rename_file(
     let fields = Fields { standing, ..fields };
     let version = |stored: &Stored| Base::Version(stored.entry.version.clone());
     let base = if is_move { version(&stored) } else { known.map_or(Base::Absent, version) };
-    let applied = write::store(call, entries, scope, &fields, &base).await?;
+    let applied = store(call, entries, scope, &fields, &base).await?;
     if matches!(applied.state, StoreState::Conflict | StoreState::Forgotten) {
         return Err(lost(from));
     }
     if !is_move {
-        write::bury(call, &view, pool_of(scope, &stored), &stored, &version(&stored)).await?;
+        bury(call, &view, pool_of(scope, &stored), &stored, &version(&stored)).await?;
     }
     Ok(true)
 }
@@ -179,7 +185,7 @@ fn at<'a>(call: &Call, view: &'a View, path: &RelPath) -> Result<Option<&'a Stor
 
 /// A text as the entry of this category and key, within the limits of entries.
 fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Result<Entry, Error> {
-    let path = pool.folder.file(category, key).map_err(internal)?;
+    let path = pool.file(category, key)?;
     let now = call.now.epoch_nanoseconds();
     let mut entry = Entry::parse(&pool.folder, &path, text, now, pool.shared).map_err(|problem| {
         let help = "write the content alone, or a file as `view` shows one; nothing was changed";

@@ -8,22 +8,22 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Entries;
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::{Claims, Entry, dated};
-use super::export::path_of;
+use super::intake::{at_most, name};
 use super::retention::is_expired;
-use super::runs::SkippedEntry;
+use super::rules::read_entry;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
+use super::state::EntriesCall;
 use super::view::{Stored, View, look};
-use super::write::{Base, backup_of, bury, read_entry};
 use crate::engine::{Backups, Call, Change, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
-use crate::sorted::{SortedMap, SortedSet};
+use crate::request::{Effect, Request, Run};
+use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
-use crate::trust::{ForModel, Provenance, Removal, Standing, approve, mark};
+use crate::trust::{Provenance, Removal, Standing, approve, mark};
 
 /// How many files one command imports at most.
 pub const MAX_IMPORT_FILES: usize = 1_024;
@@ -104,86 +104,32 @@ pub enum ImportState {
     Rejected(String),
 }
 
-/// What came of forgetting what is in none of the files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RetainReply {
-    /// What is forgotten.
-    pub deleted: Vec<DeletedEntry>,
-    /// What could not be forgotten, files that are no entries among it, by key or else by path.
-    pub skipped: Vec<SkippedEntry>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
-    pub message: ForModel,
-}
+impl Request for ImportEntries {
+    type Reply = ImportReply;
+    const NAME: &'static str = "import-entries";
+    const EFFECT: Effect = Effect::Removes;
 
-/// An entry that is in none of the files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeletedEntry {
-    /// Its key.
-    pub key: String,
-    /// The file that an export would have of it.
-    pub path: String,
-}
-
-/// Takes files in, or says what would come of it. `provenance` is what they are marked as; `None` where what they
-/// say of themselves is believed.
-pub(super) async fn import(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-    request: &ImportEntries,
-    provenance: Option<Provenance>,
-) -> Result<ImportReply, Error> {
-    check_sizes(request)?;
-    let view = look(call, entries, scope).await?;
-    let mut import = Import::new(call, scope, &view, request, provenance);
-    for file in &request.files {
-        let imported = import.take(file).await?;
-        import.done.push(imported);
+    fn samples(name: &str) -> Vec<Self> {
+        let text = Ok(format!("---\ncategory: core\n---\n\nthe text of {name}, imported").into_bytes());
+        let file = ImportFile { path: format!("core/{name}.md"), content: text };
+        alloc::vec![Self { files: alloc::vec![file], mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }]
     }
-    Ok(ImportReply { files: import.done })
 }
 
-/// Forgets every entry that no imported file stands for.
-pub(super) async fn retain(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-    imported: &[ImportedFile],
-    dry_run: bool,
-) -> Result<RetainReply, Error> {
-    at_most("files of the import", imported.len(), MAX_IMPORTED)?;
-    let view = look(call, entries, scope).await?;
-    let now = call.now.epoch_nanoseconds();
-    let names = imported.iter().filter_map(|file| Some(name(file.shared, file.key.as_deref()?)));
-    let kept: SortedSet<String> = names.collect();
-    let mut reply = RetainReply::default();
-    reply.skipped.extend(view.problems.iter().map(|problem| SkippedEntry {
-        key: problem.key.clone().unwrap_or_else(|| problem.path.clone()),
-        reason: problem.message.clone(),
-    }));
-    for pool in scope.pools() {
-        for stored in view.of_pool(pool).filter(|stored| stored.is_live(now)) {
-            let key = &stored.entry.fields.key;
-            if kept.contains(&name(pool.shared, key)) {
-                continue;
-            }
-            let buried = match dry_run {
-                true => Ok(()),
-                false => bury(call, &view, pool, stored, &Base::Any).await.map(|_| ()),
-            };
-            match buried {
-                Ok(()) => {
-                    let path = path_of(stored)?.into_string();
-                    reply.deleted.push(DeletedEntry { key: key.clone(), path });
-                }
-                Err(error) if error.code == ErrorCode::Storage => return Err(error),
-                Err(error) => reply.skipped.push(SkippedEntry { key: key.clone(), reason: error.message }),
-            }
+impl Run<EntriesCall<'_>> for ImportEntries {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<ImportReply, Error> {
+        let EntriesCall { call, entries, scope, .. } = *with;
+        // What the files are marked as; `None` where what they say of themselves is believed.
+        let provenance = screen::of_files(call, with.provenance)?;
+        check_sizes(&self)?;
+        let view = look(call, entries, scope).await?;
+        let mut import = Import::new(call, scope, &view, &self, provenance);
+        for file in &self.files {
+            let imported = import.take(file).await?;
+            import.done.push(imported);
         }
+        Ok(ImportReply { files: import.done })
     }
-    let done = if dry_run { "Would forget" } else { "Forgot" };
-    reply.message = ForModel::escaped(&format!("{done} {}", counted(reply.deleted.len())));
-    Ok(reply)
 }
 
 /// One command under way.
@@ -431,7 +377,7 @@ impl<'a> Import<'a> {
         let state = self.write(given, first, known, done).await?;
         if let Some(known) = known.filter(|known| known.entry.fields.category != fields.category) {
             // What the entry said is kept beside its new file; the copy here says nothing of any entry.
-            let _ = remove(&self.call.fs, &backup_of(pool, &known.entry.fields)?, Removal::OF_COPY).await;
+            let _ = remove(&self.call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
         }
         let Some(known) = known.filter(|known| known.path != given.target) else { return Ok(state) };
         match in_place {
@@ -535,7 +481,7 @@ impl<'a> Import<'a> {
             Ok(Change::Write(text, done.clone()))
         };
         let limit = self.call.scope.limits.max_file_bytes;
-        let backup = backup_of(given.pool, &given.entry.fields)?;
+        let backup = given.pool.backup_of(&given.entry.fields)?;
         update(&self.call.fs, path, limit, Backups::KeepAs(&backup), change).await.map(|(state, _)| state)
     }
 
@@ -585,26 +531,6 @@ fn check_sizes(request: &ImportEntries) -> Result<(), Error> {
     at_most("bytes of one command", sizes.sum(), MAX_IMPORT_BYTES)
 }
 
-fn at_most(what: &str, given: usize, limit: usize) -> Result<(), Error> {
-    if given <= limit {
-        return Ok(());
-    }
-    let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-    Err(Error::new(ErrorCode::TooLarge, message, "import in parts; nothing was changed"))
-}
-
 fn refused(reason: String) -> Error {
     Error::invalid_argument(reason, "")
-}
-
-/// What tells one key from another: the agent and the workspace have keys of their own.
-fn name(shared: bool, key: &str) -> String {
-    format!("{}{key}", if shared { 'w' } else { 'a' })
-}
-
-fn counted(entries: usize) -> String {
-    match entries {
-        1 => "1 entry".into(),
-        entries => format!("{entries} entries"),
-    }
 }

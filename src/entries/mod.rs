@@ -1,75 +1,99 @@
 //! The entries: keyed facts in categories, hydrated into a prompt under a budget.
 //!
 //! It does what the documentation of zombie's memory promises, on plain Markdown: one file for each key, its
-//! frontmatter above the content. [`EntriesCommand`] is what can be done, [`EntriesReply`] what comes of it.
-//! What decides is pure: [`plan`] is hydration, [`over_cap`] and [`is_expired`] are what goes.
+//! frontmatter above the content. Each command is a struct in a file of its own, such as [`StoreEntry`] with
+//! [`StoreReply`]; [`EntriesCommand`] adds the scope that it runs in. What decides is pure: [`plan`](plan()) is hydration,
+//! [`over_cap`] and [`is_expired`] are what goes.
 
 mod adopt;
 mod category;
+mod checkpoint;
 mod checks;
-mod commands;
+mod close_run;
+mod decision;
 mod document;
+mod explain;
 mod export;
 mod files;
+mod find;
+mod foreign;
+mod forget;
+mod get;
+mod held;
 mod hydrate;
 mod import;
-mod read;
+mod intake;
+mod list;
+mod mark;
+mod open_run;
+mod plan;
+mod purge;
+mod put;
+mod readable;
+mod removal;
 mod restore;
+mod retain;
 mod retention;
+mod room;
+mod rules;
 mod runs;
 mod scope;
 mod screen;
 mod select;
+mod settle;
+mod state;
+mod store;
 #[cfg(test)]
 mod tests;
+mod types;
 mod view;
-mod write;
 
 use alloc::format;
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
-use atomic_refcell::AtomicRefCell;
 
-pub(crate) use adopt::{Adoption, hash, is_mark};
-pub use adopt::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
+pub use checkpoint::{Checkpoint, CheckpointReply, MAX_CHECKPOINT_BYTES};
 pub use checks::{MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
-pub use commands::{
-    Checkpoint, CloseRun, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry, ListEntries, OpenRun,
-    PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
-};
-pub use export::{EntryFile, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
-pub use hydrate::{
-    Budget, Candidate, DEFAULT_HYDRATE_BYTES, OutReason, Placement, Policy, WORKSPACE_SHARE, plan, taken,
-};
+pub use close_run::CloseRun;
+pub use decision::{Explanation, Hydrate};
+pub use explain::{Explain, ExplainReply};
+pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
+pub use find::{EntryHit, FindEntries, FindEntriesReply};
+pub use foreign::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
+pub use forget::{ForgetEntry, ForgetEntryReply};
+pub use get::GetEntry;
+pub use held::MAX_HELD;
+pub use hydrate::HydrateReply;
 pub use import::{
-    DeletedEntry, ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, ImportedFile, MAX_IMPORT_BYTES,
-    MAX_IMPORT_FILE_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, RetainReply,
+    ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, ImportedFile, MAX_IMPORT_BYTES,
+    MAX_IMPORT_FILE_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
 };
-pub use read::{
-    EntryHit, EntryInfo, ExplainReply, Explanation, FindEntriesReply, Hydrate, HydrateReply, ListEntriesReply,
-};
+pub use list::{ListEntries, ListEntriesReply};
+pub use open_run::{MAX_RUN_BYTES, MAX_RUNS, OpenRun, RunReply};
+pub use plan::{Budget, Candidate, DEFAULT_HYDRATE_BYTES, OutReason, Placement, Policy, WORKSPACE_SHARE, plan, taken};
+pub use purge::{PurgeEntries, PurgeReply};
+pub use restore::RestoreEntry;
+pub use retain::{DeletedEntry, RetainEntries, RetainReply};
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
-pub use runs::{CheckpointReply, MAX_CHECKPOINT_BYTES, MAX_HELD, MAX_RUN_BYTES, MAX_RUNS, RunReply, SkippedEntry};
 pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};
 pub use select::{EntryFilter, MAX_LIST_ENTRIES};
-pub use view::EntryProblem;
-pub use write::{ForgetEntryReply, PurgeReply, StoreReply, StoreState};
+pub use store::StoreEntry;
+pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
 
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
+pub(crate) use foreign::Adoption;
+pub(crate) use mark::{hash, is_mark};
 pub(crate) use select::cursor_of;
+pub(crate) use state::Entries;
 
 use crate::engine::Call;
+use crate::memory::Command;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{family, scoped};
-use crate::search::Corpus;
-use crate::store::{EntryFolder, PathError, RelPath};
 use crate::trust::{Provenance, Waiting};
-use commands::EntriesCall;
-use runs::Run;
 use scope::EntriesScope;
-use view::Parsed;
+use state::EntriesCall;
 
 /// A command of the entries with its scope. The configuration decides whose entries they are; the scope of a command can
 /// only confirm it.
@@ -130,47 +154,14 @@ family! {
 
 scoped! { EntriesCommand of EntriesVerb in Entries }
 
-/// What the commands of one memory share.
-#[derive(Default)]
-pub(crate) struct Entries {
-    scope: Option<Arc<EntriesScope>>,
-    corpus: Arc<AtomicRefCell<Corpus>>,
-    parsed: AtomicRefCell<Parsed>,
-    runs: AtomicRefCell<Vec<Run>>,
-}
-
-impl Entries {
-    pub(crate) fn new(config: Option<EntriesConfig>) -> Result<Self, PathError> {
-        let scope = config.map(EntriesScope::new).transpose()?;
-        Ok(Self { scope: scope.map(Arc::new), ..Self::default() })
-    }
-
-    /// Where the entries are that this memory was opened for.
-    pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
-        self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
-    }
-
-    fn scope(&self) -> Result<&Arc<EntriesScope>, Error> {
-        self.scope.as_ref().ok_or_else(|| {
-            let help = "open the memory with the name of an agent";
-            Error::invalid_argument("this memory was opened without an agent", help)
-        })
-    }
-
-    /// A file of the agent that is no entry, by the names of its folder and itself.
-    pub(crate) fn file_beside(&self, folder: &str, name: &str) -> Result<RelPath, Error> {
-        self.scope()?.beside.join(folder).and_then(|folder| folder.join(name)).map_err(write::internal)
-    }
-
-    /// How many more entries the agent may have than these, which are all that are shown, before the oldest go.
-    pub(crate) fn room(&self, shown: &[EntryInfo]) -> Result<usize, Error> {
-        let is_own = |entry: &&EntryInfo| entry.category != Category::Workspace.as_str();
-        Ok((self.scope()?.own.cap as usize).saturating_sub(shown.iter().filter(is_own).count()))
-    }
-
-    /// The agent whose entries they are.
-    pub(crate) fn agent(&self) -> Result<String, Error> {
-        Ok(self.scope()?.own.owner.clone())
+impl Command {
+    /// Commands of the entries in an open run.
+    pub(crate) fn all_in_run<R>(run: &str, verbs: Vec<R>) -> Vec<Self>
+    where
+        EntriesCommand<R>: Into<Self>,
+    {
+        let in_run = |verb| EntriesCommand { run: Some(run.into()), ..EntriesCommand::new(verb) };
+        verbs.into_iter().map(|verb| in_run(verb).into()).collect()
     }
 }
 
@@ -226,7 +217,7 @@ pub(crate) async fn dump(
     forgotten: bool,
 ) -> Result<(Vec<ForeignEntry>, Vec<EntryProblem>), Error> {
     let scope = checked_scope(entries, agent, workspace)?;
-    adopt::dump(call, entries, scope, forgotten).await.map_err(unavailable)
+    foreign::dump(call, entries, scope, forgotten).await.map_err(unavailable)
 }
 
 fn checked_scope<'e>(
@@ -243,7 +234,7 @@ fn checked_scope<'e>(
 /// and workspace have it is the agent's.
 pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
     let scope = entries.scope()?;
-    read::current(call, entries, scope).await.map_err(unavailable)
+    readable::current(call, entries, scope).await.map_err(unavailable)
 }
 
 /// Hydrates entries as they are stored, for the block, which makes them harmless itself and reports what it found.
@@ -253,7 +244,7 @@ pub(crate) async fn hydrate_as_stored(
     request: Hydrate,
     run: Option<&str>,
 ) -> Result<HydrateReply, Error> {
-    read::hydrate(call, entries, entries.scope()?, request, run).await.map_err(unavailable)
+    hydrate::hydrate(call, entries, entries.scope()?, request, run).await.map_err(unavailable)
 }
 
 /// An error of the storage as one of the entries.

@@ -7,33 +7,50 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Entries;
 use super::checks::checked_key;
 use super::document::{Entry, Fields, version_of};
+use super::put::{Applied, reply};
 use super::retention::stamp;
-use super::scope::{EntriesScope, Pool};
-use super::view::{Stored, View, look_for};
-use super::write::{
-    Applied, Removed, StoreReply, StoreState, absent, backup_of, check_standing, found, internal, read_entry, reply,
-};
+use super::room::Removed;
+use super::rules::{check_standing, read_entry};
+use super::scope::Pool;
+use super::state::EntriesCall;
+use super::types::{StoreReply, StoreState};
+use super::view::{Stored, View, absent, found, look_for};
 use crate::engine::{Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
 use crate::store::{Layout, RelPath};
 use crate::trust::{ForModel, Removal, Screened};
 
-/// Puts an entry back: one that is forgotten is shown again, any other says what it said before.
-pub(super) async fn restore(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-    key: &str,
-) -> Result<StoreReply, Error> {
-    let key = checked_key("key", key)?;
-    let view = look_for(call, entries, scope, &key).await?;
-    let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
-    match stored.entry.forgotten {
-        Some(_) => revive(call, &view, pool, stored).await,
-        None => put_back(call, &view, pool, stored).await,
+/// Puts an entry back: one that is forgotten is shown again, any other says what it said before it was last
+/// overwritten. A second restore undoes the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoreEntry {
+    /// The key.
+    pub key: String,
+}
+
+impl Request for RestoreEntry {
+    type Reply = StoreReply;
+    const NAME: &'static str = "restore-entry";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { key: name.into() }]
+    }
+}
+
+impl Run<EntriesCall<'_>> for RestoreEntry {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
+        let EntriesCall { call, entries, scope, .. } = *with;
+        let key = checked_key("key", &self.key)?;
+        let view = look_for(call, entries, scope, &key).await?;
+        let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
+        match stored.entry.forgotten {
+            Some(_) => revive(call, &view, pool, stored).await,
+            None => put_back(call, &view, pool, stored).await,
+        }
     }
 }
 
@@ -61,7 +78,7 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
 async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
     let key = &stored.entry.fields.key;
-    let backup = backup_of(pool, &stored.entry.fields)?;
+    let backup = pool.backup_of(&stored.entry.fields)?;
     finish_backup(&call.fs, &stored.path, &backup, limit).await?;
     let kept = match load(&call.fs, &backup, limit).await? {
         Loaded::Whole { bytes, .. } => bytes,
@@ -73,7 +90,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
         }
     };
     let (kept_text, older) = read_backup(call, pool, stored, &backup, &kept)?;
-    let place = pool.folder.file(stored.entry.fields.category.as_str(), key).map_err(internal)?;
+    let place = pool.file(stored.entry.fields.category.as_str(), key)?;
     let waiting = Layout::replaced_of(&place);
     if let Loaded::Whole { bytes: replaced, .. } = load(&call.fs, &waiting, limit).await?
         && is_finished(call, stored, (&older, &kept), &backup, &waiting, &replaced).await?

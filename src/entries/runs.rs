@@ -6,127 +6,20 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use super::Entries;
 use super::category::Category;
-use super::checks::{Limit, within};
 use super::document::{Entry, Fields};
+use super::held::{Held, MAX_HELD};
 use super::retention::stamp;
+use super::rules::{Base, approves, check_standing};
 use super::scope::EntriesScope;
+use super::state::Entries;
 use super::view::look;
-use super::write::{Applied, Base, Removed, StoreState, approves, check_standing, store};
-use crate::engine::{Backups, Call, Change, Loaded, load, update};
+use crate::engine::{Call, Loaded, load};
 use crate::protocol::{Error, ErrorCode};
-use crate::trust::{ForModel, Screened};
 
-/// How many bytes of keys, contents and categories one checkpoint stores.
-pub const MAX_CHECKPOINT_BYTES: u64 = 262_144;
-
-/// How many runs may be open.
-pub const MAX_RUNS: usize = 16;
-
-/// How long the name of a run may be, in bytes.
-pub const MAX_RUN_BYTES: usize = 255;
-
-/// How many entries a run may hold, those of its conversation and those to be stored.
-pub const MAX_HELD: usize = 1_000;
-
-/// A run that was opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunReply {
-    /// The run.
-    pub run: String,
-    /// Its number.
-    pub fence: u64,
-    /// All of this for a person or a model. Stored text in it is made harmless.
-    pub message: ForModel,
-}
-
-/// What became of the entries of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CheckpointReply {
-    /// The keys that were stored.
-    pub stored: Vec<String>,
-    /// The keys that said it already.
-    pub unchanged: Vec<String>,
-    /// The keys that were not stored, with the reasons.
-    pub skipped: Vec<SkippedEntry>,
-    /// The keys that the run still holds, as the checkpoint was full: the next one stores them.
-    pub truncated: Vec<String>,
-    /// The keys that went as they are too old.
-    pub swept: Vec<String>,
-    /// The keys that went as there are too many.
-    pub evicted: Vec<String>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
-    pub message: ForModel,
-}
-
-/// An entry that was not stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedEntry {
-    /// Its key.
-    pub key: String,
-    /// Why.
-    pub reason: String,
-}
-
-/// An open run.
-#[derive(Clone, Debug)]
-pub(super) struct Run {
-    name: String,
-    fence: u64,
-    held: Vec<Held>,
-}
-
-/// An entry that a run holds.
-#[derive(Clone, Debug)]
-pub(super) struct Held {
-    pub(super) entry: Entry,
-    /// What was stored when the run first wrote it.
-    base: Base,
-}
-
-impl Held {
-    /// Whether it lives only in the run.
-    pub(super) fn is_of_conversation(&self) -> bool {
-        self.entry.fields.category == Category::Conversation
-    }
-}
-
-/// Opens a run, or goes on with it.
-pub(super) async fn open(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-    name: &str,
-    fence: u64,
-) -> Result<RunReply, Error> {
-    within("run", name.len(), Limit { least: 1, most: MAX_RUN_BYTES })?;
-    let is_full = {
-        let runs = entries.runs.borrow();
-        runs.len() >= MAX_RUNS && !runs.iter().any(|run| run.name == name)
-    };
-    if is_full {
-        let message = format!("{MAX_RUNS} runs are open, the limit is {MAX_RUNS}: 1 too many");
-        return Err(Error::new(ErrorCode::TooLarge, message, "close a run first"));
-    }
-    let change = |bytes: Option<&[u8]>| {
-        let newest = read_fence(call, scope, bytes)?;
-        check_fence(name, fence, newest)?;
-        Ok(match newest {
-            Some(newest) if newest == fence => Change::Keep(()),
-            _ => Change::Write(Screened::ours(format!("{fence}\n").into_bytes()), ()),
-        })
-    };
-    update(&call.fs, &scope.fence, call.scope.limits.max_file_bytes, Backups::Off, change).await?;
-    let mut runs = entries.runs.borrow_mut();
-    match runs.iter_mut().find(|run| run.name == name) {
-        Some(run) => run.fence = fence,
-        None => runs.push(Run { name: name.into(), fence, held: Vec::new() }),
-    }
-    let message = format!("Opened run {name} with fence {fence}");
-    Ok(RunReply { run: name.into(), fence, message: ForModel::escaped(&message) })
+pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {
+    run.ok_or_else(|| Error::invalid_argument("no run is named", "give the run its name"))
 }
 
 /// Holds an entry for a run. Those of its conversation cause no operation.
@@ -185,19 +78,6 @@ pub(super) async fn hold(
     })?
 }
 
-impl Held {
-    /// Whether it is what fields would replace: a conversation has keys of its own, and so have the workspace
-    /// and the agent.
-    fn is_of(&self, fields: &Fields) -> bool {
-        let room = |category: &Category| match category {
-            Category::Conversation => 0,
-            Category::Workspace => 1,
-            _ => 2,
-        };
-        self.entry.fields.key == fields.key && room(&self.entry.fields.category) == room(&fields.category)
-    }
-}
-
 /// What a run has let go of.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dropped {
@@ -227,7 +107,7 @@ pub(super) async fn drop_held(
 }
 
 /// Refuses a run that is not the newest.
-async fn check_newest(call: &Call, entries: &Entries, scope: &EntriesScope, run: &str) -> Result<(), Error> {
+pub(super) async fn check_newest(call: &Call, entries: &Entries, scope: &EntriesScope, run: &str) -> Result<(), Error> {
     let fence = entries.with_run(run, |run| run.fence)?;
     let limit = call.scope.limits.max_file_bytes;
     let newest = match load(&call.fs, &scope.fence, limit).await? {
@@ -238,129 +118,7 @@ async fn check_newest(call: &Call, entries: &Entries, scope: &EntriesScope, run:
     check_fence(run, fence, newest)
 }
 
-/// Stores what a run holds, as much as fits into one checkpoint.
-pub(super) async fn checkpoint(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-    run: &str,
-) -> Result<CheckpointReply, Error> {
-    check_newest(call, entries, scope, run).await?;
-    let mut reply = CheckpointReply::default();
-    let mut bytes = 0;
-    loop {
-        let next = entries.with_run(run, |run| run.held.iter().find(|held| !held.is_of_conversation()).cloned())?;
-        let Some(held) = next else { break };
-        let fields = &held.entry.fields;
-        bytes += fields.size();
-        if bytes > MAX_CHECKPOINT_BYTES {
-            reply.truncated = entries.with_run(run, |run| {
-                let left = run.held.iter().filter(|held| !held.is_of_conversation());
-                left.map(|held| held.entry.fields.key.clone()).collect()
-            })?;
-            break;
-        }
-        let mut base = None;
-        match store(call, entries, scope, fields, &held.base).await {
-            Ok(Applied { state, version, removed: Removed { swept, evicted }, .. }) => {
-                base = Some(Base::Version(version));
-                reply.swept.extend(swept);
-                // What this very checkpoint has stored may have been the coldest.
-                reply.stored.retain(|key| !evicted.contains(key));
-                reply.evicted.extend(evicted);
-                reply.note(&fields.key, state);
-            }
-            Err(error) if error.code == ErrorCode::Storage => return Err(error),
-            Err(error) => reply.skip(&fields.key, error.message),
-        }
-        entries.with_run(run, |run| {
-            let Some(place) = run.held.iter().position(|known| known.is_of(fields)) else { return };
-            match run.held.get_mut(place) {
-                // What was stored in the run meanwhile goes on top of what is stored now.
-                Some(known) if known.entry != held.entry => known.base = base.unwrap_or_default(),
-                _ => drop(run.held.remove(place)),
-            }
-        })?;
-    }
-    let counts = [
-        ("stored", reply.stored.len()),
-        ("unchanged", reply.unchanged.len()),
-        ("skipped", reply.skipped.len()),
-        ("left for the next checkpoint", reply.truncated.len()),
-        ("swept", reply.swept.len()),
-        ("evicted", reply.evicted.len()),
-    ];
-    let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(what, n)| format!("{n} {what}")).collect();
-    reply.message = match counts.as_slice() {
-        [] => ForModel::ours("Nothing to store"),
-        counts => ForModel::escaped(&counts.join(", ")),
-    };
-    Ok(reply)
-}
-
-/// Stores all that a run holds and ends it; what is of its conversation is gone with it.
-pub(super) async fn close(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-    run: &str,
-) -> Result<CheckpointReply, Error> {
-    let mut whole = CheckpointReply::default();
-    loop {
-        let CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message } =
-            checkpoint(call, entries, scope, run).await?;
-        whole.stored.retain(|key| !evicted.contains(key));
-        whole.stored.extend(stored);
-        whole.unchanged.extend(unchanged);
-        whole.skipped.extend(skipped);
-        whole.swept.extend(swept);
-        whole.evicted.extend(evicted);
-        whole.message = message;
-        if truncated.is_empty() {
-            break;
-        }
-    }
-    let message = format!("Closed run {run}: {} stored, {} skipped", whole.stored.len(), whole.skipped.len());
-    whole.message = ForModel::escaped(&message);
-    entries.runs.borrow_mut().retain(|open| open.name != run);
-    Ok(whole)
-}
-
-impl CheckpointReply {
-    fn note(&mut self, key: &str, state: StoreState) {
-        match state {
-            StoreState::Unchanged => self.unchanged.push(key.into()),
-            StoreState::Forgotten => self.skip(key, "it was forgotten during the run".into()),
-            StoreState::Conflict => self.skip(key, "it was changed by others during the run".into()),
-            _ => self.stored.push(key.into()),
-        }
-    }
-
-    fn skip(&mut self, key: &str, reason: String) {
-        self.skipped.push(SkippedEntry { key: key.into(), reason });
-    }
-}
-
-impl Entries {
-    /// Looks at an open run.
-    pub(super) fn with_run<T>(&self, name: &str, look: impl FnOnce(&mut Run) -> T) -> Result<T, Error> {
-        let mut runs = self.runs.borrow_mut();
-        match runs.iter_mut().find(|run| run.name == name) {
-            Some(run) => Ok(look(run)),
-            None => {
-                let message = format!("no run `{name}` is open");
-                Err(Error::new(ErrorCode::NotFound, message, "open it first; a closed run stays closed"))
-            }
-        }
-    }
-
-    /// What a run holds.
-    pub(super) fn held(&self, run: Option<&str>) -> Result<Vec<Held>, Error> {
-        run.map_or(Ok(Vec::new()), |run| self.with_run(run, |run| run.held.clone()))
-    }
-}
-
-fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>) -> Result<Option<u64>, Error> {
+pub(super) fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>) -> Result<Option<u64>, Error> {
     let Some(bytes) = bytes else { return Ok(None) };
     let newest = core::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok());
     let refused = || {
@@ -370,7 +128,7 @@ fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>) -> Result
     newest.map(Some).ok_or_else(refused)
 }
 
-fn check_fence(run: &str, fence: u64, newest: Option<u64>) -> Result<(), Error> {
+pub(super) fn check_fence(run: &str, fence: u64, newest: Option<u64>) -> Result<(), Error> {
     match newest {
         Some(newest) if fence < newest => {
             let message = format!("UZ-RUN-005: run `{run}` has the fence {fence}, a newer one has {newest}");

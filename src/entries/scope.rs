@@ -7,9 +7,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::category::Category;
+use super::document::Fields;
 use super::retention::MAX_ENTRIES;
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{EntryFolder, PathError, RelPath};
+use crate::store::{EntryFolder, Layout, PathError, RelPath};
 
 /// How long the name of an agent or of a workspace may be, in bytes.
 pub const MAX_SCOPE_NAME_BYTES: usize = 255;
@@ -52,6 +53,19 @@ pub(super) struct Pool {
     pub(super) cap: u32,
     /// Of the workspace.
     pub(super) shared: bool,
+}
+
+impl Pool {
+    /// The file of a key. No category that was parsed and no key is empty, and no other name lacks a path.
+    pub(super) fn file(&self, category: &str, key: &str) -> Result<RelPath, Error> {
+        let broken = |error| Error::internal(format!("`{key}` in `{category}` has no path: {error}"));
+        self.folder.file(category, key).map_err(broken)
+    }
+
+    /// The file that keeps what an entry said before, wherever a person has put the entry's own file.
+    pub(super) fn backup_of(&self, fields: &Fields) -> Result<RelPath, Error> {
+        Ok(Layout::backup_of(&self.file(fields.category.as_str(), &fields.key)?))
+    }
 }
 
 /// What a memory may see of the entries.

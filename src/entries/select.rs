@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::cmp::{Ordering, Reverse};
 
-use super::EntryInfo;
 use super::category::Category;
 use super::document::Entry;
+use super::types::EntryInfo;
 use crate::protocol::Error;
 
 /// How many entries a list shows unless told otherwise, and at most.

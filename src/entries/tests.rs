@@ -1,6 +1,7 @@
 //! The commands over a store in memory. The letters are those of the faults of the original.
 
 use alloc::string::ToString;
+use alloc::sync::Arc;
 
 use proptest::prelude::*;
 

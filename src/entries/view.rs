@@ -5,21 +5,22 @@
 //! of whoever shares the store. It is empty, and no folder is listed, until the first command that needs entries.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::Entries;
 use super::document::{Entry, Problem};
 use super::retention::is_expired;
 use super::scope::{EntriesScope, Pool};
+use super::state::{Entries, Parsed};
+use super::types::EntryProblem;
 use crate::engine::{Call, Loaded, load_all};
 use crate::order;
-use crate::protocol::{EntryKind, Error, FsError, ListOutcome, Version};
+use crate::protocol::{EntryKind, Error, ErrorCode, FsError, ListOutcome, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::sorted::SortedMap;
-use crate::store::RelPath;
+use crate::store::{RelPath, portable_path, utc_text};
 
 /// A file with an entry.
 #[derive(Clone, Debug)]
@@ -30,23 +31,6 @@ pub(super) struct Stored {
     pub(super) version: Version,
     pub(super) shared: bool,
     pub(super) entry: Arc<Entry>,
-}
-
-/// A file that stands where an entry would, and is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryProblem {
-    /// The file.
-    pub path: String,
-    /// The key that it claims, if that can be told.
-    pub key: Option<String>,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-/// What was parsed of the files, by their numbers in the index.
-#[derive(Debug, Default)]
-pub(super) struct Parsed {
-    by_doc: SortedMap<DocId, Result<Arc<Entry>, Problem>>,
 }
 
 /// The entries at one moment.
@@ -104,19 +88,6 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
         Entry::parse(&pool.folder, file, text, 0, pool.shared).is_ok_and(|entry| entry.fields.key == key)
     };
     Ok(files.iter().zip(&found).any(is_of_key))
-}
-
-impl Parsed {
-    /// Forgets what the index has no longer, and parses what is new in it.
-    fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope) {
-        self.by_doc.retain(|&id, _| corpus.files.doc(id).is_some());
-        for (path, id) in corpus.files.by_path() {
-            let (Some(doc), false) = (corpus.files.doc(id), self.by_doc.contains_key(&id)) else { continue };
-            let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
-            let entry = Entry::parse(&pool.folder, path, doc.text(), doc.modified, pool.shared);
-            self.by_doc.insert(id, entry.map(Arc::new));
-        }
-    }
 }
 
 impl View {
@@ -228,4 +199,39 @@ fn claim(stored: &Stored) -> (bool, &str, Reverse<u64>, &RelPath) {
 /// The order of hydration: the last changed first; of one moment the lesser key, the agent's own first.
 fn recency(stored: &Stored) -> (Reverse<u64>, &str, bool) {
     (Reverse(stored.entry.updated), &stored.entry.fields.key, stored.shared)
+}
+
+/// The agent's own entry of a key that is not forgotten, else that of the workspace; a forgotten one where
+/// there is no other.
+pub(super) fn found<'a>(view: &'a View, scope: &'a EntriesScope, key: &str) -> Option<(&'a Pool, &'a Stored)> {
+    let mut of_pools = scope.pools().filter_map(|pool| Some((pool, view.of_key(pool.shared, key)?)));
+    let first = of_pools.next()?;
+    match (first.1.entry.forgotten, of_pools.next()) {
+        (Some(_), Some(second)) if second.1.entry.forgotten.is_none() => Some(second),
+        _ => Some(first),
+    }
+}
+
+/// The error for a key that has no entry, or none that could be read.
+pub(super) fn absent(view: &View, key: &str) -> Error {
+    let of_key = |(unread, _): &&(Option<String>, Error)| unread.as_deref() == Some(key);
+    if let Some((_, error)) = view.unread.iter().find(of_key) {
+        return error.clone();
+    }
+    let forgotten = view.entries.iter().find(|stored| stored.entry.fields.key == key).map(|stored| &stored.entry);
+    let help = match (view.problem_of(key), forgotten.and_then(|entry| Some((entry, entry.forgotten?)))) {
+        (Some(problem), _) => format!("{} claims it and is no entry: {}", problem.path, problem.message),
+        (None, Some((entry, moment))) => {
+            format!("it was forgotten at {}; its version is {}", utc_text(moment), entry.version)
+        }
+        (None, None) => "`find` searches keys and texts; a list without a filter names every key".to_string(),
+    };
+    Error::new(ErrorCode::EntryNotFound, format!("UZ-MEM-004: no entry `{key}`"), help)
+}
+
+/// The path of an entry's file in an export: by what the entry says, wherever a person has put its file.
+pub(super) fn path_of(stored: &Stored) -> Result<RelPath, Error> {
+    let fields = &stored.entry.fields;
+    portable_path(fields.category.as_str(), &fields.key)
+        .map_err(|error| Error::internal(format!("`{}` has no path in an export: {error}", fields.key)))
 }

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::text::{body, file_name, hash8, list_of, one_line, stem, text_of};
-use super::{Converted, Exported, TextFile};
+use super::types::{Converted, Exported, TextFile};
 use crate::document::{FenceTracker, Frontmatter, Value, heading, parse_date, yaml_string};
 use crate::entries::ForeignEntry;
 use crate::percent;

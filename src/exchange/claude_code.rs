@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::text::{base_name, body, file_name, hook, lines, list_of, slug, stem, text_of};
-use super::{Converted, Exported, TextFile};
+use super::types::{Converted, Exported, TextFile};
 use crate::document::{Frontmatter, Value, head, parse_date, yaml_scalar, yaml_string};
 use crate::entries::ForeignEntry;
 use crate::order;

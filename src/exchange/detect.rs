@@ -1,6 +1,6 @@
 //! Which format a folder looks like, from the names of its files alone.
 
-use super::Format;
+use super::format::Format;
 use super::text::{base_name, stem};
 use crate::store::Date;
 

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::claude_code::{self, Dialect};
 use super::text::{base_name, hash8, lines, one_line};
-use super::{Converted, Exported, TextFile};
+use super::types::{Converted, Exported, TextFile};
 use crate::document::heading;
 use crate::entries::ForeignEntry;
 use crate::order;

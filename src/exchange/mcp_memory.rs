@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::json::{quoted, text_field};
 use super::text::hash8;
-use super::{Converted, Exported, TextFile};
+use super::types::{Converted, Exported, TextFile};
 use crate::entries::ForeignEntry;
 use crate::sorted::{SortedMap, SortedSet};
 

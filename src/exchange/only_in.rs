@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::text::{base_name, body, hash8, lines, slug, text_of};
-use super::{Converted, TextFile};
+use super::types::{Converted, TextFile};
 use crate::document::{Frontmatter, heading, list_item};
 use crate::entries::ForeignEntry;
 

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::text::{base_name, decoded_key, encoded_key, lines, stem};
-use super::{Converted, Exported, TextFile};
+use super::types::{Converted, Exported, TextFile};
 use crate::document::{FenceTracker, heading, parse_date};
 use crate::entries::{DAILY_LOG, ForeignEntry};
 use crate::order;

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::json::{quoted, text_field};
 use super::text::{decoded_key, encoded_key, lines};
-use super::{Converted, Exported, TextFile};
+use super::types::{Converted, Exported, TextFile};
 use crate::document::parse_date;
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;

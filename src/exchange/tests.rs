@@ -1,9 +1,17 @@
 //! Every format with files of its own, and round trips.
 
-use super::*;
-use alloc::string::ToString;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec;
+use alloc::vec::Vec;
+
 use proptest::prelude::*;
+
+use super::export_to::page;
+use super::*;
+use crate::entries::{ForeignEntry, MAX_IMPORT_BYTES};
+use crate::protocol::ErrorCode;
+use crate::store::utc_text;
 
 /// 2026-05-25T12:00:00Z.
 const NOON: u64 = 1_779_710_400_000_000_000;

@@ -8,8 +8,6 @@
 //! By convention, a type of the interface `journal` is the type of that name in [`own::journal`].
 
 mod contract;
-#[cfg(test)]
-mod tests;
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -17,7 +17,7 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
-use crate::search::{Corpus, DocId, Document, Skipped, load_texts};
+use crate::search::{Corpus, DocId, Document, Skipped, best_passage, load_texts};
 use crate::trust::{ForModel, Provenance, Standing};
 
 /// The most bytes of a query.
@@ -329,7 +329,7 @@ fn hit(
     let note = corpus.note_of_text(document);
     let path = document.path.as_str();
     let passage = match (document.text.as_deref(), &note) {
-        (Some(text), Some(note)) => passages.best(text, note, PASSAGE_BYTES),
+        (Some(text), Some(note)) => best_passage(passages, text, note, PASSAGE_BYTES),
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));

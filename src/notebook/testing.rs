@@ -205,7 +205,7 @@ impl Store {
                 FsOutcome::MakeDirectory
             }
             FsOp::List { folder, .. } => FsOutcome::List(ListOutcome::Page(self.list(folder.as_ref()))),
-            FsOp::Rename { .. } => return Err(FsError::Unsupported),
+            _ => return Err(FsError::Unsupported),
         })
     }
 

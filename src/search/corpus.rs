@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::cmp::Reverse;
 
+use saddlebag_search::literal::{self, LiteralIndex, Match};
+
 use super::files::{DocId, Document, EncodedNote, Files};
-use super::index::LiteralIndex;
-use super::query::{self, Match, Terms};
 use super::ranked::{Fields, RankedIndex, Tie};
 use super::render;
-use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
+use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount, Terms};
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, Listing, Version};
@@ -117,7 +117,7 @@ impl Default for Corpus {
     fn default() -> Self {
         Self {
             files: Files::default(),
-            literal: LiteralIndex::default(),
+            literal: LiteralIndex::new(NOTE_SUFFIX),
             ranked: RankedIndex::default(),
             ranked_to: 0,
             tags: TagSyntax::default(),
@@ -219,14 +219,14 @@ impl Corpus {
         (offset, limit): (usize, usize),
         max_bytes: usize,
     ) -> SearchResults {
-        let matches = query::find(&mut self.literal, &self.files, terms);
+        let matches = literal::find(&mut self.literal, &self.files, terms);
         let counted = terms.as_slice().iter().zip(&matches.counts);
         let counts: Vec<TermCount> = counted.map(|(term, &lines)| TermCount { term: term.clone(), lines }).collect();
         let page = matches.from(offset);
         let remaining = page.len();
         let mut all = page.filter_map(|found| {
-            let doc = self.files.doc(found.doc);
-            debug_assert!(doc.is_some(), "a broken invariant: a match in file {}, which is gone", found.doc);
+            let doc = self.files.doc(found.text);
+            debug_assert!(doc.is_some(), "a broken invariant: a match in file {}, which is gone", found.text);
             Some(hit(doc?, &found, terms, &shown))
         });
         let hits: Vec<SearchHit> = all.by_ref().take(limit).collect();
@@ -328,7 +328,7 @@ impl Corpus {
     }
 
     fn forget_words(&mut self, path: &RelPath) {
-        self.literal.unsettle();
+        self.literal.forget_names();
         if let Some(id) = self.files.id(path) {
             self.ranked.remove(id);
         }
@@ -398,7 +398,7 @@ impl Corpus {
             self.pages.remove(&path.parent());
             self.forget(&path);
         }
-        self.literal.unsettle();
+        self.literal.forget_names();
     }
 
     /// By the path that a note says it supersedes, the notes that say so.
@@ -508,7 +508,7 @@ pub(crate) async fn refresh(
         corpus.pages.clear();
     }
     let Corpus { files, literal, .. } = &mut *corpus;
-    literal.settle(files);
+    files.settle(literal);
     corpus.loaded = is_current;
     Ok(())
 }
@@ -635,7 +635,7 @@ pub(crate) async fn read_all(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
         load_texts(call, corpus, &missing).await;
         let mut corpus = corpus.borrow_mut();
         let Corpus { files, literal, .. } = &mut *corpus;
-        literal.settle(files);
+        files.settle(literal);
     }
 }
 
@@ -837,7 +837,7 @@ fn hit(doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -
         filename_only,
         date: doc.rank.date.map(|date| date.to_string()),
         long_term: doc.rank.is_long_term,
-        body: if filename_only { render::name_match(doc.text()) } else { render::windows(doc.text(), &found.lines) },
+        body: if filename_only { literal::name_match(doc.text()) } else { literal::windows(doc.text(), &found.lines) },
         unapproved: Standing::of_text(doc.text()).unapproved(),
     }
 }

@@ -8,12 +8,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Bound, Range};
 
+use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
+
 use crate::document::Note;
 use crate::protocol::Version;
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
 
 /// Numbers the files that were seen; a changed file gets a new number, and numbers only grow.
-pub(crate) type DocId = u32;
+pub(crate) type DocId = TextId;
 
 /// The files of a scope as they were last read.
 #[derive(Debug, Default)]
@@ -21,6 +23,7 @@ pub(crate) struct Files {
     docs: Vec<Option<Box<Document>>>,
     by_path: BTreeMap<RelPath, DocId>,
     live_bytes: u64,
+    /// Of files that are gone or changed since the literal index was packed.
     dead_bytes: u64,
     /// The index file, if one was read.
     index_file: Arc<Vec<u8>>,
@@ -239,12 +242,41 @@ impl Files {
         self.live_bytes
     }
 
-    /// How much text was kept of files that are gone or changed since the last [`forget_dead`](Self::forget_dead).
-    pub(crate) fn dead_bytes(&self) -> u64 {
-        self.dead_bytes
+    /// Makes the literal index ready to be searched after files came and went.
+    pub(super) fn settle(&mut self, index: &mut LiteralIndex) {
+        if index.pack(self.live_bytes, self.dead_bytes) {
+            self.dead_bytes = 0;
+        }
+        if index.has_names() {
+            return;
+        }
+        let mut order = 0;
+        for &id in self.by_path.values() {
+            let doc = self.docs.get_mut(id as usize).and_then(Option::as_mut);
+            let Some(doc) = doc.filter(|doc| doc.is_journal) else { continue };
+            index.add_name(id, doc.path.file_name());
+            doc.order = order;
+            order += 1;
+        }
+    }
+}
+
+impl Texts for Files {
+    fn next_id(&self) -> TextId {
+        self.next_id()
     }
 
-    pub(crate) fn forget_dead(&mut self) {
-        self.dead_bytes = 0;
+    fn text(&self, id: TextId) -> Option<&str> {
+        self.doc(id).map(Document::text)
+    }
+
+    fn is_searched(&self, id: TextId) -> bool {
+        self.doc(id).is_some_and(|doc| doc.is_journal)
+    }
+
+    fn rank(&self, id: TextId) -> literal::Rank {
+        let Some(doc) = self.doc(id) else { return literal::Rank::default() };
+        let Rank { is_long_term, date } = &doc.rank;
+        literal::Rank { comes_first: *is_long_term, day: date.map(Date::day_number), order: doc.order }
     }
 }

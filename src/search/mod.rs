@@ -2,27 +2,26 @@
 //!
 //! A `Corpus` keeps the text of the files that a search covers and an index of their words. It is
 //! brought up to date by listing the folders and reading only what changed; `Corpus::search` then
-//! answers from memory. Ranking, windows and rendering are byte for byte those of zerostack v1.7.2.
+//! answers from memory. [`saddlebag_search`] finds and ranks; this room keeps the files that it is asked about,
+//! and says which notes are newer than others, and which files are memory of the journal. Ranking, windows and rendering are byte for byte those of zerostack v1.7.2.
 
 mod corpus;
 mod files;
-mod fold;
-mod index;
 mod index_file;
-mod query;
-pub(crate) mod ranked;
 mod render;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use query::Terms;
 pub use render::TRUNCATED;
+pub use saddlebag_search::literal::Terms;
 
 pub(crate) use corpus::{Corpus, FolderScope, Purpose, list_markdown, list_tree, load_texts, read_all, refresh};
 pub(crate) use files::{DocId, Document, Files};
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
+pub(crate) use saddlebag_search::ranked;
 
+use crate::document::Note;
 use crate::protocol::FsError;
 use crate::trust::{ForModel, Provenance};
 
@@ -79,6 +78,17 @@ pub struct SearchHit {
     pub body: String,
     /// Where its text comes from, if that keeps it out of prompts until it is approved.
     pub unapproved: Option<Provenance>,
+}
+
+/// The best passage of a note, of `max_bytes` at most.
+pub(crate) fn best_passage(
+    passages: &mut ranked::Passages,
+    text: &str,
+    note: &Note,
+    max_bytes: usize,
+) -> Option<ranked::Passage> {
+    let mut headings = note.headings.iter().map(|heading| heading.span.clone());
+    passages.best(text, note.body.clone(), &mut headings, max_bytes)
 }
 
 impl SearchHit {

@@ -147,6 +147,13 @@ impl Date {
         Self::new(NaiveDate::from_ymd_opt(year, number(5..7)?, number(8..10)?)?)
     }
 
+    /// The number of the day, greater for later days.
+    #[must_use]
+    pub fn day_number(self) -> u32 {
+        // Days since the end of the year 0, so never negative.
+        self.0.num_days_from_ce().unsigned_abs()
+    }
+
     /// The day before; `None` before the first day of the calendar.
     #[must_use]
     pub fn yesterday(self) -> Option<Self> {

@@ -10,7 +10,6 @@ mod folded;
 mod instructions;
 mod layout;
 mod names;
-mod path;
 mod slug;
 
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
@@ -24,5 +23,5 @@ pub use layout::{
     SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, ZK_FOLDER,
 };
 pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName, is_device_name};
-pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
+pub use saddlebag_protocol::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
 pub use slug::ProjectSlug;

@@ -1,9 +1,10 @@
 //! [`NoteName`]: what a note may be called.
 
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-use super::path::MAX_SEGMENT_BYTES;
+use crate::protocol::{Error, ErrorCode, MAX_SEGMENT_BYTES};
 
 /// The longest name of a note in bytes: with `.bak` behind it, it is still one segment.
 pub const MAX_NOTE_NAME_BYTES: usize = MAX_SEGMENT_BYTES - ".bak".len();
@@ -81,6 +82,13 @@ impl NoteName {
 impl fmt::Display for NoteName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
+    }
+}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        let help = "a name is letters, digits, spaces, `-`, `_` or any other script; `.md` may follow it";
+        Self::new(ErrorCode::InvalidName, format!("{error}"), help)
     }
 }
 

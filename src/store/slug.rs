@@ -5,7 +5,7 @@
 use alloc::string::String;
 use core::fmt;
 
-use super::path::MAX_SEGMENT_BYTES;
+use crate::protocol::MAX_SEGMENT_BYTES;
 
 /// How many characters of the folder's name a slug keeps.
 const MAX_BASE_CHARS: usize = 40;

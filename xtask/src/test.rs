@@ -8,8 +8,25 @@ use crate::{clients, component};
 /// Has no standard library at all: what compiles for it uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
 
-/// The packages with tests, without the root package: its unit tests are a step of their own.
-const PACKAGES: [&str; 10] = [
+/// The packages that the component is made of: they do without the standard library, and their unit tests are a step
+/// of their own.
+const COMPONENT: [&str; 12] = [
+    "--package",
+    "saddlebag",
+    "--package",
+    "saddlebag-collections",
+    "--package",
+    "saddlebag-markdown",
+    "--package",
+    "saddlebag-protocol",
+    "--package",
+    "saddlebag-search",
+    "--package",
+    "saddlebag-zk-rules",
+];
+
+/// The other packages with tests.
+const PACKAGES: [&str; 12] = [
     "--package",
     "saddlebag-component",
     "--package",
@@ -17,13 +34,25 @@ const PACKAGES: [&str; 10] = [
     "--package",
     "saddlebag-cli",
     "--package",
+    "saddlebag-zk",
+    "--package",
     "saddlebag-tests",
     "--package",
     "xtask",
 ];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 5] = ["--package", "saddlebag-host", "--package", "saddlebag-cli", "--no-default-features"];
+const NATIVE: [&str; 9] = [
+    "--package",
+    "saddlebag-host",
+    "--package",
+    "saddlebag-cli",
+    "--package",
+    "saddlebag-zk",
+    "--package",
+    "xtask",
+    "--no-default-features",
+];
 
 /// Everything.
 pub(crate) fn all(without_clients: bool) -> Result<(), String> {
@@ -52,7 +81,7 @@ impl Pass {
         self.step("format", format)?;
         self.step("unit tests", unit_tests)?;
         self.step("lints", || {
-            let packages = ["clippy", "--package", "saddlebag"].into_iter().chain(NATIVE);
+            let packages = ["clippy"].into_iter().chain(COMPONENT).chain(NATIVE);
             cargo(packages.chain(["--all-targets", "--quiet", "--", "--deny", "warnings"]))
         })?;
         self.step("host and program, native engine", || cargo(["test"].into_iter().chain(NATIVE)))
@@ -63,7 +92,7 @@ impl Pass {
         add_target(NO_STD_TARGET)?;
         self.step("format", format)?;
         self.step("check without the standard library", || {
-            cargo(["check", "--quiet", "--package", "saddlebag", "--lib", "--target", NO_STD_TARGET])
+            cargo(["check", "--quiet"].into_iter().chain(COMPONENT).chain(["--lib", "--target", NO_STD_TARGET]))
         })?;
         self.step("unit tests", unit_tests)?;
         let installing = (!without_clients).then(|| Background::start("installation of the clients", clients::install));
@@ -146,5 +175,5 @@ fn format() -> Result<(), String> {
 }
 
 fn unit_tests() -> Result<(), String> {
-    cargo(["test", "--quiet", "--package", "saddlebag", "--lib"])
+    cargo(["test", "--quiet"].into_iter().chain(COMPONENT).chain(["--lib"]))
 }

@@ -9,7 +9,7 @@ use saddlebag::entries::{
 };
 use saddlebag::store::Timestamp;
 
-use crate::exchange::FormatName;
+use super::formats::FormatName;
 use crate::failure::Failure;
 use crate::input;
 
@@ -98,7 +98,7 @@ pub(crate) struct ImportArgs {
     pub(crate) format: FormatName,
     /// upsert: leave other entries alone; replace: forget what is in none of the files
     #[arg(long, value_enum, default_value_t)]
-    pub(super) mode: ModeName,
+    pub(crate) mode: ModeName,
     /// Only say what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -112,7 +112,7 @@ pub(crate) struct ImportArgs {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModeName {
+pub(crate) enum ModeName {
     #[default]
     Upsert,
     Replace,

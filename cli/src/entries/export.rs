@@ -9,12 +9,10 @@ use saddlebag::trust::Standing;
 use serde_json::json;
 
 use super::args::ExportArgs;
-use super::{execute, progress};
-use crate::args::{Durability, Global};
-use crate::commands::wrong_reply;
-use crate::failure::{Exit, Failure};
-use crate::output::{self, Output};
-use crate::store::{Root, Store};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::{Durability, Global};
+use crate::output::{self, Output, progress};
+use crate::store::{Root, Store, run_entries};
 
 /// What an export has come to.
 #[derive(Default)]
@@ -111,7 +109,7 @@ fn each_file(
     let mut cursor = None;
     loop {
         let verb = EntriesVerb::ExportEntries(ExportEntries { forgotten: args.forgotten, cursor });
-        let EntriesReply::ExportEntries(page) = execute(store, EntriesCommand::new(verb), output)? else {
+        let EntriesReply::ExportEntries(page) = run_entries(store, EntriesCommand::new(verb), output)? else {
             return Err(wrong_reply());
         };
         bar.set_length(u64::from(page.total));

@@ -7,25 +7,14 @@ use saddlebag::entries::{
 use saddlebag::trust::Provenance;
 use serde_json::json;
 
-use super::args::{ImportArgs, ModeName};
+use super::args::ImportArgs;
 use super::sources::Source;
-use super::{execute, progress, shown};
-use crate::args::Global;
-use crate::commands::wrong_reply;
-use crate::exchange::FormatName;
-use crate::failure::{Exit, Failure};
-use crate::output::{self, Output};
-use crate::store::Store;
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::output::{self, Output, progress, shown};
+use crate::store::{Store, run_entries};
 
 pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let is_foreign = args.format != FormatName::Markdown;
-    if is_foreign && args.mode != ModeName::Upsert {
-        let help = "an import from another agent forgets nothing; nothing was changed";
-        return Err(Failure::usage("--mode replace is of files of entries alone", help));
-    }
-    if is_foreign && let Some(exit) = crate::exchange::import(args, global, output)? {
-        return Ok(exit);
-    }
     let Some(from) = &args.from else {
         return Err(Failure::usage("no folder is named", "name the folder to import; nothing was changed"));
     };
@@ -73,7 +62,7 @@ impl Import {
                 let request = ImportEntries { files: part, mode: self.mode, dry_run, earlier: imported.clone() };
                 let provenance = self.trust.then_some(Provenance::User);
                 let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::ImportEntries(request)) };
-                let EntriesReply::ImportEntries(reply) = execute(&mut self.store, command, output)? else {
+                let EntriesReply::ImportEntries(reply) = run_entries(&mut self.store, command, output)? else {
                     return Err(wrong_reply());
                 };
                 bar.inc(reply.files.len() as u64);
@@ -94,7 +83,7 @@ impl Import {
         output: &mut Output,
     ) -> Result<RetainReply, Failure> {
         let command = EntriesCommand::new(EntriesVerb::RetainEntries(RetainEntries { imported, dry_run }));
-        match execute(&mut self.store, command, output)? {
+        match run_entries(&mut self.store, command, output)? {
             EntriesReply::RetainEntries(reply) => Ok(reply),
             _ => Err(wrong_reply()),
         }
@@ -114,18 +103,9 @@ fn confirm(args: &ImportArgs, deletions: usize, output: &mut Output) -> Result<(
         return Ok(());
     }
     let entries = if deletions == 1 { "1 entry".to_string() } else { format!("{deletions} entries") };
-    let refused = |message: String| Failure {
-        exit: Exit::Failed,
-        ..Failure::usage(message, "`--yes` goes on; nothing was changed")
-    };
-    let can_ask = output::can_ask() && !output.is_json();
-    if !can_ask || args.from.as_deref().is_some_and(|from| from.as_os_str() == "-") {
-        return Err(refused(format!("{entries} would be forgotten, and nobody can be asked")));
-    }
-    match output::asks(&format!("Forget {entries}?"))? {
-        true => Ok(()),
-        false => Err(refused(format!("{entries} would be forgotten, and the answer was not yes"))),
-    }
+    let takes_input = args.from.as_deref().is_some_and(|from| from.as_os_str() == "-");
+    let would = format!("{entries} would be forgotten");
+    output.confirm(&format!("Forget {entries}?"), &would, "`--yes` goes on", takes_input)
 }
 
 fn summary(

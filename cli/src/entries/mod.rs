@@ -6,12 +6,11 @@
 
 mod args;
 mod export;
+mod formats;
 mod import;
 mod json;
 mod sources;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use saddlebag::Reply;
 use saddlebag::entries::{
     CheckpointReply, CloseRun, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, EntryProblem, Explanation,
     ForgetEntry, OpenRun, RestoreEntry, SkippedEntry, StoreState,
@@ -19,22 +18,22 @@ use saddlebag::entries::{
 use saddlebag::store::utc_text;
 use saddlebag::trust::ForModel;
 
-pub(crate) use args::{Command, ExportArgs, ImportArgs};
+pub(crate) use args::{Command, ExportArgs, ImportArgs, ModeName};
 pub(crate) use export::{Target, cut_short, report, sync_stream, waiting, write_file};
+pub(crate) use formats::FormatName;
 pub(crate) use json::{problems, reply as json};
 pub(crate) use sources::stream as tar_members;
 
-use crate::args::Global;
-use crate::commands::{run_in, wrong_reply};
-use crate::failure::{Exit, Failure};
-use crate::output::{FAINT, Output, STRONG};
-use crate::store::Store;
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::output::{FAINT, Output, STRONG, shown};
+use crate::store::{Store, run_entries};
 use args::{RunArgs, Task};
 
 /// How many characters of a content a list shows.
 const PREVIEW_CHARS: usize = 80;
 
-/// Runs the subcommand.
+/// Runs the subcommand; `import` and `export` with files of entries as we keep them.
 pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     match command.into_task()? {
         Task::Verb(verb) => run_verb(verb, global, output),
@@ -42,10 +41,7 @@ pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Res
             let reply = run_of_agent(&args, global, output)?;
             show(&reply, output)
         }
-        Task::Export(args) => match crate::exchange::export(&args, global, output)? {
-            Some(exit) => Ok(exit),
-            None => export::run(&args, global, output),
-        },
+        Task::Export(args) => export::run(&args, global, output),
         Task::Import(args) => import::run(&args, global, output),
     }
 }
@@ -62,7 +58,7 @@ pub(crate) fn restore(key: String, global: &Global, output: &mut Output) -> Resu
 
 fn run_verb(verb: EntriesVerb, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let is_question = matches!(verb, EntriesVerb::GetEntry(_));
-    let reply = execute(&mut Store::open(global)?, EntriesCommand::new(verb), output);
+    let reply = run_entries(&mut Store::open(global)?, EntriesCommand::new(verb), output);
     match reply {
         // Nothing was to be changed: there is only nothing to show.
         Err(failure) if is_question && failure.code == "entry-not-found" => {
@@ -72,26 +68,19 @@ fn run_verb(verb: EntriesVerb, global: &Global, output: &mut Output) -> Result<E
     }
 }
 
-fn execute(store: &mut Store, command: EntriesCommand, output: &mut Output) -> Result<EntriesReply, Failure> {
-    match run_in(store, command, output)? {
-        Reply::Entries(reply) => Ok(reply),
-        _ => Err(wrong_reply()),
-    }
-}
-
 /// Opens a run, hands its entries in, and closes it. One that is refused is named, and the others go on.
 fn run_of_agent(args: &RunArgs, global: &Global, output: &mut Output) -> Result<EntriesReply, Failure> {
     let verbs = args::run_verbs(args)?;
     let mut store = Store::open(global)?;
     let of_run = |verb| EntriesCommand { run: Some(args.name.clone()), ..EntriesCommand::new(verb) };
-    execute(&mut store, of_run(EntriesVerb::OpenRun(OpenRun { fence: args.fence })), output)?;
+    run_entries(&mut store, of_run(EntriesVerb::OpenRun(OpenRun { fence: args.fence })), output)?;
     let mut refused = Vec::new();
     for (key, verb) in verbs {
-        if let Err(failure) = execute(&mut store, of_run(verb), output) {
+        if let Err(failure) = run_entries(&mut store, of_run(verb), output) {
             refused.push(SkippedEntry { key, reason: failure.message });
         }
     }
-    let reply = execute(&mut store, of_run(EntriesVerb::CloseRun(CloseRun)), output)?;
+    let reply = run_entries(&mut store, of_run(EntriesVerb::CloseRun(CloseRun)), output)?;
     let EntriesReply::CloseRun(mut saved) = reply else { return Err(wrong_reply()) };
     saved.skipped.splice(0..0, refused);
     let (stored, skipped) = (saved.stored.len(), saved.skipped.len());
@@ -231,20 +220,6 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
         }
     }
     Ok(())
-}
-
-/// How far a long work has come, on standard error where that is a terminal.
-pub(crate) fn progress(files: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(files), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} files") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
-/// On one line: a key may have any character.
-pub(crate) fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
 /// The beginning of a content on one line.

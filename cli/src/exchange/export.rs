@@ -4,15 +4,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use saddlebag::exchange::{ExchangeReply, ExchangeVerb, ExportTo, ExportToReply, Format, Loss};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::execute;
-use crate::args::Global;
-use crate::commands::wrong_reply;
-use crate::entries::{ExportArgs, Target, cut_short, progress, report, shown, sync_stream, waiting, write_file};
-use crate::failure::{Exit, Failure};
-use crate::output::{self, Output};
-use crate::store::Store;
+use crate::entries::{ExportArgs, FormatName, Target, cut_short, report, sync_stream, waiting, write_file};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::json::exchange::losses;
+use crate::output::{self, Output, progress, shown};
+use crate::store::{Store, run_exchange};
 
 /// A file by its path.
 type Collected = (String, Vec<u8>);
@@ -20,7 +19,7 @@ type Collected = (String, Vec<u8>);
 /// Exports in the format of another agent. `None` where our own Markdown is meant.
 pub(crate) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
     let format = match args.to {
-        super::FormatName::Auto => {
+        FormatName::Auto => {
             return Err(Failure::usage("an export cannot guess its format", "name it with --to"));
         }
         name => match name.foreign() {
@@ -98,7 +97,7 @@ fn collect(
     loop {
         let verb =
             ExchangeVerb::ExportTo(ExportTo { format, forgotten: args.forgotten, unapproved: args.unapproved, cursor });
-        let ExchangeReply::ExportTo(mut page) = execute(store, verb, output)? else { return Err(wrong_reply()) };
+        let ExchangeReply::ExportTo(mut page) = run_exchange(store, verb, output)? else { return Err(wrong_reply()) };
         bar.set_length(u64::from(page.files));
         for part in std::mem::take(&mut page.parts) {
             match files.last_mut() {
@@ -145,9 +144,4 @@ fn warn(reply: &ExportToReply, output: &mut Output) -> Exit {
         output.warning(&format!("{} of the entries are not approved", reply.unapproved));
     }
     report(&reply.problems, output)
-}
-
-/// What the format could not carry.
-pub(super) fn losses(losses: &[Loss]) -> Vec<Value> {
-    losses.iter().map(|loss| json!({ "key": loss.key, "field": loss.field, "reason": loss.reason })).collect()
 }

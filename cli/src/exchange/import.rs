@@ -11,13 +11,11 @@ use serde_json::{Value, json};
 
 use super::known::{self, Kind, Known};
 use super::sources::{self, Source};
-use super::{FormatName, execute};
-use crate::args::Global;
-use crate::commands::wrong_reply;
-use crate::entries::{ImportArgs, progress, shown};
-use crate::failure::{Exit, Failure};
-use crate::output::{self, Output};
-use crate::store::Store;
+use crate::entries::{FormatName, ImportArgs};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::output::{self, Output, progress, shown};
+use crate::store::{Store, run_exchange};
 
 /// Imports what is no Markdown of our own. `None` where a folder turns out to be just that.
 pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
@@ -158,22 +156,13 @@ fn tell(line: &str) {
     output::tell(&shown(line));
 }
 
-fn confirm(args: &ImportArgs, sources: usize, output: &Output) -> Result<(), Failure> {
+fn confirm(args: &ImportArgs, sources: usize, output: &mut Output) -> Result<(), Failure> {
     if args.yes {
         return Ok(());
     }
     let sources = if sources == 1 { "1 source".to_string() } else { format!("{sources} sources") };
-    let refused = |message: String| Failure {
-        exit: Exit::Failed,
-        ..Failure::usage(message, "`--yes` goes on, `--dry-run` only shows; nothing was changed")
-    };
-    if !output::can_ask() || output.is_json() {
-        return Err(refused(format!("{sources} would be imported, and nobody can be asked")));
-    }
-    match output::asks(&format!("Import {sources}?"))? {
-        true => Ok(()),
-        false => Err(refused(format!("{sources} would be imported, and the answer was not yes"))),
-    }
+    let help = "`--yes` goes on, `--dry-run` only shows";
+    output.confirm(&format!("Import {sources}?"), &format!("{sources} would be imported"), help, false)
 }
 
 /// Hands all files in, in parts that are within the limits.
@@ -193,7 +182,7 @@ fn take_in(
         let earlier = done.entries.clone();
         let provenance = trust.then_some(Provenance::User);
         let request = ImportFrom { format, origin, files, others, dry_run, earlier, provenance };
-        let ExchangeReply::ImportFrom(reply) = execute(store, ExchangeVerb::ImportFrom(request), output)? else {
+        let ExchangeReply::ImportFrom(reply) = run_exchange(store, ExchangeVerb::ImportFrom(request), output)? else {
             return Err(wrong_reply());
         };
         bar.inc(count);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use saddlebag::exchange::Format;
 use saddlebag_host::project_root;
 
-use crate::args::Global;
+use crate::global::Global;
 
 /// Memory that was found.
 pub(super) struct Known {

@@ -27,8 +27,8 @@ use tokio::runtime;
 
 pub(crate) use args::McpArgs;
 
-use crate::args::Global;
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::output::Output;
 use server::MemoryServer;
 use stdio::Lines;

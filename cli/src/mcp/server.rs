@@ -18,8 +18,7 @@ use tokio::sync::mpsc;
 
 use super::worker::Memory;
 use super::{prompts, resources, tools};
-use crate::commands::wrong_reply;
-use crate::failure::Failure;
+use crate::failure::{Failure, wrong_reply};
 
 /// What a client may put before its model.
 const INSTRUCTIONS: &str = "\
@@ -131,7 +130,7 @@ impl ServerHandler for MemoryServer {
             dialect: Dialect::default(),
         };
         let result = match self.run(Command::CallTool(call), &context).await {
-            Ok(Reply::Tool(answer)) => tools::answered(answer),
+            Ok(Reply::CallTool(answer)) => tools::answered(answer),
             Ok(_) => tools::failed(&wrong_reply()),
             Err(failure) => tools::failed(&failure),
         };

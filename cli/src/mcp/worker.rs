@@ -18,8 +18,8 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, WeakUnboundedS
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task;
 
-use crate::args::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::store::Store;
 
 /// A call says how far it is each time when it has passed so many operations more.

@@ -3,7 +3,7 @@
 use saddlebag::notebook::{ErrorState, GraphLink, NoteInfo, NotebookReply, RecallHit, RememberState, Warning};
 use serde_json::{Value, json};
 
-use crate::json::skipped;
+use crate::json::parts::{flags, restored, skipped};
 
 /// Any reply of the notebook.
 pub(crate) fn reply(reply: &NotebookReply) -> Value {
@@ -93,7 +93,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             "not_rewritten": warnings(&reply.not_rewritten),
             "message": reply.message,
         }),
-        NotebookReply::RestoreNote(reply) => crate::json::restored(reply),
+        NotebookReply::RestoreNote(reply) => restored(reply),
         NotebookReply::Forget(reply) => json!({
             "path": reply.path,
             "backup": reply.backup,
@@ -129,7 +129,7 @@ pub(crate) fn reply(reply: &NotebookReply) -> Value {
             "included": section.included,
             "left_out": section.left_out,
             "unapproved": section.unapproved,
-            "flags": crate::trust::json_flags(&section.flags),
+            "flags": flags(&section.flags),
         }),
         _ => Value::Null,
     }

@@ -14,10 +14,10 @@ use saddlebag::search::Skipped;
 pub(crate) use args::Command;
 pub(crate) use json::reply as json;
 
-use crate::args::Global;
-use crate::commands::{execute, warn_of_skipped, wrong_reply};
-use crate::failure::{Exit, Failure};
-use crate::output::{FAINT, Output, STRONG};
+use crate::failure::{Exit, Failure, wrong_reply};
+use crate::global::Global;
+use crate::output::{FAINT, Output, STRONG, warn_of_skipped};
+use crate::store::execute;
 
 /// Runs the subcommand.
 pub(crate) fn run(command: Command, global: &Global, output: &mut Output) -> Result<Exit, Failure> {

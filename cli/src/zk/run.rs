@@ -14,14 +14,13 @@ use saddlebag::notebook::{
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
 use saddlebag::trust::Provenance;
 use saddlebag_host::{HostError, Options, Project, Saddlebag, now};
+use saddlebag_zk::args::{self, Asked, GraphArgs, ListArgs, NewArgs, TagCommand, TagListArgs, Zk, ZkCommand};
+use saddlebag_zk::format::{self, Context, ListedLink, ListedNote, ListedTag};
+use saddlebag_zk::{BadUse, EXIT_FAILED, error_text, expand};
 use sha2::{Digest, Sha256};
 
-use super::args::{self, Asked, BadUse, GraphArgs, ListArgs, NewArgs, TagCommand, TagListArgs, Zk, ZkCommand};
-use super::filters::expand;
-use super::format::{self, Context, ListedLink, ListedNote, ListedTag};
-use super::{EXIT_FAILED, error_text};
-use crate::args::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::{print, tell_part};
 use crate::store::options;
 

@@ -8,12 +8,13 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{AppendOutcome, FsError, Precondition, Version};
 use saddlebag::store::RelPath;
 
+use super::dir::LocalDir;
 use super::error::{not_durable, refusal};
 use super::lock::Guard;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
+use super::walk;
 use super::write::{Place, Staged, version_of_written};
-use super::{LocalDir, walk};
 use crate::Durability;
 
 /// How often to begin again when an editor puts another file in the place of this one.
@@ -27,7 +28,6 @@ impl LocalDir {
         newline_first: bool,
         precondition: &Precondition,
     ) -> Result<AppendOutcome, FsError> {
-        self.check_size(content)?;
         let guard = self.lock(&[path])?;
         self.append_locked(&guard, path, content, newline_first, precondition)
     }

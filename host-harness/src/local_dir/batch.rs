@@ -5,25 +5,36 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use saddlebag::protocol::{FsError, FsOp, FsOutcome};
 
-use super::LocalDir;
+use super::dir::LocalDir;
 use crate::executor::is_read;
 
 /// How many reads are worth a thread of their own: it takes about as long to start as three reads of small files.
 const READS_PER_THREAD: usize = 16;
 
-/// More threads than this wait for the disk rather than for a processor.
-const MAX_THREADS: usize = 8;
+/// While some threads wait for the disk, others can read: more of them than processors pay.
+const LEAST_THREADS: usize = 4;
+
+/// More threads than this wait for each other.
+const MOST_THREADS: usize = 8;
 
 type Outcome = Result<FsOutcome, FsError>;
 
-/// Performs the operations and gives their results in the same order.
-pub(super) fn perform_all(store: &LocalDir, ops: &[&FsOp]) -> Vec<Outcome> {
+/// Performs one operation.
+type Perform = fn(&LocalDir, &FsOp) -> Outcome;
+
+/// Performs the operations by `perform` and gives their results in the same order.
+pub(super) fn perform_all(store: &LocalDir, ops: &[&FsOp], perform: Perform) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(ops.len());
     for run in ops.chunk_by(|one, other| store.only_reads(one) && store.only_reads(other)) {
         match run.len() / READS_PER_THREAD {
             // A change is a run of its own.
-            0 | 1 => outcomes.extend(run.iter().map(|op| store.perform_one(op))),
-            worth => outcomes.extend(read_all(store, run, worth.min(processors()).min(MAX_THREADS))),
+            0 | 1 => outcomes.extend(run.iter().map(|op| perform(store, op))),
+            worth => outcomes.extend(read_all(
+                store,
+                run,
+                perform,
+                worth.min(processors().max(LEAST_THREADS)).min(MOST_THREADS),
+            )),
         }
     }
     outcomes
@@ -36,14 +47,14 @@ pub(super) fn processors() -> usize {
 }
 
 /// Shares the reads out among this thread and others.
-fn read_all(store: &LocalDir, ops: &[&FsOp], threads: usize) -> Vec<Outcome> {
+fn read_all(store: &LocalDir, ops: &[&FsOp], perform: Perform, threads: usize) -> Vec<Outcome> {
     let next = AtomicUsize::new(0);
     let span = tracing::Span::current();
     let take_turns = || {
         let mut done = Vec::new();
         // A thread takes the next one when it is ready: some files are large.
         while let Some((index, op)) = take(&next, ops) {
-            done.push((index, store.perform_one(op)));
+            done.push((index, perform(store, op)));
         }
         done
     };

@@ -6,9 +6,10 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, Precondition, RemoveOutcome, RenameOutcome};
 use saddlebag::store::RelPath;
 
+use super::dir::LocalDir;
 use super::error::{not_durable, refusal};
 use super::version::{self, Check};
-use super::{LocalDir, sys, walk};
+use super::{sys, walk};
 use crate::Durability;
 
 impl LocalDir {

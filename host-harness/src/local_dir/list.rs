@@ -6,9 +6,10 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{Entry, EntryKind, FsError, ListOutcome, Version};
 use saddlebag::store::{RelPath, is_name};
 
+use super::dir::LocalDir;
 use super::error::refusal;
 use super::sys::{self, Kind};
-use super::{LocalDir, batch, version, walk};
+use super::{batch, version, walk};
 use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, list_outcome};
 
 /// A path below the root, and its kind where the folder tells it.

@@ -6,9 +6,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use saddlebag::protocol::{FileContent, FsError, ReadOutcome, Version};
 use saddlebag::store::RelPath;
 
+use super::dir::LocalDir;
 use super::error::refusal;
 use super::sys::{self, Access, Stat};
-use super::{LocalDir, version, walk};
+use super::{version, walk};
+use crate::executor::bytes_wanted;
 
 /// How often to begin again when somebody writes into the file while it is read. Our own writers
 /// replace it, or add behind what is read.
@@ -72,10 +74,7 @@ impl LocalDir {
         max_bytes: u32,
     ) -> Result<Option<FileContent>, FsError> {
         let before = walk::regular(sys::stat_of(file).map_err(refusal)?)?;
-        let wanted = before.size.saturating_sub(offset).min(u64::from(max_bytes));
-        if wanted > self.options.max_read_bytes {
-            return Err(FsError::TooLarge(self.options.max_read_bytes));
-        }
+        let wanted = bytes_wanted(before.size, offset, max_bytes, self.options.max_read_bytes)?;
         let content = take(file, &before, now, offset, wanted).map_err(refusal)?;
         let is_whole = before.same_bytes(&sys::stat_of(file).map_err(refusal)?);
         Ok(content.filter(|_| is_whole))

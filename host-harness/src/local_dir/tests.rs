@@ -476,7 +476,7 @@ fn the_root_is_looked_for_where_it_was_opened() {
     fs::rename(&root, parent.path().join("moved")).unwrap();
     let error = dir.perform(&op).unwrap_err().to_string();
     assert!(error.contains("was moved away or removed after this program opened it"), "{error}");
-    std::thread::sleep(super::ROOT_IS_FRESH);
+    std::thread::sleep(super::dir::ROOT_IS_FRESH);
     let read = FsOp::Read { path: path(), offset: 0, max_bytes: 1, unless: None };
     assert!(dir.perform(&read).is_err());
     if cfg!(unix) {

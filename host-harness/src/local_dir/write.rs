@@ -9,12 +9,13 @@ use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, Precondition, Version, WriteOutcome};
 use saddlebag::store::RelPath;
 
+use super::dir::LocalDir;
 use super::error::{not_durable, refusal};
 use super::leftovers::{self, Stage};
 use super::lock::Guard;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
-use super::{LocalDir, walk};
+use super::walk;
 use crate::Durability;
 use crate::executor::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
 
@@ -25,7 +26,6 @@ impl LocalDir {
         content: &[u8],
         precondition: &Precondition,
     ) -> Result<WriteOutcome, FsError> {
-        self.check_size(content)?;
         let guard = self.lock(&[path])?;
         // A write that is stale makes no folders.
         if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {

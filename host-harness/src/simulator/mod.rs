@@ -16,7 +16,7 @@ use saddlebag::protocol::{
 use saddlebag::store::RelPath;
 
 use crate::executor::{
-    Durability, Executor, MAX_LIST_ENTRIES, is_reserved, list_outcome, refuse_reserved, traced_path,
+    Durability, Executor, MAX_LIST_ENTRIES, by_method, bytes_wanted, check, is_reserved, list_outcome, traced_path,
 };
 use scheduler::Random;
 pub use scheduler::Scheduler;
@@ -303,7 +303,7 @@ impl Executor for Simulator {
         }
         self.tree.begin();
         let offset = self.append_offset(op);
-        let mut outcome = refuse_reserved(op).and_then(|()| self.apply(op));
+        let mut outcome = check(op, self.max_write_bytes).and_then(|()| by_method!(self, op));
         if crash {
             return Err(self.crash());
         }
@@ -343,27 +343,6 @@ impl Executor for Simulator {
 }
 
 impl Simulator {
-    fn apply(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
-        match op {
-            FsOp::Read { path, offset, max_bytes, unless } => {
-                self.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
-            }
-            FsOp::Write { path, content, precondition } => {
-                self.write(path, content, precondition).map(FsOutcome::Write)
-            }
-            FsOp::Append { path, content, newline_first, precondition } => {
-                self.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
-            }
-            FsOp::List { folder, recursive, after, limit, unless } => {
-                self.list(folder.as_ref(), *recursive, after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
-            }
-            FsOp::Remove { path, precondition } => self.remove(path, precondition).map(FsOutcome::Remove),
-            FsOp::Rename { from, to, precondition } => self.rename(from, to, precondition).map(FsOutcome::Rename),
-            FsOp::MakeDirectory { path } => self.tree.make_folders(path.as_str()).map(|()| FsOutcome::MakeDirectory),
-            _ => Err(FsError::Unsupported),
-        }
-    }
-
     fn read(
         &self,
         path: &RelPath,
@@ -379,10 +358,7 @@ impl Simulator {
             return Ok(ReadOutcome::Unchanged);
         }
         let size = file.bytes.len() as u64;
-        let wanted = size.saturating_sub(offset).min(u64::from(max_bytes));
-        if wanted > self.max_read_bytes {
-            return Err(FsError::TooLarge(self.max_read_bytes));
-        }
+        let wanted = bytes_wanted(size, offset, max_bytes, self.max_read_bytes)?;
         // Both are cut to the length of a vector in memory, so they fit.
         let start = offset.min(size) as usize;
         let bytes = file.bytes[start..start + wanted as usize].to_vec();
@@ -390,7 +366,6 @@ impl Simulator {
     }
 
     fn write(&mut self, path: &RelPath, content: &[u8], precondition: &Precondition) -> Result<WriteOutcome, FsError> {
-        self.check_size(content)?;
         if let Some(current) = self.stale(path, precondition)? {
             return Ok(WriteOutcome::Stale(current));
         }
@@ -404,7 +379,6 @@ impl Simulator {
         newline_first: bool,
         precondition: &Precondition,
     ) -> Result<AppendOutcome, FsError> {
-        self.check_size(content)?;
         if let Some(current) = self.stale(path, precondition)? {
             return Ok(AppendOutcome::Stale(current));
         }
@@ -500,13 +474,12 @@ impl Simulator {
         Ok(version)
     }
 
-    fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {
-        path.parent().map_or(Ok(()), |parent| self.tree.make_folders(parent.as_str()))
+    fn make_directory(&mut self, path: &RelPath) -> Result<(), FsError> {
+        self.tree.make_folders(path.as_str())
     }
 
-    fn check_size(&self, content: &[u8]) -> Result<(), FsError> {
-        let limit = self.max_write_bytes;
-        if content.len() as u64 > limit { Err(FsError::TooLarge(limit)) } else { Ok(()) }
+    fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {
+        path.parent().map_or(Ok(()), |parent| self.tree.make_folders(parent.as_str()))
     }
 
     /// Where the content of an append would begin.

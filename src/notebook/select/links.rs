@@ -1,4 +1,4 @@
-//! Where links lead: by Saddlebag's rule ([`Resolver`]) or by zk's ([`ZkResolver`]).
+//! Where links lead, by Saddlebag's rule ([`Resolver`]) or by zk's ([`ZkResolver`]).
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
-use super::paths::{folder, normalize, stem, without_extension};
+use saddlebag_markdown::paths::{folder, join, normalize, stem, without_extension};
+use saddlebag_zk_rules::ZkResolver;
+
 use crate::document::{Link, LinkKind, Note, Value};
 use crate::notebook::{NoteView, SUPERSEDES};
 use crate::order;
@@ -40,7 +42,7 @@ impl LinkTable {
 
     /// Resolves every link as zk does.
     pub(crate) fn zk(notes: &[NoteView<'_>]) -> Self {
-        let mut resolver = ZkResolver::new(notes);
+        let mut resolver = ZkResolver::new(notes.iter().map(|view| view.path).collect());
         Self::resolve(notes, |from, link| resolver.resolve(from, link))
     }
 
@@ -277,104 +279,4 @@ pub(super) fn fold(name: &str) -> String {
 /// Where a path leads from a note; `None` if it leaves the root.
 pub(crate) fn resolve_path(from: &str, path: &str) -> Option<String> {
     if path.starts_with('/') { normalize(path) } else { join(folder(from), path) }
-}
-
-/// A path relative to a folder; `None` if it leaves the root.
-fn join(folder: &str, path: &str) -> Option<String> {
-    normalize(&[folder, path].join("/"))
-}
-
-/// Resolves links as zk does: `[[auth]]` leads to `author-style.md` where there is nothing better.
-///
-/// The rules are in `reference/notebook.md`, section 2.3. Each looks for a part of a path, and the
-/// shortest path wins: a list of all ends of all paths, sorted, finds them without reading every path.
-#[derive(Debug)]
-pub(crate) struct ZkResolver<'a> {
-    paths: Vec<&'a str>,
-    /// By path without the extension.
-    by_place: HashMap<&'a str, usize>,
-    /// Of each note its place among the paths from short to long.
-    ranks: Vec<usize>,
-    /// The note, and where in its path the end begins.
-    ends: Vec<(u32, u32)>,
-    /// What was resolved before, with the kind of the rule.
-    known: HashMap<(bool, String), Option<usize>>,
-}
-
-impl<'a> ZkResolver<'a> {
-    /// Learns the paths of all notes.
-    pub(crate) fn new(notes: &[NoteView<'a>]) -> Self {
-        let paths: Vec<&str> = notes.iter().map(|view| view.path).collect();
-        let lengths: Vec<usize> = paths.iter().map(|path| path.chars().count()).collect();
-        let mut by_length: Vec<usize> = (0..paths.len()).collect();
-        order::sort_slice_by_key(&mut by_length, |&note| (lengths.get(note).copied(), paths.get(note).copied()));
-        let mut ranks = vec![0; paths.len()];
-        for (rank, &note) in by_length.iter().enumerate() {
-            if let Some(place) = ranks.get_mut(note) {
-                *place = rank;
-            }
-        }
-        let mut ends = Vec::with_capacity(paths.iter().map(|path| path.len()).sum());
-        for (note, path) in (0_u32..).zip(&paths) {
-            ends.extend((0_u32..).zip(path.bytes()).map(|(at, _)| (note, at)));
-        }
-        let by_place = paths.iter().enumerate().map(|(note, path)| (without_extension(path), note)).collect();
-        let mut resolver = Self { paths, by_place, ranks, ends, known: HashMap::new() };
-        let mut ends = core::mem::take(&mut resolver.ends);
-        order::sort_slice(&mut ends, |&a, &b| resolver.end(a).cmp(resolver.end(b)));
-        resolver.ends = ends;
-        resolver
-    }
-
-    fn end(&self, (note, at): (u32, u32)) -> &'a [u8] {
-        self.paths.get(note as usize).and_then(|path| path.as_bytes().get(at as usize..)).unwrap_or_default()
-    }
-
-    /// Where a link of the note `from` leads.
-    pub(crate) fn resolve(&mut self, from: usize, link: &Link) -> Option<usize> {
-        // zk knows neither embeds nor links in the frontmatter.
-        if link.is_external || !matches!(link.kind, LinkKind::Wiki | LinkKind::Markdown) || link.target.is_empty() {
-            return None;
-        }
-        let href = zk_href(self.paths.get(from).copied().unwrap_or_default(), link)?;
-        if let Some(&note) = self.by_place.get(href.as_str()) {
-            return Some(note);
-        }
-        let key = (link.kind == LinkKind::Wiki, href);
-        if let Some(known) = self.known.get(&key) {
-            return *known;
-        }
-        let found = self.search(key.1.as_bytes(), key.0);
-        self.known.insert(key, found);
-        found
-    }
-
-    /// The shortest path that has the text: of a wiki-link best in its file name, of others at its
-    /// beginning.
-    fn search(&self, href: &[u8], is_wiki: bool) -> Option<usize> {
-        let start = self.ends.partition_point(|&end| self.end(end) < href);
-        let ends = self.ends.get(start..).unwrap_or_default().iter();
-        let best = ends
-            .map_while(|&end| self.end(end).strip_prefix(href).map(|behind| (end, behind)))
-            .filter_map(|((note, at), behind)| {
-                let is_last_part = !behind.contains(&b'/');
-                let fits = is_wiki || (at == 0 && (is_last_part || behind.starts_with(b"/")));
-                let rank = self.ranks.get(note as usize)?;
-                fits.then_some((is_wiki && !is_last_part, *rank, note as usize))
-            })
-            .min();
-        best.map(|(_, _, note)| note)
-    }
-}
-
-/// The target of a link as zk notes it: of a Markdown link relative to the root of the notebook.
-///
-/// `None` if it leaves the notebook.
-pub(crate) fn zk_href(from: &str, link: &Link) -> Option<String> {
-    match link.kind {
-        kind if kind.is_wiki() => Some(link.target.clone()),
-        _ if link.is_external => Some(link.target.clone()),
-        _ if link.target.starts_with('/') => normalize(&link.target).filter(|href| !href.is_empty()),
-        _ => join(folder(from), &link.target).filter(|href| !href.is_empty()),
-    }
 }

@@ -1,12 +1,11 @@
 //! Which notes a listing selects, and in which order: zk's filters over the notes of the index.
 //!
 //! [`select`] is pure: notes, links and time are arguments. [`Links`] says where links lead, by the rule
-//! of [`Resolver`] or of [`ZkResolver`]; [`Graph`] is what follows from them. Where zk answers a mistake
+//! of [`Resolver`] or of zk; [`Graph`] is what follows from them. Where zk answers a mistake
 //! with nothing, a [`SelectError`] says what the mistake is.
 
 mod dates;
 mod error;
-mod fts;
 mod graph;
 mod links;
 mod mentions;
@@ -26,14 +25,16 @@ use core::ops::Range;
 pub(crate) use self::error::SelectError;
 pub use self::error::is_query_syntax_error;
 pub(crate) use self::graph::{DeadLink, Edge, Graph, RelatedReason, dead_links, edges, related};
-pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, resolve_path, zk_href};
+pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, resolve_path};
 pub(crate) use self::mentions::unlinked_mentions;
 pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::tag_counts;
 
-use self::fts::FullText;
 use self::graph::Direction;
-pub(super) use self::paths::parts as path_parts;
+pub(super) use saddlebag_markdown::paths::parts as path_parts;
+pub(crate) use saddlebag_zk_rules::zk_href;
+use saddlebag_zk_rules::{FullText, Row, mentions};
+
 use self::tags::TagFilter;
 use self::text::Exact;
 use super::types::{MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
@@ -190,7 +191,7 @@ impl Selection {
         let full_text = full_text(notes, filter)?;
         if !full_text.is_empty() {
             let mut scores = vec![None; notes.len()];
-            for found in full_text.run(notes) {
+            for found in full_text.run(&mut notes.iter().map(row)) {
                 if let Some(score) = scores.get_mut(found.note) {
                     *score = Some(found.score);
                 }
@@ -215,7 +216,7 @@ impl Selection {
             .collect();
         let mut is_mentioned = vec![false; notes.len()];
         for view in mentioning.iter().filter_map(|&note| notes.get(note)) {
-            for (&(note, _), stands) in names.iter().zip(fts::mentions(view, names.iter().map(|(_, name)| *name))) {
+            for (&(note, _), stands) in names.iter().zip(mentions(&row(view), names.iter().map(|(_, name)| *name))) {
                 if let Some(mentioned) = is_mentioned.get_mut(note) {
                     *mentioned |= stands;
                 }
@@ -253,6 +254,12 @@ impl Selection {
             .then_with(|| first.note.title.cmp(&second.note.title))
             .then_with(|| first.path.cmp(second.path))
     }
+}
+
+/// A note as zk's full-text search sees it.
+fn row<'a>(view: &NoteView<'a>) -> Row<'a> {
+    let body = view.text.get(view.note.body.clone()).unwrap_or_default();
+    Row { path: view.path, title: &view.note.title, body }
 }
 
 /// The queries that say something.

@@ -1,7 +1,8 @@
 //! Paths of filters: which notes they name, by zk's rules.
 
-use alloc::string::String;
 use alloc::vec::Vec;
+
+use saddlebag_markdown::paths::{normalize, without_extension};
 
 use crate::notebook::NoteView;
 
@@ -11,26 +12,6 @@ fn fits(path: &str, href: &str) -> bool {
         || path
             .strip_prefix(href)
             .is_some_and(|rest| rest.starts_with('/') || href.ends_with('/') || !rest.contains('/'))
-}
-
-/// The parts of a path without `.` and `..`; `None` if it climbs above where it begins.
-pub(in crate::notebook) fn parts(path: &str) -> Option<Vec<&str>> {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts)
-}
-
-/// A path as filters compare it: without `./`, `..` and empty parts. `None` if it leaves the root.
-pub(super) fn normalize(path: &str) -> Option<String> {
-    parts(path).map(|parts| parts.join("/"))
 }
 
 /// The notes that a path names: the note itself, else all that it begins or that are below it.
@@ -62,26 +43,6 @@ fn first_that_finds(notes: &[NoteView<'_>], rules: &[&dyn Fn(&str) -> bool]) -> 
     rules.iter().map(found).find(|notes| !notes.is_empty()).unwrap_or_default()
 }
 
-/// A path without what follows the last dot of its file name.
-pub(super) fn without_extension(path: &str) -> &str {
-    let name = path.rfind('/').map_or(0, |at| at + 1);
-    match path.rfind('.') {
-        Some(dot) if dot > name => path.get(..dot).unwrap_or(path),
-        _ => path,
-    }
-}
-
-/// The file name without its extension.
-pub(super) fn stem(path: &str) -> &str {
-    let stem = without_extension(path);
-    stem.rfind('/').and_then(|at| stem.get(at + 1..)).unwrap_or(stem)
-}
-
-/// The folder, without a slash at its end; empty for the root.
-pub(super) fn folder(path: &str) -> &str {
-    path.rfind('/').and_then(|at| path.get(..at)).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,12 +60,5 @@ mod tests {
         ] {
             assert_eq!(fits(path, href), expected, "{path} {href}");
         }
-    }
-
-    #[test]
-    fn paths_stay_below_the_root() {
-        assert_eq!(normalize("./a//b/../c/").as_deref(), Some("a/c"));
-        assert_eq!(normalize("a/../../b"), None);
-        assert_eq!((stem("a/b.c.md"), stem("a/.md"), folder("a/b/c"), folder("c")), ("b.c", ".md", "a/b", ""));
     }
 }

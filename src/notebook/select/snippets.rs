@@ -4,8 +4,9 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::fts::FullText;
-use super::{Links, SelectError, full_text, named};
+use saddlebag_zk_rules::FullText;
+
+use super::{Links, SelectError, full_text, named, row};
 use crate::notebook::types::{NoteFilter, NoteView};
 
 /// What a listing shows of each note: the words around a match, else the blocks of the links that were
@@ -39,7 +40,8 @@ impl Snippets {
     /// What to show of a note.
     pub(crate) fn of(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<String> {
         let Some(view) = notes.get(note) else { return Vec::new() };
-        let mut snippets = if self.full_text.is_empty() { Vec::new() } else { vec![self.full_text.snippet(view)] };
+        let mut snippets =
+            if self.full_text.is_empty() { Vec::new() } else { vec![self.full_text.snippet(&row(view))] };
         if snippets.is_empty() {
             let is_marked = |marks: &[bool], note: usize| marks.get(note).copied().unwrap_or_default();
             for from in (0..self.linking.len()).filter(|&from| is_marked(&self.linking, from)) {

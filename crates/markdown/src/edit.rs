@@ -1,0 +1,358 @@
+//! Edits of a file that leave the rest of it as it is: to the byte, line endings included.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use core::ops::Range;
+
+use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, Value, markdown_start};
+use super::lines::list_item;
+use super::note::{Note, TagSyntax};
+use super::scanner::Blocks;
+use super::text::normalize_line;
+use super::yaml::{self, Document, Field, Place};
+
+/// The text with each range replaced by what stands beside it.
+///
+/// Ranges are bytes of the text and in order. One that starts before the end of the one before, or that
+/// is no range of the text, is left out.
+///
+/// ```
+/// use saddlebag_markdown::replace_spans;
+///
+/// let replaced = replace_spans("a b c", &[(0..1, "x".into()), (4..5, "z".into())]);
+/// assert_eq!(replaced, "x b z");
+/// ```
+#[must_use]
+pub fn replace_spans(text: &str, replacements: &[(Range<usize>, String)]) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut kept = 0;
+    for (range, with) in replacements {
+        if text.get(range.clone()).is_none() {
+            continue;
+        }
+        let Some(between) = text.get(kept..range.start) else { continue };
+        replaced.push_str(between);
+        replaced.push_str(with);
+        kept = range.end;
+    }
+    replaced.push_str(text.get(kept..).unwrap_or_default());
+    replaced
+}
+
+/// The text with a block of Markdown at its end.
+///
+/// A blank line stands before the block, unless both the text ends in a list and the block starts with
+/// an item: then it is one list. The text ends with a line ending afterwards; line endings are those of
+/// the text. If the text ends in a code block or comment that nothing closes, what is written behind it
+/// would be part of that: the block is put before it.
+#[must_use]
+pub fn append_block(text: &str, block: &str) -> String {
+    let newline = newline(text);
+    let block = with_newline(block.trim_matches(['\n', '\r']), newline);
+    if block.is_empty() {
+        return text.into();
+    }
+    let blocks = Blocks::scan(text, markdown_start(text));
+    let (head, rest) = text.split_at_checked(blocks.unclosed.unwrap_or(text.len())).unwrap_or((text, ""));
+    let mut appended = String::with_capacity(text.len() + block.len() + 8);
+    appended.push_str(head);
+    if !head.trim_start_matches(BYTE_ORDER_MARK).is_empty() {
+        if !head.ends_with('\n') {
+            appended.push_str(newline);
+        }
+        let is_item = block.lines().next().is_some_and(|line| list_item(line).is_some());
+        let ends_blank = head.lines().next_back().is_some_and(|line| line.trim_matches([' ', '\t']).is_empty());
+        let is_separate = ends_blank || blocks.ends_in_list && is_item;
+        if !is_separate {
+            appended.push_str(newline);
+        }
+    }
+    appended.push_str(&block);
+    appended.push_str(newline);
+    if !rest.is_empty() {
+        appended.push_str(newline);
+        appended.push_str(rest);
+    }
+    appended
+}
+
+/// The text of a note with another title, where its title is: in the frontmatter or in a heading. A note
+/// without a title gets a heading of level 1 at its start.
+///
+/// The title reads back as it is given, but for white space, which folds in a heading.
+#[must_use]
+pub fn set_title(text: &str, note: &Note, title: &str) -> String {
+    if note.frontmatter.title().is_some() {
+        return set_field(text, note, "title", &yaml_string(title));
+    }
+    let title = normalize_line(title);
+    let written = heading_text(&title);
+    let newline = newline(text);
+    let Some(heading) = note.title_heading() else {
+        let at = note.frontmatter.span.end;
+        let head = text.get(..at).unwrap_or_default();
+        let rest = text.get(at..).unwrap_or_default();
+        let before = if note.frontmatter.span.is_empty() {
+            ""
+        } else if head.ends_with('\n') {
+            newline
+        } else {
+            // The frontmatter ends with the file.
+            return format!("{head}{newline}{newline}# {written}{newline}");
+        };
+        let starts_blank = rest.lines().next().is_none_or(|line| line.trim().is_empty());
+        let after = if starts_blank { "" } else { newline };
+        return replace_spans(text, &[(at..at, format!("{before}# {written}{newline}{after}"))]);
+    };
+    let replaced = replace_spans(text, &[(heading.content.clone(), written.clone())]);
+    // What starts like a list or a quote cannot be underlined.
+    if Note::parse(&replaced, TagSyntax::default()).title == title {
+        return replaced;
+    }
+    let marks = "######".get(..usize::from(heading.level)).unwrap_or("#");
+    replace_spans(text, &[(heading.content.start..heading.span.end, format!("{marks} {written}"))])
+}
+
+/// The text of a note with a key of its frontmatter set to a value, which is YAML on one line, such as
+/// [`yaml_string`] makes. Other keys, their order and comments stay.
+///
+/// A key that is missing comes last; a note without frontmatter gets one. Frontmatter that is no
+/// mapping stays as it is, below a new one. In frontmatter that cannot be read, the line that starts
+/// with the key is replaced, or one added as the first.
+#[must_use]
+pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
+    let newline = newline(text);
+    let value = with_newline(value, newline);
+    let written = format!("{}: {value}", yaml_key(key));
+    let block = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default());
+    let (document, yaml_range) = match block {
+        Some(fences) => (yaml::read(text.get(fences.yaml.clone()).unwrap_or_default()), fences.yaml),
+        None => (Document { is_other: true, ..Document::default() }, 0..0),
+    };
+    if document.is_other {
+        let at = note.frontmatter.span.start;
+        let starts_blank = text.get(at..).is_none_or(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']));
+        let after = if starts_blank { "" } else { newline };
+        let block = format!("---{newline}{written}{newline}---{newline}{after}");
+        return replace_spans(text, &[(at..at, block)]);
+    }
+    let yaml = text.get(yaml_range.clone()).unwrap_or_default();
+    let (range, with) = edit_field(yaml, &document, key, &value).unwrap_or_else(|| {
+        let (at, with) = added_field(yaml, &document, &written, newline);
+        (at..at, with)
+    });
+    let range = yaml_range.start + range.start..yaml_range.start + range.end;
+    replace_spans(text, &[(range, with)])
+}
+
+/// A double-quoted YAML scalar that reads back as the text.
+///
+/// ```
+/// assert_eq!(saddlebag_markdown::yaml_string("say \"hi\"\n"), r#""say \"hi\"\n""#);
+/// ```
+#[must_use]
+pub fn yaml_string(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            // Line separators, byte order marks and noncharacters break parsers or are lost.
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => push_escape(&mut quoted, character),
+            _ if character.is_control() => push_escape(&mut quoted, character),
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// A YAML scalar on one line that reads back as the text, plain where every reader takes it for that text.
+///
+/// ```
+/// use saddlebag_markdown::yaml_scalar;
+///
+/// assert_eq!(yaml_scalar("deploy_target"), "deploy_target");
+/// assert_eq!(yaml_scalar("thread:7"), r#""thread:7""#);
+/// assert_eq!(yaml_scalar("no"), r#""no""#);
+/// ```
+#[must_use]
+pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
+    // What YAML 1.1 takes for more than text; 1.2 has fewer.
+    let is_word = |word: &&str| text.eq_ignore_ascii_case(word);
+    let is_typed = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"].iter().any(is_word);
+    let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
+    if is_plain && !is_typed { Cow::Borrowed(text) } else { Cow::Owned(yaml_string(text)) }
+}
+
+/// The text of a note without a key of its frontmatter. Where the frontmatter cannot be read, or is not
+/// written a line for each key, the key stays.
+#[must_use]
+pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
+    let Some(fences) = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default()) else {
+        return text.into();
+    };
+    let yaml = text.get(fences.yaml.clone()).unwrap_or_default();
+    let document = yaml::read(yaml);
+    let lines = document.fields.iter().position(|field| field.key.to_lowercase() == key.to_lowercase()).map(|index| {
+        let start = document.fields.get(index).map_or(0, |field| offset(yaml, field.key_start));
+        let start = yaml.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        let end = value_end(yaml, &document, index);
+        let rest = yaml.get(end..).unwrap_or_default();
+        start..end + rest.find('\n').map_or(rest.len(), |newline| newline + 1)
+    });
+    let is_flow =
+        document.start.is_some_and(|start| yaml.get(offset(yaml, start)..).is_some_and(|y| y.starts_with('{')));
+    match lines {
+        Some(lines) if document.problem.is_none() && !is_flow => {
+            let lines = fences.yaml.start + lines.start..fences.yaml.start + lines.end;
+            replace_spans(text, &[(lines, String::new())])
+        }
+        _ => text.into(),
+    }
+}
+
+fn push_escape(quoted: &mut String, character: char) {
+    // Writing to a string cannot fail.
+    let _ = write!(quoted, "\\u{:04X}", u32::from(character));
+}
+
+fn yaml_key(key: &str) -> Cow<'_, str> {
+    let is_plain = key.starts_with(|first: char| first.is_ascii_alphabetic())
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    if is_plain { Cow::Borrowed(key) } else { Cow::Owned(yaml_string(key)) }
+}
+
+/// The line ending of the text: that of its first line.
+fn newline(text: &str) -> &'static str {
+    let first = Lines { text, next: 0 }.next().and_then(|line| text.get(line));
+    if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
+}
+
+fn with_newline(text: &str, newline: &str) -> String {
+    let unix = text.replace("\r\n", "\n");
+    if newline == "\n" { unix } else { unix.replace('\n', newline) }
+}
+
+/// The title as a heading shows it: with backslashes where it would read as markup.
+fn heading_text(title: &str) -> String {
+    let reads_back = |written: &str| {
+        let note = Note::parse(&format!("# {written}\n"), TagSyntax::default());
+        note.title == title && note.headings.len() <= 1
+    };
+    if reads_back(title) {
+        return title.into();
+    }
+    let mut escaped = String::with_capacity(title.len() + 8);
+    for character in title.chars() {
+        if r"\`*_[]<>&#!:".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// The replacement in the YAML that gives an existing key the value.
+fn edit_field(yaml: &str, document: &Document, key: &str, value: &str) -> Option<(Range<usize>, String)> {
+    let is_it = |name: &str| name.to_lowercase() == key.to_lowercase();
+    if let Some(index) = document.fields.iter().position(|field| is_it(&field.key)) {
+        let field = document.fields.get(index)?;
+        let colon = behind_colon(yaml, field);
+        return match value_range(yaml, field) {
+            Some(range) if range.is_empty() => Some((colon?..colon?, format!(" {value}"))),
+            Some(range) => Some((range, value.into())),
+            None => Some((colon?..value_end(yaml, document, index), format!(" {value}"))),
+        };
+    }
+    document.problem.as_ref()?;
+    let line = Lines { text: yaml, next: 0 }.find(|line| {
+        let name = yaml.get(line.clone()).and_then(|line| line.split_once(':')).map(|(name, _)| name);
+        name.is_some_and(|name| is_it(name.trim_end().trim_matches(['"', '\''])))
+    })?;
+    let content = yaml.get(line.clone())?.trim_end_matches(['\n', '\r']);
+    let colon = content.find(':')? + 1;
+    Some((line.start + colon..line.start + content.len(), format!(" {value}")))
+}
+
+/// Where to add a field to the YAML, and what.
+fn added_field(yaml: &str, document: &Document, written: &str, newline: &str) -> (usize, String) {
+    if document.problem.is_some() {
+        return (0, format!("{written}{newline}"));
+    }
+    let start = document.start.map_or(0, |start| offset(yaml, start));
+    if yaml.get(start..).is_some_and(|rest| rest.starts_with('{')) {
+        let separator = if document.fields.is_empty() { "" } else { ", " };
+        return (start + 1, format!("{written}{separator}"));
+    }
+    let indent = document.fields.first().map_or(0, |field| field.key_start.column);
+    (yaml.len(), format!("{}{written}{newline}", " ".repeat(indent)))
+}
+
+/// Where the value is that can be replaced alone: on one line, or in brackets. Empty if there is none;
+/// `None` for a block of lines.
+fn value_range(yaml: &str, field: &Field) -> Option<Range<usize>> {
+    let range = offset(yaml, field.value_start)..offset(yaml, field.value_end);
+    let written = yaml.get(range.clone()).unwrap_or_default().trim_end();
+    let scalar_end = range.start + written.len();
+    match field.value {
+        Value::Null if written.is_empty() => Some(0..0),
+        Value::List(_) | Value::Map(_) if !written.starts_with('*') => {
+            let is_closed = yaml.get(range.end..).is_some_and(|rest| rest.starts_with([']', '}']));
+            (written.starts_with(['[', '{']) && is_closed).then_some(range.start..range.end + 1)
+        }
+        _ => (!written.starts_with(['|', '>']) && !written.contains('\n')).then_some(range.start..scalar_end),
+    }
+}
+
+fn behind_colon(yaml: &str, field: &Field) -> Option<usize> {
+    let key_end = offset(yaml, field.key_end);
+    let rest = yaml.get(key_end..)?;
+    let gap = rest.len() - rest.trim_start().len();
+    rest.trim_start().starts_with(':').then_some(key_end + gap + 1)
+}
+
+/// Where the lines of a value end, without blank lines and comments behind it.
+fn value_end(yaml: &str, document: &Document, index: usize) -> usize {
+    let next = document.fields.get(index + 1).map(|next| Place { column: 0, ..next.key_start });
+    let field_end = document.fields.get(index).map_or(Place::default(), |field| field.value_end);
+    let limit = match next {
+        Some(next) => offset(yaml, next),
+        None if document.problem.is_none() => yaml.len(),
+        None => offset(yaml, field_end),
+    };
+    let head = yaml.get(..limit).unwrap_or_default();
+    let lines: Vec<Range<usize>> = Lines { text: head, next: 0 }.collect();
+    let last = lines.into_iter().rev().find(|line| {
+        let line = head.get(line.clone()).unwrap_or_default();
+        !line.trim().is_empty() && !line.starts_with('#')
+    });
+    let line = last.unwrap_or(0..0);
+    line.start + head.get(line.clone()).unwrap_or_default().trim_end_matches(['\n', '\r']).len()
+}
+
+/// The byte of a place in YAML, where a line also ends with a carriage return alone.
+fn offset(yaml: &str, place: Place) -> usize {
+    let bytes = yaml.as_bytes();
+    let mut line = 1;
+    let mut start = 0;
+    for (index, &byte) in bytes.iter().enumerate() {
+        if line >= place.line {
+            break;
+        }
+        if byte == b'\n' || byte == b'\r' && bytes.get(index + 1) != Some(&b'\n') {
+            line += 1;
+            start = index + 1;
+        }
+    }
+    let rest = yaml.get(start..).unwrap_or_default();
+    start + rest.char_indices().nth(place.column).map_or(rest.len(), |(index, _)| index)
+}

@@ -1,0 +1,215 @@
+//! [`Frontmatter`]: the YAML at the head of a note.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use memchr::memchr;
+
+use super::tags::Names;
+use super::yaml::{self, Document};
+use saddlebag_collections::order;
+
+/// The mark that editors of Windows put before a text.
+pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// The metadata at the head of a note.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frontmatter {
+    /// The whole block with both of its fences and the line ending after it. If the text has no frontmatter, it is
+    /// empty and at the start of the text, after its byte order mark.
+    pub span: Range<usize>,
+    /// The keys of the top level, in lower case, in their order.
+    pub entries: Vec<(String, Value)>,
+    /// Why the YAML could not be read. The note is searched all the same.
+    pub problem: Option<FrontmatterProblem>,
+}
+
+/// Why a frontmatter could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrontmatterProblem {
+    /// The line of the file, counted from 1.
+    pub line: u32,
+    /// The problem, in words.
+    pub message: String,
+}
+
+/// A YAML value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Value {
+    /// `null`, `~`, nothing.
+    Null,
+    /// `true`, `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Float(f64),
+    /// Text, and everything else that is written plainly, such as a date.
+    String(String),
+    /// A sequence.
+    List(Vec<Value>),
+    /// A mapping, in its order.
+    Map(Vec<(String, Value)>),
+}
+
+impl Frontmatter {
+    /// Reads the frontmatter of a file: what stands between a first line of dashes and the next, or a
+    /// line of three dots.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let Some(block) = Fences::find(text) else {
+            let start = start(text);
+            return Self { span: start..start, ..Self::default() };
+        };
+        let Document { fields, problem, .. } = yaml::read(text.get(block.yaml.clone()).unwrap_or_default());
+        // The first line is a fence.
+        let line = |line: usize| u32::try_from(line + 1).unwrap_or(u32::MAX);
+        let mut problem =
+            problem.map(|(problem_line, message)| FrontmatterProblem { line: line(problem_line), message });
+        let mut entries: Vec<(String, Value)> = Vec::with_capacity(fields.len());
+        let mut lines = Vec::with_capacity(fields.len());
+        for field in fields {
+            lines.push((field.key.clone(), line(field.key_start.line)));
+            entries.push((field.key.to_lowercase(), field.value));
+        }
+        order::sort_slice(&mut lines, Ord::cmp);
+        let repeated = lines.windows(2).find_map(|pair| match pair {
+            [(first, _), (second, line)] if first == second => Some((second, *line)),
+            _ => None,
+        });
+        if let (None, Some((key, line))) = (&problem, repeated) {
+            problem = Some(FrontmatterProblem { line, message: format!("the key {key:?} is given twice") });
+        }
+        Self { span: block.span, entries, problem }
+    }
+
+    /// The value of a key, given in lower case; the first if it is given twice.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The `title`, if it is text.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        match self.value("title")? {
+            Value::String(title) => Some(title.trim()).filter(|title| !title.is_empty()),
+            _ => None,
+        }
+    }
+
+    /// The tags of `tag`, `tags`, `keyword` and `keywords`: the items of a list, the words of a text between
+    /// commas and white space; without a `#` before them.
+    #[must_use]
+    pub fn tags(&self) -> Vec<String> {
+        let mut tags = Vec::new();
+        let mut push = |tag: &str| {
+            let tag = tag.trim();
+            let tag = tag.strip_prefix('#').unwrap_or(tag);
+            if !tag.is_empty() {
+                tags.push(tag.into());
+            }
+        };
+        for key in ["tag", "tags", "keyword", "keywords"] {
+            match self.value(key) {
+                Some(Value::String(text)) => {
+                    text.split(|c: char| c == ',' || c.is_whitespace()).for_each(&mut push);
+                }
+                Some(Value::List(items)) => items.iter().filter_map(Value::text).for_each(|tag| push(&tag)),
+                Some(other) => other.text().iter().for_each(|tag| push(tag)),
+                None => {}
+            }
+        }
+        tags
+    }
+
+    /// The other names of the note, of `alias` and `aliases`: the items of a list, or a text as a whole.
+    #[must_use]
+    pub fn aliases(&self) -> Vec<String> {
+        let mut aliases = Names::default();
+        for value in ["alias", "aliases"].into_iter().filter_map(|key| self.value(key)) {
+            let names = match value {
+                Value::List(items) => items.iter().filter_map(Value::text).collect(),
+                other => Vec::from_iter(other.text()),
+            };
+            let names = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+            names.for_each(|name| aliases.push(name.into()));
+        }
+        aliases.into_list()
+    }
+}
+
+impl Value {
+    /// The value as text; `None` for lists, mappings and nothing.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Null | Self::List(_) | Self::Map(_) => None,
+            Self::Bool(value) => Some(value.to_string()),
+            Self::Integer(value) => Some(value.to_string()),
+            Self::Float(value) => Some(value.to_string()),
+            Self::String(value) => Some(value.clone()),
+        }
+    }
+}
+
+/// Where the frontmatter of a file is.
+#[derive(Debug)]
+pub(super) struct Fences {
+    /// The block with both fences and the line ending after them.
+    pub(super) span: Range<usize>,
+    /// Between the fences: whole lines.
+    pub(super) yaml: Range<usize>,
+}
+
+impl Fences {
+    pub(super) fn find(text: &str) -> Option<Self> {
+        let start = start(text);
+        let mut lines = Lines { text, next: start };
+        let opening = lines.next()?;
+        if !is_dashes(text.get(opening.clone())?) {
+            return None;
+        }
+        let closing = lines.find(|line| {
+            let line = text.get(line.clone()).unwrap_or_default();
+            is_dashes(line) || line.trim_end() == "..."
+        })?;
+        Some(Self { span: start..closing.end, yaml: opening.end..closing.start })
+    }
+}
+
+/// Where the Markdown of a file starts.
+pub(super) fn markdown_start(text: &str) -> usize {
+    Fences::find(text).map_or_else(|| start(text), |fences| fences.span.end)
+}
+
+/// The start of the text, after a byte order mark.
+fn start(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+}
+
+fn is_dashes(line: &str) -> bool {
+    let line = line.trim_end();
+    line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
+}
+
+/// The lines of a text with their endings.
+pub(super) struct Lines<'a> {
+    pub(super) text: &'a str,
+    pub(super) next: usize,
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let rest = self.text.as_bytes().get(self.next..).filter(|rest| !rest.is_empty())?;
+        let start = self.next;
+        self.next = memchr(b'\n', rest).map_or(self.text.len(), |end| start + end + 1);
+        Some(start..self.next)
+    }
+}

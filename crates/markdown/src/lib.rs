@@ -1,0 +1,60 @@
+//! One Markdown file as a note: its lines, its structure, what it says, and edits of it.
+//!
+//! The reader follows CommonMark's blocks as far as they decide where links, tags and headings are, and adds what
+//! notebooks use: frontmatter, wiki links, hashtags. It renders nothing, resolves no link and reads no file. Every
+//! text is a note, the time is linear in its size, and no text makes it panic.
+//!
+//! * [`Note`] is a file as a notebook sees it: title, body, tags, [`Heading`]s, [`Link`]s, and its
+//!   [`Frontmatter`].
+//! * [`set_title`], [`set_field`], [`remove_field`], [`append_block`] and [`replace_spans`] change one thing of a file
+//!   and leave the rest as it is. They take the [`Note`] for the places that they change.
+//! * [`Outside`] is what leads out of the store: links, pictures, and comments that a reader does not see. It reads
+//!   the same blocks and links as a [`Note`].
+//! * [`hidden_lines`] are those of code. [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line;
+//!   [`head`], [`tail`] and [`truncate`] cut text; [`percent`] encodes what Markdown allows in no link;
+//!   [`paths`] takes the paths in links apart.
+//!
+//! ```
+//! use saddlebag_markdown::{Note, TagSyntax, set_title};
+//!
+//! let text = "# Port\n\nListens on 5433, see [[runbook|the runbook]]. #infra\n";
+//! let note = Note::parse(text, TagSyntax::default());
+//! assert_eq!(note.title, "Port");
+//! assert_eq!(note.tags, ["infra"]);
+//! assert_eq!(note.links[0].target, "runbook");
+//! assert!(set_title(text, &note, "Staging port").starts_with("# Staging port\n\nListens"));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod edit;
+mod frontmatter;
+mod html;
+mod inline;
+mod lines;
+mod note;
+mod outside;
+pub mod paths;
+pub mod percent;
+mod plain;
+mod properties;
+mod references;
+mod scanner;
+mod tags;
+#[cfg(test)]
+mod tests;
+mod text;
+mod yaml;
+
+pub use edit::{append_block, remove_field, replace_spans, set_field, set_title, yaml_scalar, yaml_string};
+pub use frontmatter::{Frontmatter, FrontmatterProblem, Value};
+pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
+pub use note::{Heading, Link, LinkKind, Note, TagSyntax, ZkTitle, parse_date};
+pub use outside::{Counted, Outside};
+pub use properties::property_text;
+pub use scanner::hidden_lines;
+pub use text::{head, normalize_line, tail, truncate};

@@ -1,0 +1,177 @@
+//! One line of Markdown: heading, list item, rule or fence.
+
+use alloc::string::{String, ToString};
+
+/// The fence that opened a code block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fence {
+    mark: u8,
+    length: usize,
+}
+
+/// Follows fenced code blocks from line to line.
+#[derive(Clone, Debug, Default)]
+pub struct FenceTracker {
+    open: Option<Fence>,
+}
+
+impl FenceTracker {
+    /// Takes the next line; `true` if it is a fence or stands inside a fenced block.
+    pub fn is_code(&mut self, line: &str) -> bool {
+        let fence = fence(line);
+        match (self.open, fence) {
+            (Some(open), Some((fence, info))) if fence.mark == open.mark && fence.length >= open.length && !info => {
+                self.open = None;
+                true
+            }
+            (Some(_), _) => true,
+            (None, Some((fence, _))) => {
+                self.open = Some(fence);
+                true
+            }
+            (None, None) => false,
+        }
+    }
+
+    /// The line that closes the block that is open; `None` if none is.
+    #[must_use]
+    pub fn closing(&self) -> Option<String> {
+        self.open.map(|fence| char::from(fence.mark).to_string().repeat(fence.length))
+    }
+}
+
+/// The fence on a line, and whether an info string follows it.
+fn fence(line: &str) -> Option<(Fence, bool)> {
+    let text = line.trim_start_matches(' ');
+    let mark = text.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let length = text.bytes().take_while(|&byte| byte == mark).count();
+    let info = text.get(length..)?.trim();
+    let opens = line.len() - text.len() <= 3 && length >= 3 && !(mark == b'`' && info.contains('`'));
+    opens.then_some((Fence { mark, length }, !info.is_empty()))
+}
+
+/// The text of an ATX heading such as `## Rules`, without marks; `None` if the line is not a heading.
+#[must_use]
+pub fn heading(line: &str) -> Option<&str> {
+    let text = line.trim_start_matches(' ');
+    let level = text.bytes().take_while(|&byte| byte == b'#').count();
+    let title = text.get(level..)?;
+    let shaped = line.len() - text.len() <= 3 && (1..=6).contains(&level);
+    (shaped && (title.is_empty() || title.starts_with([' ', '\t'])))
+        .then(|| title.trim().trim_end_matches('#').trim_end())
+}
+
+/// Returns true for a thematic break: three or more `-`, `*` or `_`, spaces between them or not.
+#[must_use]
+pub fn is_rule(line: &str) -> bool {
+    let mut marks = line.bytes().filter(|byte| !matches!(byte, b' ' | b'\t'));
+    let Some(mark @ (b'-' | b'*' | b'_')) = marks.next() else { return false };
+    let mut count = 1;
+    marks.all(|byte| {
+        count += 1;
+        byte == mark
+    }) && count >= 3
+}
+
+/// A list item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListItem<'a> {
+    /// Indentation of the marker in columns (a tab counts to the next multiple of four).
+    pub indent: usize,
+    /// The text after the marker, and after a check box if there is one.
+    pub text: &'a str,
+}
+
+/// The list item on a line: `- x`, `* x`, `+ x`, `1. x`, `1) x`, with `[ ]` or `[x]` or without.
+#[must_use]
+pub fn list_item(line: &str) -> Option<ListItem<'_>> {
+    let body = line.trim_start_matches([' ', '\t']);
+    let indent = line
+        .bytes()
+        .take(line.len() - body.len())
+        .fold(0, |column, byte| if byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 });
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = if digits > 0 && digits <= 9 {
+        body.get(digits..)?.strip_prefix(['.', ')'])?
+    } else {
+        body.strip_prefix(['-', '*', '+'])?
+    };
+    if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
+        return None;
+    }
+    let text = rest.trim();
+    let text = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text);
+    Some(ListItem { indent, text: text.trim_start() })
+}
+
+/// Returns true for an open item of a checklist: `- [ ]` or `* [ ]` after any indentation.
+///
+/// The rule of zerostack: other list markers do not count, and the item may be empty.
+#[must_use]
+pub fn is_open_item(line: &str) -> bool {
+    let text = line.trim_start();
+    text.starts_with("- [ ]") || text.starts_with("* [ ]")
+}
+
+/// Returns true for a line with structure and no words: a fence, a rule, a heading, a list marker alone.
+/// Such a line says nothing by itself, so a second one is not a duplicate.
+#[must_use]
+pub fn is_structure(line: &str) -> bool {
+    fence(line).is_some()
+        || is_rule(line)
+        || heading(line).is_some()
+        || list_item(line).is_some_and(|item| item.text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_items_are_those_of_the_original() {
+        for open in ["- [ ] a", "  * [ ] b", "- [ ]", "\t- [ ] tab"] {
+            assert!(is_open_item(open), "{open:?}");
+        }
+        for other in ["- [x] a", "+ [ ] a", "1. [ ] a", "-[ ] a", "- [] a", "> - [ ] a", "a"] {
+            assert!(!is_open_item(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn structure_has_no_words() {
+        for line in ["```", "~~~~ rust", "---", "* * *", "___", "# a", "##", "-", "1.", "- [ ]", "  *"] {
+            assert!(is_structure(line), "{line:?}");
+        }
+        for line in ["a", "- a", "--", "#tag", "1.5", "- [ ] a", "``x``", "*bold*"] {
+            assert!(!is_structure(line), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_fence_closes_by_its_own_mark_alone() {
+        let mut fences = FenceTracker::default();
+        let code: alloc::vec::Vec<bool> = ["a", "````rust", "```", "~~~~", "x", "```` no", "````", "b"]
+            .iter()
+            .map(|line| fences.is_code(line))
+            .collect();
+        assert_eq!(code, [false, true, true, true, true, true, true, false]);
+        assert_eq!(fences.closing(), None);
+        fences.is_code("~~~~ text");
+        assert_eq!(fences.closing().as_deref(), Some("~~~~"));
+    }
+
+    #[test]
+    fn headings_lose_their_marks() {
+        assert_eq!(heading("## Rules ##"), Some("Rules"));
+        assert_eq!(heading("#"), Some(""));
+        assert_eq!(heading("#tag"), None);
+        assert_eq!(heading("    # code"), None);
+    }
+
+    #[test]
+    fn list_items_know_their_indentation() {
+        assert_eq!(list_item("- a"), Some(ListItem { indent: 0, text: "a" }));
+        assert_eq!(list_item("\t2) [x] b"), Some(ListItem { indent: 4, text: "b" }));
+        assert_eq!(list_item("-a"), None);
+    }
+}

@@ -1,0 +1,333 @@
+//! [`Note`]: one Markdown file, parsed.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+
+use super::frontmatter::{Frontmatter, FrontmatterProblem, Value};
+use super::inline::Found;
+use super::properties;
+use super::scanner::Blocks;
+use super::tags::{MAX_TAGS, Names};
+use saddlebag_collections::order;
+
+/// The most links of a note that are known, and the most headings: the first ones.
+pub(super) const MAX_LINKS: usize = 65_536;
+
+/// Beginning of the [`Note::problem`] of a note with more links than are known.
+const LINKS_LEFT_OUT: &str = "only the first 65536 links";
+
+/// Which tags a notebook writes. Those of the frontmatter always count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagSyntax {
+    /// `#tag`.
+    pub hashtags: bool,
+    /// `:one:two:`.
+    pub colon_tags: bool,
+    /// `#more words#`; of effect with `hashtags` alone.
+    pub multiword_tags: bool,
+}
+
+impl Default for TagSyntax {
+    fn default() -> Self {
+        Self { hashtags: true, colon_tags: false, multiword_tags: false }
+    }
+}
+
+/// A Markdown file, parsed. Ranges are bytes of the text that it was parsed from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// The metadata at the head of the file.
+    pub frontmatter: Frontmatter,
+    /// The `title` of the frontmatter, else the first heading of level 1; markup is stripped. Empty if there
+    /// is neither: then the name of the file is the title, see [`Note::parse_file`].
+    pub title: String,
+    /// The text after the frontmatter, or after the heading that is the title; trimmed.
+    pub body: Range<usize>,
+    /// The body up to its first blank line.
+    pub lead: Range<usize>,
+    /// Other names, from `aliases` (or `alias`) of the frontmatter.
+    pub aliases: Vec<String>,
+    /// Tags of frontmatter and text, in the order of their first occurrence, each once.
+    pub tags: Vec<String>,
+    /// In the order of the text.
+    pub headings: Vec<Heading>,
+    /// In the order of the text.
+    pub links: Vec<Link>,
+    /// Number of words of the whole file, separated by white space.
+    pub word_count: u32,
+    /// Title and body as zk reads them, if that differs: see [`Note::into_zk`].
+    pub zk: Option<ZkTitle>,
+}
+
+/// The title and the body of a note by zk's rule: a heading of any level can be the title.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZkTitle {
+    /// The first heading of the smallest level; empty if there is no heading.
+    pub title: String,
+    /// The text after it, or the whole file.
+    pub body: Range<usize>,
+    /// The body up to its first blank line.
+    pub lead: Range<usize>,
+}
+
+/// A heading of a note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// Its text, without markup.
+    pub text: String,
+    /// Its lines, without the last line ending.
+    pub span: Range<usize>,
+    /// Its text as it is written, within its lines.
+    pub content: Range<usize>,
+}
+
+/// Way in which a link is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LinkKind {
+    /// `[[target]]`, `[[target|text]]`, and `[[target\|text]]` as tables have it.
+    Wiki,
+    /// `[text](target)`, `[text][reference]`.
+    Markdown,
+    /// `![[target]]`: the target is shown in place.
+    Embed,
+    /// `![text](target)`: the same in Markdown.
+    Image,
+    /// `[[target]]` in a text of the frontmatter.
+    Property,
+    /// `<https://…>`, or a bare `https://…`.
+    Url,
+}
+
+impl LinkKind {
+    /// Returns true if it is written in double brackets, wherever it stands.
+    #[must_use]
+    pub fn is_wiki(self) -> bool {
+        matches!(self, Self::Wiki | Self::Embed | Self::Property)
+    }
+}
+
+/// A link of a note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The way in which it is written.
+    pub kind: LinkKind,
+    /// Where it goes, decoded and without its anchor: as the author wrote it, not yet resolved. Empty
+    /// for a link to a heading of the same note. An external one is whole and not decoded.
+    pub target: String,
+    /// The text after the first `#`: a heading of the target.
+    pub anchor: Option<String>,
+    /// The text that it shows.
+    pub text: String,
+    /// `up`, `down`, or the words of a Markdown link's title.
+    pub relations: Vec<String>,
+    /// True if it leaves the notebook: it has a scheme.
+    pub is_external: bool,
+    /// The whole link.
+    pub span: Range<usize>,
+    /// The target as it is written, with its anchor: what a rename replaces. Of a reference link, in
+    /// the definition.
+    pub target_span: Range<usize>,
+    /// The block that it stands in, such as a paragraph or a list item.
+    pub context: Range<usize>,
+}
+
+impl FrontmatterProblem {
+    /// Returns true if there are links in the note that nobody knows of.
+    #[must_use]
+    pub fn leaves_out_links(&self) -> bool {
+        self.message.starts_with(LINKS_LEFT_OUT)
+    }
+}
+
+impl Note {
+    /// Parses a file. Every text is a note; what is wrong with its frontmatter is in
+    /// [`Frontmatter::problem`].
+    ///
+    /// The rules are zk's (`reference/notebook.md`, section 2.2), except for the title, embeds and links in the
+    /// frontmatter. The time is linear in the size of the text.
+    #[must_use]
+    pub fn parse(text: &str, syntax: TagSyntax) -> Self {
+        let frontmatter = Frontmatter::parse(text);
+        let blocks = Blocks::scan(text, frontmatter.span.end);
+        let mut tags = Names::default();
+        frontmatter.tags().into_iter().for_each(|tag| tags.push(tag));
+        let mut found = Found::new(text, syntax, tags);
+        let mut headings = Vec::new();
+        for block in &blocks.list {
+            let content = blocks.content(text, block);
+            match &block.heading {
+                None => found.read(&blocks, &content),
+                Some(_) if headings.len() == MAX_LINKS => {}
+                Some((level, span)) => headings.push(Heading {
+                    level: *level,
+                    text: found.read_heading(&blocks, &content),
+                    span: span.clone(),
+                    content: content.source_range(0..content.text.len()),
+                }),
+            }
+        }
+        let Found { mut links, tags, .. } = found;
+        links.extend(properties::links(text, &frontmatter));
+        // A link is found at its end, behind those in its text.
+        order::sort_slice_by_key(&mut links, |link| link.span.start);
+        let (title, body_start) = match (frontmatter.title(), title_heading(&headings)) {
+            (Some(title), _) => (String::from(title), frontmatter.span.end),
+            (None, Some(heading)) => (heading.text.clone(), heading.span.end),
+            (None, None) => (String::new(), frontmatter.span.end),
+        };
+        let zk = title.is_empty().then(|| {
+            let heading = first_heading(&headings);
+            let start = heading.map_or(frontmatter.span.start, |heading| heading.span.end);
+            let body = trim(text, start..text.len());
+            let title = heading.map(|heading| heading.text.clone()).unwrap_or_default();
+            ZkTitle { title, lead: lead(text, body.clone()), body }
+        });
+        let body = trim(text, body_start..text.len());
+        Self {
+            zk,
+            title,
+            lead: lead(text, body.clone()),
+            body,
+            aliases: frontmatter.aliases(),
+            tags: tags.into_list(),
+            headings,
+            links,
+            word_count: word_count(text),
+            frontmatter,
+        }
+    }
+
+    /// Parses a file whose name, without its extension, is the title if the text has none.
+    #[must_use]
+    pub fn parse_file(text: &str, syntax: TagSyntax, stem: &str) -> Self {
+        let mut note = Self::parse(text, syntax);
+        if note.title.is_empty() {
+            note.title = stem.into();
+        }
+        note
+    }
+
+    /// The part of the file that is not known: its frontmatter, or what comes after too many links, headings or tags.
+    #[must_use]
+    pub fn problem(&self, text: &str) -> Option<FrontmatterProblem> {
+        if let Some(FrontmatterProblem { line, message }) = &self.frontmatter.problem {
+            return Some(FrontmatterProblem { line: *line, message: format!("frontmatter cannot be read: {message}") });
+        }
+        let line_of = |end: usize| {
+            let before = text.as_bytes().get(..end).unwrap_or_default();
+            u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
+        };
+        let cut = |line: u32, what: &str| {
+            let message = format!("{what} of the note are known; split it to have all of them");
+            Some(FrontmatterProblem { line, message })
+        };
+        if self.links.len() >= MAX_LINKS {
+            return cut(self.links.last().map_or(1, |link| line_of(link.span.end)), LINKS_LEFT_OUT);
+        }
+        if self.headings.len() >= MAX_LINKS {
+            return cut(
+                self.headings.last().map_or(1, |heading| line_of(heading.span.end)),
+                "only the first 65536 headings",
+            );
+        }
+        if self.tags.len() >= MAX_TAGS { cut(1, "only the first 65536 tags") } else { None }
+    }
+
+    /// The note with title and body as zk reads them.
+    #[must_use]
+    pub fn into_zk(mut self) -> Self {
+        if let Some(ZkTitle { title, body, lead }) = self.zk.take() {
+            (self.title, self.body, self.lead) = (title, body, lead);
+        }
+        self
+    }
+
+    /// The `date` of the frontmatter, as it is written.
+    #[must_use]
+    pub fn date(&self) -> Option<&str> {
+        match self.frontmatter.value("date") {
+            Some(Value::String(date)) => Some(date),
+            _ => None,
+        }
+    }
+
+    /// The `date` of the frontmatter in nanoseconds since 1970-01-01T00:00:00Z, by [`parse_date`].
+    #[must_use]
+    pub fn created(&self) -> Option<u64> {
+        self.date().and_then(parse_date)
+    }
+
+    /// The heading that is the title.
+    pub(super) fn title_heading(&self) -> Option<&Heading> {
+        if self.frontmatter.title().is_some() { None } else { title_heading(&self.headings) }
+    }
+}
+
+/// A date of a frontmatter in nanoseconds since 1970-01-01T00:00:00Z; one before that is 0.
+///
+/// RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or
+/// `2026-01-05 09:00:00`, with a space or a `T`. One without an offset is UTC, as it is for zk.
+#[must_use]
+pub fn parse_date(date: &str) -> Option<u64> {
+    let date = date.trim();
+    let with_offset = || DateTime::parse_from_str(date, "%Y-%m-%dT%H:%M:%S%.f%z").ok();
+    let moment = DateTime::parse_from_rfc3339(date).ok().or_else(with_offset).map(|moment| moment.to_utc());
+    let moment = moment.or_else(|| {
+        let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"];
+        let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(date, format).ok());
+        let day = || NaiveDate::parse_from_str(date, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN));
+        local.or_else(day).map(|local| local.and_utc())
+    })?;
+    let nanoseconds = i128::from(moment.timestamp()) * 1_000_000_000 + i128::from(moment.timestamp_subsec_nanos());
+    u64::try_from(nanoseconds.max(0)).ok()
+}
+
+/// The first heading of level 1. Headings of other levels are sections, which a rename must not touch.
+fn title_heading(headings: &[Heading]) -> Option<&Heading> {
+    headings.iter().find(|heading| heading.level == 1 && !heading.text.is_empty())
+}
+
+/// The first heading of the smallest level, which is zk's title.
+fn first_heading(headings: &[Heading]) -> Option<&Heading> {
+    headings.iter().filter(|heading| !heading.text.is_empty()).min_by_key(|heading| heading.level)
+}
+
+fn trim(text: &str, range: Range<usize>) -> Range<usize> {
+    let slice = text.get(range.clone()).unwrap_or_default();
+    let start = range.start + (slice.len() - slice.trim_start().len());
+    start..start + slice.trim().len()
+}
+
+/// The body up to its first blank line.
+fn lead(text: &str, body: Range<usize>) -> Range<usize> {
+    let slice = text.get(body.clone()).unwrap_or_default();
+    let end = memchr::memchr_iter(b'\n', slice.as_bytes()).find(|&end| {
+        let rest = slice.as_bytes().get(end + 1..).unwrap_or_default();
+        let line = rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+        line == Some(&b'\n')
+    });
+    trim(text, body.start..end.map_or(body.end, |end| body.start + end))
+}
+
+fn word_count(text: &str) -> u32 {
+    if !text.is_ascii() {
+        return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
+    }
+    // Without branches: every byte of every note passes here.
+    let mut count = 0_usize;
+    let mut was_space = true;
+    for &byte in text.as_bytes() {
+        let is_space = matches!(byte, b' ' | b'\t'..=b'\r');
+        count += usize::from(was_space & !is_space);
+        was_space = is_space;
+    }
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,67 @@
+//! Paths of notes as links write them: text, with slashes, below the root of a notebook.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The parts of a path without `.` and `..`; `None` if it climbs above where it begins.
+#[must_use]
+pub fn parts(path: &str) -> Option<Vec<&str>> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts)
+}
+
+/// A path as links and filters compare it: without `./`, `..` and empty parts. `None` if it leaves the root.
+#[must_use]
+pub fn normalize(path: &str) -> Option<String> {
+    parts(path).map(|parts| parts.join("/"))
+}
+
+/// A path without what follows the last dot of its file name.
+#[must_use]
+pub fn without_extension(path: &str) -> &str {
+    let name = path.rfind('/').map_or(0, |at| at + 1);
+    match path.rfind('.') {
+        Some(dot) if dot > name => path.get(..dot).unwrap_or(path),
+        _ => path,
+    }
+}
+
+/// The file name without its extension.
+#[must_use]
+pub fn stem(path: &str) -> &str {
+    let stem = without_extension(path);
+    stem.rfind('/').and_then(|at| stem.get(at + 1..)).unwrap_or(stem)
+}
+
+/// The folder, without a slash at its end; empty for the root.
+#[must_use]
+pub fn folder(path: &str) -> &str {
+    path.rfind('/').and_then(|at| path.get(..at)).unwrap_or_default()
+}
+
+/// A path relative to a folder; `None` if it leaves the root.
+#[must_use]
+pub fn join(folder: &str, path: &str) -> Option<String> {
+    normalize(&[folder, path].join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_below_the_root() {
+        assert_eq!(normalize("./a//b/../c/").as_deref(), Some("a/c"));
+        assert_eq!(normalize("a/../../b"), None);
+        assert_eq!((stem("a/b.c.md"), stem("a/.md"), folder("a/b/c"), folder("c")), ("b.c", ".md", "a/b", ""));
+    }
+}

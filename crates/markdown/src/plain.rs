@@ -1,0 +1,157 @@
+//! Text without its markup: what a heading or a link shows.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+use saddlebag_collections::order;
+
+/// What is cut out of a text, and the marks of emphasis that have found no partner.
+#[derive(Debug, Default)]
+pub(super) struct Markup {
+    cuts: Vec<Cut>,
+    marks: Vec<Mark>,
+}
+
+#[derive(Debug)]
+struct Cut {
+    range: Range<usize>,
+    /// What takes its place.
+    with: Option<char>,
+}
+
+/// A run of `*` or `_`.
+#[derive(Debug)]
+struct Mark {
+    start: usize,
+    /// How many are left of it.
+    length: usize,
+    /// How many there were.
+    whole: usize,
+    mark: u8,
+    opens: bool,
+    closes: bool,
+}
+
+impl Mark {
+    /// Whether the run can open what `closer` closes: the rule of three of CommonMark.
+    fn fits(&self, closer: &Self) -> bool {
+        let ambiguous = self.closes || closer.opens;
+        let sum_of_three = (self.whole + closer.whole).is_multiple_of(3);
+        let each_of_three = self.whole.is_multiple_of(3) && closer.whole.is_multiple_of(3);
+        self.mark == closer.mark && !(ambiguous && sum_of_three && !each_of_three)
+    }
+}
+
+impl Markup {
+    pub(super) fn cut(&mut self, range: Range<usize>) {
+        self.cuts.push(Cut { range, with: None });
+    }
+
+    pub(super) fn replace(&mut self, range: Range<usize>, with: char) {
+        self.cuts.push(Cut { range, with: Some(with) });
+    }
+
+    /// How many marks there are: where those of a link's text will start.
+    pub(super) fn marks(&self) -> usize {
+        self.marks.len()
+    }
+
+    /// Takes the run of `length` marks at `start`.
+    pub(super) fn mark(&mut self, text: &str, start: usize, length: usize) {
+        let before = text.get(..start).and_then(|before| before.chars().next_back()).unwrap_or('\n');
+        let rest = text.get(start..).unwrap_or_default();
+        let mark = rest.bytes().next().unwrap_or(b'*');
+        let after = rest.get(length..).and_then(|behind| behind.chars().next()).unwrap_or('\n');
+        let left =
+            !after.is_whitespace() && (!is_punctuation(after) || before.is_whitespace() || is_punctuation(before));
+        let right =
+            !before.is_whitespace() && (!is_punctuation(before) || after.is_whitespace() || is_punctuation(after));
+        let within = mark == b'_' && left && right;
+        self.marks.push(Mark {
+            start,
+            length,
+            whole: length,
+            mark,
+            opens: left && (!within || is_punctuation(before)),
+            closes: right && (!within || is_punctuation(after)),
+        });
+    }
+
+    /// Pairs the marks from the one with the index `bottom` on; those without a partner are text.
+    pub(super) fn pair(&mut self, bottom: usize) {
+        let mut open: Vec<Mark> = Vec::new();
+        // Below these there is no partner for a closer of the kind: each opener is passed over once.
+        let mut floors = [0_usize; 12];
+        for mut closer in self.marks.drain(bottom.min(self.marks.len())..) {
+            while closer.closes && closer.length > 0 {
+                let kind = usize::from(closer.mark == b'_') * 6 + usize::from(closer.opens) * 3 + closer.whole % 3;
+                let floor = floors.get(kind).copied().unwrap_or(0);
+                let partner = (floor..open.len()).rev().find(|&index| open.get(index).is_some_and(|o| o.fits(&closer)));
+                let Some(partner) = partner else {
+                    if let Some(floor) = floors.get_mut(kind) {
+                        *floor = open.len();
+                    }
+                    break;
+                };
+                open.truncate(partner + 1);
+                for floor in &mut floors {
+                    *floor = (*floor).min(partner);
+                }
+                let Some(opener) = open.last_mut() else { break };
+                let count = opener.length.min(closer.length).min(2);
+                opener.length -= count;
+                let inner = opener.start + opener.length;
+                self.cuts.push(Cut { range: inner..inner + count, with: None });
+                self.cuts.push(Cut { range: closer.start..closer.start + count, with: None });
+                closer.start += count;
+                closer.length -= count;
+                if opener.length == 0 {
+                    open.pop();
+                }
+            }
+            if closer.opens && closer.length > 0 {
+                open.push(closer);
+            }
+        }
+    }
+
+    /// The text without what was cut; lines are joined by a space.
+    pub(super) fn apply(mut self, text: &str) -> String {
+        self.pair(0);
+        order::sort_slice_by_key(&mut self.cuts, |cut| cut.range.start);
+        let mut plain = String::with_capacity(text.len());
+        let mut kept = 0;
+        for cut in &self.cuts {
+            plain.push_str(text.get(kept..cut.range.start).unwrap_or_default());
+            plain.extend(cut.with);
+            kept = kept.max(cut.range.end);
+        }
+        plain.push_str(text.get(kept..).unwrap_or_default());
+        if plain.contains('\n') { join_lines(&plain) } else { trimmed(plain) }
+    }
+}
+
+fn join_lines(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    for line in text.lines() {
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(line.trim());
+    }
+    trimmed(joined)
+}
+
+fn trimmed(text: String) -> String {
+    let trim = text.trim();
+    if trim.len() == text.len() { text } else { trim.into() }
+}
+
+fn is_punctuation(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_punctuation();
+    }
+    // Unicode has no shorter rule: what is neither a letter, a number, a space nor a control is one
+    // or a symbol, which CommonMark treats the same.
+    !character.is_alphanumeric() && !character.is_whitespace() && !character.is_control()
+}

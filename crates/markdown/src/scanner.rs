@@ -1,0 +1,552 @@
+//! The blocks of a Markdown file: where its headings and paragraphs are, what is code or HTML, and
+//! which references it defines.
+//!
+//! The rules are CommonMark's, as far as they decide what is a heading, a paragraph or code; no tree
+//! is built. Every line is read once, and at most [`MAX_DEPTH`] quotes and list items nest, so that the
+//! time is linear in the size of the text.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use memchr::memchr;
+
+use super::html::{self, HtmlEnd};
+use super::references::{self, Definition};
+use saddlebag_collections::SortedMap;
+
+/// Depth of quotes and list items; deeper ones are text.
+const MAX_DEPTH: usize = 64;
+
+/// The byte at an index; 0 after the end.
+pub(super) fn at(bytes: &[u8], index: usize) -> u8 {
+    bytes.get(index).copied().unwrap_or(0)
+}
+
+/// A block that has inline content.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// `Some` for a heading: its level, and its lines.
+    pub(super) heading: Option<(u8, Range<usize>)>,
+    /// Its lines, as indices of [`Blocks::segments`].
+    lines: Range<usize>,
+    /// Whether marks of a quote may stand between its lines.
+    quoted: bool,
+}
+
+/// The starts of the lines that say nothing as Markdown: those of code, and those in comments and raw HTML. In order.
+#[must_use]
+pub fn hidden_lines(text: &str) -> Vec<usize> {
+    Blocks::scan(text, 0).hidden
+}
+
+/// The blocks that the lines of a file make.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    /// In the order of the text.
+    pub(super) list: Vec<Block>,
+    /// The lines of the blocks without indentation, marks of containers and line endings.
+    segments: Vec<Range<usize>>,
+    /// By normalized label; the first of each label.
+    pub(super) definitions: SortedMap<String, Definition>,
+    /// The start of the line that opens a code or HTML block that nothing closes and that swallows
+    /// whatever is written behind it.
+    pub(super) unclosed: Option<usize>,
+    /// True if the file ends in a list.
+    pub(super) ends_in_list: bool,
+    /// The starts of the lines of code, and of those in comments and raw HTML, without the lines that open them.
+    pub(super) hidden: Vec<usize>,
+}
+
+/// The text of a block, with the way back to the file.
+#[derive(Debug)]
+pub(super) struct Content<'a> {
+    pub(super) text: Cow<'a, str>,
+    /// Where the text stands in the file; of the first line if it had to be joined.
+    start: usize,
+    /// For joined lines: where each starts in `text` and in the file.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Content<'_> {
+    /// Text that stands in the file in one piece.
+    pub(super) fn plain(text: &str, start: usize) -> Content<'_> {
+        Content { text: Cow::Borrowed(text), start, lines: Vec::new() }
+    }
+
+    fn source(&self, offset: usize) -> usize {
+        let line = self.lines.partition_point(|&(start, _)| start <= offset).checked_sub(1);
+        match line.and_then(|line| self.lines.get(line)) {
+            Some(&(start, source)) => source + (offset - start),
+            None => self.start + offset,
+        }
+    }
+
+    /// The range of the file for a range of the text.
+    pub(super) fn source_range(&self, range: Range<usize>) -> Range<usize> {
+        let start = self.source(range.start);
+        if range.is_empty() {
+            return start..start;
+        }
+        // The end of a line is no start of the next: marks of a quote may stand between them.
+        start..self.source(range.end - 1) + 1
+    }
+}
+
+impl Blocks {
+    /// Reads the lines of `text` from `start` on, which must be the start of a line.
+    pub(super) fn scan(text: &str, start: usize) -> Self {
+        let mut scanner =
+            Scanner { text, bytes: text.as_bytes(), blocks: Self::default(), containers: Vec::new(), leaf: Leaf::None };
+        let mut line = start;
+        while line < text.len() {
+            let rest = scanner.bytes.get(line..).unwrap_or_default();
+            let next = memchr(b'\n', rest).map_or(text.len(), |end| line + end + 1);
+            let mut end = next;
+            if at(scanner.bytes, end - 1) == b'\n' {
+                end -= 1;
+            }
+            if end > line && at(scanner.bytes, end - 1) == b'\r' {
+                end -= 1;
+            }
+            scanner.line(line, end);
+            line = next;
+        }
+        scanner.finish()
+    }
+
+    /// The content of a block.
+    pub(super) fn content<'a>(&self, text: &'a str, block: &Block) -> Content<'a> {
+        join(text, self.segments.get(block.lines.clone()).unwrap_or_default(), block.quoted)
+    }
+}
+
+fn join<'a>(text: &'a str, lines: &[Range<usize>], quoted: bool) -> Content<'a> {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
+        return Content::plain("", 0);
+    };
+    if !quoted || lines.len() == 1 {
+        return Content::plain(text.get(first.start..last.end).unwrap_or_default(), first.start);
+    }
+    let mut joined = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+    let mut starts = Vec::with_capacity(lines.len());
+    for line in lines {
+        if !joined.is_empty() {
+            joined.push('\n');
+        }
+        starts.push((joined.len(), line.start));
+        joined.push_str(text.get(line.clone()).unwrap_or_default());
+    }
+    Content { text: Cow::Owned(joined), start: first.start, lines: starts }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Container {
+    Quote,
+    Item {
+        /// How far its content is indented, from where its marker's indentation starts.
+        padding: usize,
+        /// Nothing has come behind its marker.
+        empty: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaf {
+    None,
+    Paragraph { first: usize, quoted: bool, line: usize },
+    Fenced { mark: u8, length: usize, line: usize },
+    Indented,
+    Html { end: HtmlEnd, line: usize },
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    blocks: Blocks,
+    containers: Vec<Container>,
+    leaf: Leaf,
+}
+
+/// Where the reading of a line is; tabs reach to the next column that four divides.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    end: usize,
+    at: usize,
+    column: usize,
+    /// What is left of a tab before `at` of which some columns are read.
+    tab_rest: usize,
+}
+
+impl Cursor<'_> {
+    /// The columns of white space that come, and where it ends.
+    fn indent(&self) -> (usize, usize) {
+        let mut columns = self.tab_rest;
+        let mut at_byte = self.at;
+        while at_byte < self.end {
+            match at(self.bytes, at_byte) {
+                b' ' => columns += 1,
+                b'\t' => columns += 4 - (self.column + columns) % 4,
+                _ => break,
+            }
+            at_byte += 1;
+        }
+        (columns, at_byte)
+    }
+
+    /// Reads up to `columns` columns of white space.
+    fn skip_columns(&mut self, columns: usize) {
+        let mut left = columns;
+        while left > 0 {
+            if self.tab_rest == 0 {
+                match at(self.bytes, self.at) {
+                    b' ' if self.at < self.end => self.tab_rest = 1,
+                    b'\t' if self.at < self.end => self.tab_rest = 4 - self.column % 4,
+                    _ => return,
+                }
+                self.at += 1;
+            }
+            let step = left.min(self.tab_rest);
+            self.tab_rest -= step;
+            self.column += step;
+            left -= step;
+        }
+    }
+
+    /// Reads white space of `columns` columns up to `next`, and a marker of `length` bytes there.
+    fn skip_marker(&mut self, columns: usize, next: usize, length: usize) {
+        self.at = next + length;
+        self.column += columns + length;
+        self.tab_rest = 0;
+    }
+}
+
+impl Scanner<'_> {
+    fn line(&mut self, start: usize, end: usize) {
+        let mut cursor = Cursor { bytes: self.bytes, end, at: start, column: 0, tab_rest: 0 };
+        let matched = self.match_containers(&mut cursor);
+        let all = matched == self.containers.len();
+        let is_hidden = !matches!(self.leaf, Leaf::Html { end: HtmlEnd::Blank, .. });
+        if self.continues_code(&cursor, all) {
+            if is_hidden {
+                self.blocks.hidden.push(start);
+            }
+            return;
+        }
+        // A container that opens on this line ends what was open before.
+        let mut fresh = false;
+        loop {
+            let (indent, next) = cursor.indent();
+            if next >= end {
+                if !fresh {
+                    self.begin(matched, false);
+                }
+                return;
+            }
+            let paragraph = !fresh && matches!(self.leaf, Leaf::Paragraph { .. });
+            // What follows a paragraph directly cannot be everything that it could be elsewhere.
+            let interrupts = paragraph && all;
+            if indent >= 4 {
+                if !paragraph {
+                    self.start(matched, fresh);
+                    self.leaf = Leaf::Indented;
+                    self.blocks.hidden.push(start);
+                    return;
+                }
+                break;
+            }
+            let rest = self.bytes.get(next..end).unwrap_or_default();
+            match at(rest, 0) {
+                b'>' if self.has_room(matched, fresh) => {
+                    self.open(matched, &mut fresh, Container::Quote);
+                    cursor.skip_marker(indent, next, 1);
+                    cursor.skip_columns(1);
+                    continue;
+                }
+                b'#' => {
+                    if let Some((level, content)) = atx(rest) {
+                        self.start(matched, fresh);
+                        self.heading(level, start..end, next + content.start..next + content.end);
+                        return;
+                    }
+                }
+                b'`' | b'~' => {
+                    if let Some((mark, length)) = fence(rest) {
+                        self.start(matched, fresh);
+                        self.leaf = Leaf::Fenced { mark, length, line: start };
+                        return;
+                    }
+                }
+                b'<' => {
+                    if let Some(html_end) = html::block(rest, paragraph) {
+                        self.start(matched, fresh);
+                        if !html_end.is_in(rest) {
+                            self.leaf = Leaf::Html { end: html_end, line: start };
+                        }
+                        return;
+                    }
+                }
+                mark @ (b'=' | b'-')
+                    if interrupts && is_underline(rest, mark) && self.setext(if mark == b'=' { 1 } else { 2 }, end) =>
+                {
+                    return;
+                }
+                _ => {}
+            }
+            if super::lines::is_rule(self.text.get(next..end).unwrap_or_default()) {
+                self.start(matched, fresh);
+                return;
+            }
+            if let Some(width) = marker(rest, interrupts)
+                && self.has_room(matched, fresh)
+            {
+                self.item(&mut cursor, matched, &mut fresh, (indent, next, width));
+                continue;
+            }
+            break;
+        }
+        self.text_line(&cursor, start, matched, fresh);
+    }
+
+    /// Reads the marks and indentations of the open containers; how many of them go on.
+    fn match_containers(&self, cursor: &mut Cursor<'_>) -> usize {
+        let mut matched = 0;
+        for container in &self.containers {
+            let (indent, next) = cursor.indent();
+            match *container {
+                Container::Quote if indent <= 3 && next < cursor.end && at(self.bytes, next) == b'>' => {
+                    cursor.skip_marker(indent, next, 1);
+                    cursor.skip_columns(1);
+                }
+                Container::Item { empty: false, .. } if next >= cursor.end => {}
+                Container::Item { padding, .. } if next < cursor.end && indent >= padding => {
+                    cursor.skip_columns(padding);
+                }
+                _ => break,
+            }
+            matched += 1;
+        }
+        matched
+    }
+
+    /// Whether the line belongs to an open block of code or HTML, or closes it.
+    fn continues_code(&mut self, cursor: &Cursor<'_>, all: bool) -> bool {
+        if matches!(self.leaf, Leaf::None | Leaf::Paragraph { .. }) {
+            return false;
+        }
+        if !all {
+            self.leaf = Leaf::None;
+            return false;
+        }
+        let (indent, next) = cursor.indent();
+        let rest = self.bytes.get(next..cursor.end).unwrap_or_default();
+        match self.leaf {
+            Leaf::Fenced { mark, length, .. } => {
+                if indent <= 3 && closes_fence(rest, mark, length) {
+                    self.leaf = Leaf::None;
+                }
+                true
+            }
+            Leaf::Html { end, .. } => {
+                if end.is_in(rest) {
+                    self.leaf = Leaf::None;
+                }
+                true
+            }
+            Leaf::Indented if rest.is_empty() || indent >= 4 => true,
+            _ => {
+                self.leaf = Leaf::None;
+                false
+            }
+        }
+    }
+
+    fn has_room(&self, matched: usize, fresh: bool) -> bool {
+        (if fresh { self.containers.len() } else { matched }) < MAX_DEPTH
+    }
+
+    /// Ends what the line does not continue.
+    fn begin(&mut self, matched: usize, fresh: bool) {
+        if !fresh {
+            self.end_leaf();
+            self.containers.truncate(matched);
+        }
+    }
+
+    fn open(&mut self, matched: usize, fresh: &mut bool, container: Container) {
+        self.start(matched, *fresh);
+        *fresh = true;
+        self.containers.push(container);
+    }
+
+    /// Makes way for a block, which is then the content of the innermost item.
+    fn start(&mut self, matched: usize, fresh: bool) {
+        self.begin(matched, fresh);
+        if let Some(Container::Item { empty, .. }) = self.containers.last_mut() {
+            *empty = false;
+        }
+    }
+
+    fn item(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        matched: usize,
+        fresh: &mut bool,
+        (indent, next, width): (usize, usize, usize),
+    ) {
+        cursor.skip_marker(indent, next, width);
+        let (gap, text) = cursor.indent();
+        let empty = text >= cursor.end;
+        let gap = if empty || gap > 4 { 1 } else { gap };
+        self.open(matched, fresh, Container::Item { padding: indent + width + gap, empty });
+        cursor.skip_columns(gap);
+    }
+
+    fn text_line(&mut self, cursor: &Cursor<'_>, line: usize, matched: usize, fresh: bool) {
+        let (_, next) = cursor.indent();
+        let is_quoted = self.containers.contains(&Container::Quote);
+        let rest = self.bytes.get(next..cursor.end).unwrap_or_default();
+        let segment = next..next + rest.trim_ascii_end().len();
+        if !fresh && let Leaf::Paragraph { quoted, .. } = &mut self.leaf {
+            *quoted |= is_quoted;
+            self.blocks.segments.push(segment);
+            return;
+        }
+        self.start(matched, fresh);
+        let quoted = self.containers.contains(&Container::Quote);
+        self.leaf = Leaf::Paragraph { first: self.blocks.segments.len(), quoted, line };
+        self.blocks.segments.push(segment);
+    }
+
+    fn heading(&mut self, level: u8, span: Range<usize>, content: Range<usize>) {
+        let first = self.blocks.segments.len();
+        self.blocks.segments.push(content);
+        self.blocks.list.push(Block { heading: Some((level, span)), lines: first..first + 1, quoted: false });
+    }
+
+    /// Makes a heading of the open paragraph; `false` if it was definitions alone.
+    fn setext(&mut self, level: u8, end: usize) -> bool {
+        let Leaf::Paragraph { first, quoted, line } = self.leaf else { return false };
+        self.leaf = Leaf::None;
+        let lines = self.without_definitions(first, quoted);
+        if lines.is_empty() {
+            return false;
+        }
+        let line = if lines.start == first { line } else { self.line_start(lines.start) };
+        self.blocks.list.push(Block { heading: Some((level, line..end)), lines, quoted });
+        true
+    }
+
+    /// Where the line of a segment starts.
+    fn line_start(&self, segment: usize) -> usize {
+        let start = self.blocks.segments.get(segment).map_or(0, |segment| segment.start);
+        self.bytes.get(..start).and_then(|before| memchr::memrchr(b'\n', before)).map_or(0, |end| end + 1)
+    }
+
+    fn end_leaf(&mut self) {
+        if let Leaf::Paragraph { first, quoted, .. } = self.leaf {
+            let lines = self.without_definitions(first, quoted);
+            if !lines.is_empty() {
+                self.blocks.list.push(Block { heading: None, lines, quoted });
+            }
+        }
+        self.leaf = Leaf::None;
+    }
+
+    /// Takes the definitions off the head of a paragraph that ends with the last segment.
+    fn without_definitions(&mut self, first: usize, quoted: bool) -> Range<usize> {
+        let last = self.blocks.segments.len();
+        let mut lines = first..last;
+        let starts_with_bracket =
+            self.blocks.segments.get(first).is_some_and(|line| at(self.bytes, line.start) == b'[');
+        if starts_with_bracket {
+            let content = join(self.text, self.blocks.segments.get(lines.clone()).unwrap_or_default(), quoted);
+            let mut read = 0;
+            while let Some(found) = references::definition(&content, read) {
+                let consumed = content.text.get(read..found.end).unwrap_or_default();
+                lines.start += memchr::memchr_iter(b'\n', consumed.as_bytes()).count();
+                read = found.end;
+                self.blocks.definitions.get_or_insert(found.label, found.definition);
+                if read >= content.text.len() {
+                    lines.start = last;
+                }
+            }
+        }
+        lines
+    }
+
+    fn finish(mut self) -> Blocks {
+        self.blocks.unclosed = match self.leaf {
+            Leaf::Fenced { line, .. } if self.containers.is_empty() => Some(line),
+            Leaf::Html { end, line } if self.containers.is_empty() && end != HtmlEnd::Blank => Some(line),
+            _ => None,
+        };
+        self.blocks.ends_in_list = matches!(self.containers.first(), Some(Container::Item { .. }));
+        self.end_leaf();
+        self.blocks
+    }
+}
+
+/// The level of an ATX heading, and where its content is in the line.
+fn atx(line: &[u8]) -> Option<(u8, Range<usize>)> {
+    let level = line.iter().take_while(|&&byte| byte == b'#').count();
+    if !(1..=6).contains(&level) || !matches!(at(line, level), b' ' | b'\t' | 0) {
+        return None;
+    }
+    if at(line, level) == 0 && level < line.len() {
+        return None;
+    }
+    let behind = line.get(level..)?;
+    let start = level + (behind.len() - behind.trim_ascii_start().len());
+    let end = level + behind.trim_ascii_end().len();
+    if start >= end {
+        return Some((u8::try_from(level).ok()?, level..level));
+    }
+    let content = line.get(start..end)?;
+    let closing = content.iter().rev().take_while(|&&byte| byte == b'#').count();
+    let before = content.get(..content.len() - closing)?;
+    let end = match before.last() {
+        None => start,
+        Some(b' ' | b'\t') if closing > 0 => start + before.trim_ascii_end().len(),
+        Some(_) => end,
+    };
+    Some((u8::try_from(level).ok()?, start..end))
+}
+
+/// The mark and the length of a fence that opens a code block.
+fn fence(line: &[u8]) -> Option<(u8, usize)> {
+    let mark = at(line, 0);
+    let length = line.iter().take_while(|&&byte| byte == mark).count();
+    let info = line.get(length..)?;
+    (length >= 3 && !(mark == b'`' && memchr(b'`', info).is_some())).then_some((mark, length))
+}
+
+fn closes_fence(line: &[u8], mark: u8, length: usize) -> bool {
+    let count = line.iter().take_while(|&&byte| byte == mark).count();
+    count >= length && line.get(count..).is_some_and(|rest| rest.trim_ascii().is_empty())
+}
+
+/// Returns true for the underline of a setext heading.
+fn is_underline(line: &[u8], mark: u8) -> bool {
+    line.trim_ascii_end().iter().all(|&byte| byte == mark)
+}
+
+/// The width of the list marker that the line starts with.
+fn marker(line: &[u8], interrupts: bool) -> Option<usize> {
+    let digits = line.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
+    let width = match at(line, digits) {
+        b'-' | b'*' | b'+' if digits == 0 => 1,
+        b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
+        _ => return None,
+    };
+    let behind = line.get(width..)?;
+    if !matches!(behind.first(), None | Some(b' ' | b'\t')) {
+        return None;
+    }
+    // A number at the start of a wrapped line, or a lone dash, is no list.
+    if interrupts && (behind.trim_ascii().is_empty() || digits > 0 && line.get(..digits) != Some(b"1")) {
+        return None;
+    }
+    Some(width)
+}

@@ -1,0 +1,70 @@
+//! Cutting and comparing text.
+
+use alloc::string::String;
+
+/// The longest prefix of `text` that has at most `max` bytes and ends on a character boundary.
+#[must_use]
+pub fn head(text: &str, max: usize) -> &str {
+    text.get(..text.floor_char_boundary(max)).unwrap_or(text)
+}
+
+/// The longest suffix of `text` that has at most `max` bytes and starts on a character boundary.
+#[must_use]
+pub fn tail(text: &str, max: usize) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or(text)
+}
+
+/// `text`, or its [`head`] and `marker` if it has more than `max` bytes.
+///
+/// The marker comes on top of `max`, as in zerostack.
+#[must_use]
+pub fn truncate(text: String, max: usize, marker: &str) -> String {
+    if text.len() <= max {
+        return text;
+    }
+    let mut cut = text;
+    cut.truncate(cut.floor_char_boundary(max));
+    cut.push_str(marker);
+    cut
+}
+
+/// The words of a line joined by single spaces: two lines with one such key say the same.
+///
+/// Words are what Unicode white space separates; case is kept.
+#[must_use]
+pub fn normalize_line(line: &str) -> String {
+    let mut key = String::with_capacity(line.len());
+    for word in line.split_whitespace() {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        key.push_str(word);
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_never_splits_a_character() {
+        assert_eq!(head("記憶", 4), "記");
+        assert_eq!(tail("記憶", 4), "憶");
+        assert_eq!(head("記憶", 99), "記憶");
+        assert_eq!(tail("記憶", 2), "");
+    }
+
+    #[test]
+    fn the_marker_comes_on_top() {
+        assert_eq!(truncate("abcdef".into(), 3, "…"), "abc…");
+        assert_eq!(truncate("abc".into(), 3, "…"), "abc");
+    }
+
+    #[test]
+    fn white_space_of_every_kind_folds() {
+        assert_eq!(normalize_line("  the   quick\u{3000}brown\u{a0}fox "), "the quick brown fox");
+        assert_eq!(normalize_line("a\u{200b}b"), "a\u{200b}b");
+        assert_eq!(normalize_line("\t"), "");
+    }
+}

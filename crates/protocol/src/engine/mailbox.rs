@@ -1,0 +1,207 @@
+//! [`Fs`]: the only thing that a command sees of the outside. Its operations go into a mailbox.
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use atomic_refcell::AtomicRefCell;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use saddlebag_collections::SortedMap;
+
+use crate::{
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveOutcome,
+    RenameOutcome, Version, WriteOutcome,
+};
+
+/// Numbers the operations of one command, in the order in which it asked for them.
+pub(super) type Slot = u32;
+
+/// The operations that one command waits for.
+#[derive(Default)]
+pub(super) struct Mailbox {
+    next_slot: Slot,
+    queue: VecDeque<(Slot, FsOp)>,
+    answers: SortedMap<Slot, Result<FsOutcome, FsError>>,
+}
+
+impl Mailbox {
+    pub(super) fn take_next(&mut self) -> Option<(Slot, FsOp)> {
+        self.queue.pop_front()
+    }
+
+    pub(super) fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    pub(super) fn answer(&mut self, slot: Slot, answer: Result<FsOutcome, FsError>) {
+        self.answers.insert(slot, answer);
+    }
+
+    fn post(&mut self, op: FsOp) -> Slot {
+        let slot = self.next_slot;
+        self.next_slot = slot.wrapping_add(1);
+        self.queue.push_back((slot, op));
+        slot
+    }
+}
+
+/// The file system as a command sees it: awaiting a method asks the host for an operation.
+///
+/// Operations that are awaited together must commute, as the host may perform them in any order.
+#[derive(Clone)]
+pub struct Fs {
+    pub(super) mailbox: Arc<AtomicRefCell<Mailbox>>,
+}
+
+impl Fs {
+    /// With a mailbox of its own: only the engine makes one, for each command.
+    pub(super) fn new() -> Self {
+        Self { mailbox: Arc::default() }
+    }
+
+    /// Up to `max_bytes` of the file from `offset` on.
+    pub fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
+        self.submit(FsOp::Read { path: path.clone(), offset, max_bytes, unless: None }, |outcome| match outcome {
+            FsOutcome::Read(read) => Some(read),
+            _ => None,
+        })
+    }
+
+    /// The whole file, unless it still has the version.
+    pub fn read_unless(&self, path: &RelPath, max_bytes: u32, unless: Option<Version>) -> Operation<ReadOutcome> {
+        self.submit(FsOp::Read { path: path.clone(), offset: 0, max_bytes, unless }, |outcome| match outcome {
+            FsOutcome::Read(read) => Some(read),
+            _ => None,
+        })
+    }
+
+    /// Replaces the file.
+    pub fn write(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<WriteOutcome> {
+        self.submit(FsOp::Write { path: path.clone(), content, precondition }, |outcome| match outcome {
+            FsOutcome::Write(write) => Some(write),
+            _ => None,
+        })
+    }
+
+    /// Adds to the file, on a line of its own.
+    pub fn append(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<AppendOutcome> {
+        let op = FsOp::Append { path: path.clone(), content, newline_first: true, precondition };
+        self.submit(op, |outcome| match outcome {
+            FsOutcome::Append(append) => Some(append),
+            _ => None,
+        })
+    }
+
+    /// One page of a folder.
+    pub fn list(
+        &self,
+        folder: Option<&RelPath>,
+        after: Option<RelPath>,
+        limit: u32,
+        unless: Option<Version>,
+    ) -> Operation<ListOutcome> {
+        let op = FsOp::List { folder: folder.cloned(), recursive: false, after, limit, unless };
+        self.submit(op, |outcome| match outcome {
+            FsOutcome::List(list) => Some(list),
+            _ => None,
+        })
+    }
+
+    /// Removes the file. The answer is false if the precondition does not hold.
+    pub fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
+        self.submit(FsOp::Remove { path: path.clone(), precondition }, |outcome| match outcome {
+            FsOutcome::Remove(removed) => Some(removed == RemoveOutcome::Done),
+            _ => None,
+        })
+    }
+
+    /// Moves the file to a free name.
+    pub fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
+        let op = FsOp::Rename { from: from.clone(), to: to.clone(), precondition: Precondition::Any };
+        self.submit(op, |outcome| match outcome {
+            FsOutcome::Rename(renamed) => Some(renamed),
+            _ => None,
+        })
+    }
+
+    /// Makes the folder and those above it.
+    pub fn make_directory(&self, path: &RelPath) -> Operation<()> {
+        self.submit(FsOp::MakeDirectory { path: path.clone() }, |outcome| match outcome {
+            FsOutcome::MakeDirectory => Some(()),
+            _ => None,
+        })
+    }
+
+    fn submit<T>(&self, op: FsOp, pick: fn(FsOutcome) -> Option<T>) -> Operation<T> {
+        Operation { mailbox: self.mailbox.clone(), state: State::New(Some(op)), pick }
+    }
+}
+
+/// An operation under way. It is requested when it is first polled, and completes when the host has answered it.
+#[must_use = "an operation is requested when it is awaited"]
+pub struct Operation<T> {
+    mailbox: Arc<AtomicRefCell<Mailbox>>,
+    state: State,
+    pick: fn(FsOutcome) -> Option<T>,
+}
+
+enum State {
+    /// `None` at no time when it is polled.
+    New(Option<FsOp>),
+    Waiting(Slot),
+}
+
+impl<T> Future for Operation<T> {
+    type Output = Result<T, FsError>;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        match &mut this.state {
+            State::New(op) => {
+                // Given away rather than copied: it may hold the content of a file.
+                let Some(op) = op.take() else { return Poll::Pending };
+                let slot = this.mailbox.borrow_mut().post(op);
+                this.state = State::Waiting(slot);
+                Poll::Pending
+            }
+            State::Waiting(slot) => match this.mailbox.borrow_mut().answers.remove(slot) {
+                None => Poll::Pending,
+                Some(Err(error)) => Poll::Ready(Err(error)),
+                // The engine lets no result of another kind in.
+                Some(Ok(outcome)) => Poll::Ready((this.pick)(outcome).ok_or(FsError::Unsupported)),
+            },
+        }
+    }
+}
+
+/// One of several operations that are awaited together.
+struct Awaited<T> {
+    operation: Operation<T>,
+    answer: Option<Result<T, FsError>>,
+}
+
+/// Awaits operations together: they are requested at once and all of them are answered before it
+/// goes on. The answers are in the order of the operations.
+pub async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
+    let mut waiting: Vec<Awaited<T>> =
+        operations.into_iter().map(|operation| Awaited { operation, answer: None }).collect();
+    core::future::poll_fn(|context| {
+        let mut pending = false;
+        for awaited in waiting.iter_mut().filter(|awaited| awaited.answer.is_none()) {
+            match Pin::new(&mut awaited.operation).poll(context) {
+                Poll::Ready(ready) => awaited.answer = Some(ready),
+                Poll::Pending => pending = true,
+            }
+        }
+        if pending { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    let answer = |awaited: Awaited<T>| {
+        debug_assert!(awaited.answer.is_some(), "a broken invariant: an operation that was not answered");
+        // Left out, it would give each of the others the answer to another operation.
+        awaited.answer.unwrap_or(Err(FsError::Cancelled))
+    };
+    waiting.into_iter().map(answer).collect()
+}

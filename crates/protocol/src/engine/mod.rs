@@ -1,0 +1,276 @@
+//! [`Engine`]: runs commands as tasks, mints context keys, routes results.
+//!
+//! A command is an `async fn` over [`Fs`]. Awaiting an operation puts it in the command's mailbox;
+//! [`Engine::handle_result`] completes it. A task is polled again when *all* the operations that it
+//! has asked for are answered, so it cannot see in which order they were: the same commands and
+//! results give the same bytes, whatever the host runs in parallel.
+//!
+//! The executor is single-threaded and deterministic. Commands do not know that requests and results exist.
+
+mod mailbox;
+#[cfg(test)]
+mod tests;
+mod validate;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use atomic_refcell::AtomicRefCell;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+
+use saddlebag_collections::{SortedMap, SortedSet};
+
+use crate::{
+    AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult,
+    ProtocolError, RelPath, RemoveOutcome, RenameOutcome, Step, WriteOutcome,
+};
+use mailbox::{Mailbox, Slot};
+
+pub use mailbox::{Fs, Operation, join};
+
+/// Limits on what an engine takes at once. The host's own limits come on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most entries in one page of a listing, whatever the command asks for.
+    pub max_list_entries: u32,
+    /// The most requests that may be owed a result at once; 0 counts as 1.
+    pub max_requests: u32,
+    /// The most commands in flight.
+    pub max_commands: u32,
+}
+
+impl Default for Limits {
+    /// 16,384 entries a page, 256 requests, 64 commands.
+    fn default() -> Self {
+        Self { max_list_entries: 16_384, max_requests: 256, max_commands: 64 }
+    }
+}
+
+/// Number of ended commands that are remembered.
+const MAX_ENDED: usize = 4_096;
+
+/// The commands in flight and the requests that are owed a result. `R` is the reply of a command.
+pub struct Engine<R> {
+    epoch: u64,
+    limits: Limits,
+    is_bookkeeping: fn(&RelPath) -> bool,
+    last_command: Option<CommandId>,
+    /// Their ids grow.
+    tasks: Vec<(CommandId, Task<R>)>,
+    owed: SortedMap<String, Owed>,
+    /// The last commands that ended, with the name and the number of requests of each: it tells a key that was
+    /// used from one that was never issued.
+    ended: VecDeque<(CommandId, &'static str, u32)>,
+    /// Keys of cancelled commands: their results are taken and ignored, once each.
+    abandoned: SortedSet<String>,
+}
+
+struct Task<R> {
+    operation: &'static str,
+    future: Pin<Box<dyn Future<Output = Result<R, Error>> + Send>>,
+    mailbox: Arc<AtomicRefCell<Mailbox>>,
+    requests_made: u32,
+    in_flight: u32,
+    /// An operation of it has changed the store, or may have.
+    has_changed: bool,
+}
+
+struct Owed {
+    command: CommandId,
+    slot: Slot,
+    op: FsOp,
+}
+
+impl<R: 'static> Engine<R> {
+    /// An engine without commands.
+    ///
+    /// `epoch` must differ from that of every earlier engine over the same store: it is part of every key.
+    /// `is_bookkeeping` returns true for a file that is not part of what people keep, such as a cache. A command that
+    /// fails after it has changed other files says so in the help of its error.
+    #[must_use]
+    pub fn new(epoch: u64, limits: Limits, is_bookkeeping: fn(&RelPath) -> bool) -> Self {
+        Self {
+            epoch,
+            limits,
+            is_bookkeeping,
+            last_command: None,
+            tasks: Vec::new(),
+            owed: SortedMap::default(),
+            ended: VecDeque::new(),
+            abandoned: SortedSet::default(),
+        }
+    }
+
+    /// Starts a command. `operation` names it in its context keys.
+    ///
+    /// # Errors
+    ///
+    /// The id is not larger than the last one, or too many commands are in flight. Nothing has changed.
+    pub fn start<F>(
+        &mut self,
+        id: CommandId,
+        operation: &'static str,
+        command: impl FnOnce(Fs) -> F,
+    ) -> Result<Step<R>, ProtocolError>
+    where
+        F: Future<Output = Result<R, Error>> + Send + 'static,
+    {
+        if let Some(last) = self.last_command
+            && id <= last
+        {
+            return Err(ProtocolError::CommandIdNotNew { given: id.0, last: last.0 });
+        }
+        if self.tasks.len() >= self.limits.max_commands as usize {
+            return Err(ProtocolError::TooManyCommands(self.limits.max_commands));
+        }
+        self.last_command = Some(id);
+        let fs = Fs::new();
+        let mailbox = fs.mailbox.clone();
+        let future = Box::pin(command(fs));
+        self.tasks.push((id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0, has_changed: false }));
+        Ok(self.advance(id))
+    }
+
+    /// Takes the result of a request.
+    ///
+    /// # Errors
+    ///
+    /// The key belongs to no request that is owed a result, or the result does not fit its request. Nothing has
+    /// changed.
+    pub fn handle_result(&mut self, result: FsResult) -> Result<Step<R>, ProtocolError> {
+        if self.abandoned.remove(&result.key) {
+            return Ok(self.emit(Step::default()));
+        }
+        let Some(owed) = self.owed.get(&result.key) else {
+            return Err(self.refuse(result.key));
+        };
+        if let Err(reason) = validate::outcome(&owed.op, &result.outcome, &self.limits) {
+            return Err(ProtocolError::InvalidResult { key: result.key, reason });
+        }
+        let Some(owed) = self.owed.remove(&result.key) else {
+            return Err(ProtocolError::UnknownKey(result.key));
+        };
+        let is_bookkeeping = self.is_bookkeeping;
+        if let Some(task) = self.task(owed.command) {
+            task.in_flight = task.in_flight.saturating_sub(1);
+            task.has_changed |= match &result.outcome {
+                Ok(outcome) => changed(&owed.op, outcome).is_some_and(|path| !is_bookkeeping(path)),
+                // The change is made, and only a power cut can undo it.
+                Err(error) => matches!(error, FsError::NotDurable(_)),
+            };
+            task.mailbox.borrow_mut().answer(owed.slot, result.outcome);
+        }
+        Ok(self.advance(owed.command))
+    }
+
+    /// Gives a command up. It finishes as cancelled. A result is still owed for each of its requests: until it
+    /// comes, the request counts towards the limit.
+    pub fn cancel(&mut self, id: CommandId) -> Step<R> {
+        let mut step = Step::default();
+        if self.task(id).is_some() {
+            self.end(id);
+            let keys = self.owed.iter().filter(|(_, owed)| owed.command == id).map(|(key, _)| key.clone());
+            self.abandoned.extend(keys);
+            self.owed.retain(|_, owed| owed.command != id);
+            let help = "what was written before stays; run the command again to finish it";
+            let outcome = Err(Error::new(ErrorCode::Cancelled, "cancelled", help));
+            step.finished.push(Finished { id, outcome });
+        }
+        // What it was owed still counts towards the limit: no other request can go out instead.
+        step
+    }
+
+    fn task(&mut self, id: CommandId) -> Option<&mut Task<R>> {
+        self.tasks.iter_mut().find(|task| task.0 == id).map(|(_, task)| task)
+    }
+
+    fn end(&mut self, id: CommandId) {
+        if let Some(task) = self.task(id) {
+            let ended = (id, task.operation, task.requests_made);
+            if self.ended.len() >= MAX_ENDED {
+                self.ended.pop_front();
+            }
+            self.ended.push_back(ended);
+        }
+        self.tasks.retain(|task| task.0 != id);
+    }
+
+    /// Polls the task if it can go on, and hands out what there is to request.
+    fn advance(&mut self, id: CommandId) -> Step<R> {
+        let mut step = Step::default();
+        if let Some(task) = self.task(id)
+            && let Some(outcome) = task.poll()
+        {
+            self.end(id);
+            step.finished.push(Finished { id, outcome });
+        }
+        self.emit(step)
+    }
+
+    /// Moves queued operations into the step, as many as may be owed at once, oldest command first.
+    fn emit(&mut self, mut step: Step<R>) -> Step<R> {
+        for (id, task) in &mut self.tasks {
+            while self.owed.len() + self.abandoned.len() < self.limits.max_requests.max(1) as usize {
+                let Some((slot, op)) = task.mailbox.borrow_mut().take_next() else { break };
+                task.requests_made += 1;
+                task.in_flight += 1;
+                let key = ContextKey::mint(task.operation, self.epoch, *id, task.requests_made);
+                self.owed.insert(key.to_string(), Owed { command: *id, slot, op: op.clone() });
+                step.requests.push(FsRequest { key, op });
+            }
+        }
+        step
+    }
+
+    fn refuse(&self, key: String) -> ProtocolError {
+        let Some((epoch, command, request)) = ContextKey::parse(&key) else { return ProtocolError::UnknownKey(key) };
+        if epoch != self.epoch {
+            return ProtocolError::ForeignKey(key);
+        }
+        let begun = self.tasks.iter().map(|(id, task)| (*id, task.operation, task.requests_made));
+        let mut known = begun.chain(self.ended.iter().copied()).filter(|(id, ..)| *id == command);
+        let is_issued = known.any(|(_, operation, made)| {
+            (1..=made).contains(&request) && ContextKey::mint(operation, epoch, command, request).as_str() == key
+        });
+        if is_issued { ProtocolError::UsedKey(key) } else { ProtocolError::UnknownKey(key) }
+    }
+}
+
+/// The file or folder that an operation has changed, or may have.
+fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
+    let path = match op {
+        FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => path,
+        FsOp::Rename { to, .. } => to,
+        FsOp::MakeDirectory { path } => path,
+        FsOp::Read { .. } | FsOp::List { .. } => return None,
+    };
+    let is_done = match outcome {
+        FsOutcome::Write(written) => !matches!(written, WriteOutcome::Stale(_)),
+        FsOutcome::Append(appended) => !matches!(appended, AppendOutcome::Stale(_)),
+        FsOutcome::Remove(removed) => *removed == RemoveOutcome::Done,
+        FsOutcome::Rename(renamed) => *renamed == RenameOutcome::Done,
+        FsOutcome::MakeDirectory => true,
+        FsOutcome::Read(_) | FsOutcome::List(_) => false,
+    };
+    is_done.then_some(path)
+}
+
+impl<R> Task<R> {
+    /// Runs the task until it waits for something; `None` while it does.
+    fn poll(&mut self) -> Option<Result<R, Error>> {
+        if self.in_flight > 0 || self.mailbox.borrow().has_queued() {
+            return None;
+        }
+        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Err(error)) if self.has_changed => Some(Err(error.after_changes())),
+            Poll::Ready(outcome) => Some(outcome),
+            Poll::Pending if self.mailbox.borrow().has_queued() => None,
+            // A command that waits for nothing would never end.
+            Poll::Pending => Some(Err(Error::new(ErrorCode::Internal, "the command waits for nothing", ""))),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The engine with small commands, and a host that is played by each test.
+
+use alloc::string::ToString;
+use alloc::vec;
+
+use super::*;
+use crate::{FileContent, Precondition, ReadOutcome, Version};
+
+const EPOCH: u64 = 7;
+
+fn path(text: &str) -> RelPath {
+    RelPath::parse(text).expect("valid")
+}
+
+fn engine<R: 'static>(limits: Limits) -> Engine<R> {
+    Engine::new(EPOCH, limits, |path| path.as_str().starts_with("cache/"))
+}
+
+fn content(text: &str) -> Result<FsOutcome, FsError> {
+    let content = FileContent { bytes: text.into(), version: Version("v".into()), size: text.len() as u64 };
+    Ok(FsOutcome::Read(ReadOutcome::Content(content)))
+}
+
+fn written() -> Result<FsOutcome, FsError> {
+    Ok(FsOutcome::Write(WriteOutcome::Written(Version("v".into()))))
+}
+
+fn answer(request: &FsRequest, outcome: Result<FsOutcome, FsError>) -> FsResult {
+    FsResult { key: request.key.to_string(), outcome }
+}
+
+/// Reads the files at once, and joins what is in them.
+async fn read_all(fs: Fs, names: &'static [&'static str]) -> Result<String, Error> {
+    let reads = names.iter().map(|name| fs.read(&path(name), 0, 100)).collect();
+    let mut joined = String::new();
+    for answer in join(reads).await {
+        if let ReadOutcome::Content(content) = answer.map_err(|error| Error::storage(None, &error))? {
+            joined.push_str(&String::from_utf8_lossy(&content.bytes));
+        }
+    }
+    Ok(joined)
+}
+
+/// Writes one file, and fails at the next.
+async fn write_two(fs: Fs, names: [&'static str; 2]) -> Result<(), Error> {
+    for name in names {
+        let written = fs.write(&path(name), vec![b'x'], Precondition::Any).await;
+        written.map_err(|error| Error::storage(Some(&path(name)), &error))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_order_of_results_is_not_seen() {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+        let mut engine = engine(Limits::default());
+        let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a", "b", "c"])).expect("started");
+        let keys: Vec<&str> = step.requests.iter().map(|request| request.key.as_str()).collect();
+        assert_eq!(keys, ["read/7.1.1", "read/7.1.2", "read/7.1.3"]);
+        let mut finished = Vec::new();
+        for place in order {
+            assert_eq!(finished, [], "finished before everything was answered");
+            let result = answer(&step.requests[place], content(["a", "b", "c"][place]));
+            finished = engine.handle_result(result).expect("taken").finished;
+        }
+        assert_eq!(finished, [Finished { id: CommandId(1), outcome: Ok("abc".to_string()) }]);
+    }
+}
+
+#[test]
+fn used_foreign_and_unknown_keys_are_told_apart() {
+    let mut engine = engine(Limits::default());
+    let step = engine.start(CommandId(3), "read", |fs| read_all(fs, &["a"])).expect("started");
+    let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
+    let refused = |engine: &mut Engine<String>, key: &str| {
+        engine.handle_result(FsResult { key: key.into(), outcome: content("a") }).expect_err("refused")
+    };
+    assert_eq!(refused(&mut engine, "read/7.3.1"), ProtocolError::UsedKey("read/7.3.1".into()));
+    assert_eq!(refused(&mut engine, "read/6.3.1"), ProtocolError::ForeignKey("read/6.3.1".into()));
+    for unknown in ["read/7.3.2", "write/7.3.1", "read/7.4.1", "read/7.3", "read", ""] {
+        assert_eq!(refused(&mut engine, unknown), ProtocolError::UnknownKey(unknown.into()));
+    }
+}
+
+#[test]
+fn a_result_that_does_not_fit_is_refused_and_still_owed() {
+    let mut engine = engine(Limits::default());
+    let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a"])).expect("started");
+    for wrong in [written(), content(&"x".repeat(101)), Ok(FsOutcome::Read(ReadOutcome::Unchanged))] {
+        let refused = engine.handle_result(answer(&step.requests[0], wrong)).expect_err("refused");
+        assert!(matches!(refused, ProtocolError::InvalidResult { .. }), "{refused}");
+    }
+    let step = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
+    assert_eq!(step.finished[0].outcome.as_deref(), Ok("a"));
+}
+
+#[test]
+fn requests_wait_until_others_are_answered() {
+    let mut engine = engine(Limits { max_requests: 2, ..Limits::default() });
+    let first = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a", "b", "c"])).expect("started");
+    assert_eq!(first.requests.len(), 2);
+    let second = engine.start(CommandId(2), "read", |fs| read_all(fs, &["d"])).expect("started");
+    assert_eq!(second.requests, []);
+    let next = engine.handle_result(answer(&first.requests[1], content("b"))).expect("taken");
+    assert_eq!(next.requests.iter().map(|request| request.key.as_str()).collect::<Vec<_>>(), ["read/7.1.3"]);
+    let next = engine.handle_result(answer(&first.requests[0], content("a"))).expect("taken");
+    assert_eq!(next.requests.iter().map(|request| request.key.as_str()).collect::<Vec<_>>(), ["read/7.2.1"]);
+}
+
+#[test]
+fn commands_over_the_limit_and_old_ids_are_refused() {
+    let mut engine = engine(Limits { max_commands: 1, ..Limits::default() });
+    let start = |engine: &mut Engine<String>, id| engine.start(CommandId(id), "read", |fs| read_all(fs, &["a"]));
+    let step = start(&mut engine, 5).expect("started");
+    assert_eq!(start(&mut engine, 6), Err(ProtocolError::TooManyCommands(1)));
+    let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
+    assert_eq!(start(&mut engine, 5), Err(ProtocolError::CommandIdNotNew { given: 5, last: 5 }));
+    assert!(start(&mut engine, 6).is_ok());
+}
+
+#[test]
+fn a_cancelled_command_takes_each_result_once_and_counts_until_then() {
+    let mut engine = engine(Limits { max_requests: 1, ..Limits::default() });
+    let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a"])).expect("started");
+    let cancelled = engine.cancel(CommandId(1));
+    assert_eq!(cancelled.finished[0].outcome.as_ref().map_err(|error| error.code), Err(ErrorCode::Cancelled));
+    assert_eq!(engine.cancel(CommandId(1)), Step::default());
+    let waiting = engine.start(CommandId(2), "read", |fs| read_all(fs, &["b"])).expect("started");
+    assert_eq!(waiting.requests, []);
+    let next = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
+    assert_eq!(next.requests[0].key.as_str(), "read/7.2.1");
+    let again = engine.handle_result(answer(&step.requests[0], content("a")));
+    assert_eq!(again, Err(ProtocolError::UsedKey("read/7.1.1".into())));
+}
+
+#[test]
+fn an_error_after_a_change_does_not_say_that_nothing_was_changed() {
+    let help = |names| {
+        let mut engine = engine(Limits::default());
+        let step = engine.start(CommandId(1), "write", |fs| write_two(fs, names)).expect("started");
+        let step = engine.handle_result(answer(&step.requests[0], written())).expect("taken");
+        let step = engine.handle_result(answer(&step.requests[0], Err(FsError::NoSpace))).expect("taken");
+        step.finished[0].outcome.as_ref().expect_err("failed").help.clone()
+    };
+    assert_eq!(help(["a", "b"]), "free some space and try again; what was done before stays");
+    assert_eq!(help(["cache/a", "b"]), "free some space and try again; nothing was changed");
+}
+
+#[test]
+fn a_command_that_waits_for_nothing_ends_with_an_error() {
+    let mut engine: Engine<()> = engine(Limits::default());
+    let step = engine.start(CommandId(1), "wait", |_| core::future::pending()).expect("started");
+    assert_eq!(step.finished[0].outcome.as_ref().map_err(|error| error.code), Err(ErrorCode::Internal));
+}
+
+#[test]
+fn an_engine_and_what_it_gives_move_between_threads() {
+    fn moves<T: Send>() {}
+    moves::<Engine<String>>();
+    moves::<Step<String>>();
+    moves::<Operation<ReadOutcome>>();
+}

@@ -1,0 +1,69 @@
+//! Checks that a result fits its request: the engine trusts a host no more than a host trusts it.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Limits;
+use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, ReadOutcome, RelPath};
+
+/// `Err` says how the outcome does not fit.
+pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {
+    let Ok(outcome) = outcome else { return Ok(()) };
+    match (op, outcome) {
+        (FsOp::Read { max_bytes, .. }, FsOutcome::Read(ReadOutcome::Content(content))) => {
+            if content.bytes.len() > *max_bytes as usize {
+                return Err(format!("{} bytes, {max_bytes} were asked for", content.bytes.len()));
+            }
+            if content.size < content.bytes.len() as u64 {
+                return Err(format!("{} bytes of a file of {}", content.bytes.len(), content.size));
+            }
+            Ok(())
+        }
+        (FsOp::Read { unless: None, .. }, FsOutcome::Read(ReadOutcome::Unchanged)) => {
+            Err("unchanged, but no version was named".into())
+        }
+        (FsOp::List { unless: None, .. }, FsOutcome::List(ListOutcome::Unchanged)) => {
+            Err("unchanged, but no version was named".into())
+        }
+        (FsOp::List { folder, recursive, after, limit, .. }, FsOutcome::List(ListOutcome::Page(page))) => {
+            let limit = (*limit).min(limits.max_list_entries) as usize;
+            listing(folder.as_ref(), *recursive, after.as_ref(), limit, page)
+        }
+        _ if op.name() == outcome.name() => Ok(()),
+        _ => Err(format!("an outcome of {}, {} was asked for", outcome.name(), op.name())),
+    }
+}
+
+fn listing(
+    folder: Option<&RelPath>,
+    recursive: bool,
+    after: Option<&RelPath>,
+    limit: usize,
+    page: &Listing,
+) -> Result<(), String> {
+    if page.entries.len() > limit {
+        return Err(format!("{} entries, the limit is {limit}", page.entries.len()));
+    }
+    let mut previous = after;
+    for entry in &page.entries {
+        if previous.is_some_and(|previous| *previous >= entry.path) {
+            return Err(format!("`{}` is not sorted behind the entry before it", entry.path));
+        }
+        let below = match folder {
+            None => true,
+            Some(folder) => entry.path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')),
+        };
+        if !below || (!recursive && !entry.path.is_child_of(folder)) {
+            return Err(format!("`{}` is not in the folder", entry.path));
+        }
+        if entry.kind == EntryKind::File && entry.version.0.is_empty() {
+            return Err(format!("`{}` has no version", entry.path));
+        }
+        previous = Some(&entry.path);
+    }
+    match (&page.next, page.entries.last()) {
+        (Some(next), Some(last)) if *next != last.path => Err("the cursor is not the last entry".into()),
+        (Some(_), None) => Err("a cursor behind no entries".into()),
+        _ => Ok(()),
+    }
+}

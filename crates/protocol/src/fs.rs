@@ -1,0 +1,329 @@
+//! The operations that the component asks for, and what a host may answer.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{ContextKey, RelPath};
+
+/// Identifies the bytes of a file: it changes whenever they change.
+///
+/// Opaque to the component; only equality means anything, and only for one file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(pub String);
+
+/// A condition on a file. An operation happens only if it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// Nothing.
+    Any,
+    /// The file does not exist.
+    Absent,
+    /// The file has this version.
+    Matches(Version),
+}
+
+/// One effect on the store, with the promise that a host makes by performing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FsOp {
+    /// Gives bytes of one consistent version of the file.
+    Read {
+        /// The file.
+        path: RelPath,
+        /// Where to start, in bytes; past the end gives no bytes.
+        offset: u64,
+        /// The most bytes to give.
+        max_bytes: u32,
+        /// Answer `Unchanged` if the file still has this version.
+        unless: Option<Version>,
+    },
+    /// Replaces the whole file, atomically: a reader sees the old bytes or the new ones. Durable
+    /// once acknowledged. Missing folders are made.
+    Write {
+        /// The file.
+        path: RelPath,
+        /// Its new bytes.
+        content: Vec<u8>,
+        /// The condition that must hold before.
+        precondition: Precondition,
+    },
+    /// Adds bytes at the end, creating the file and its folders. Never tears, interleaves or loses
+    /// a line; durable once acknowledged.
+    Append {
+        /// The file.
+        path: RelPath,
+        /// The bytes to add.
+        content: Vec<u8>,
+        /// Write a newline first if the file is not empty and does not end in one.
+        newline_first: bool,
+        /// The condition that must hold before.
+        precondition: Precondition,
+    },
+    /// Gives what is in a folder, sorted by path; an absent folder is empty.
+    List {
+        /// The folder; `None` for the root.
+        folder: Option<RelPath>,
+        /// Also everything below it.
+        recursive: bool,
+        /// Gives only what sorts after this path: the cursor of an earlier page.
+        after: Option<RelPath>,
+        /// The most entries to give.
+        limit: u32,
+        /// Answer `Unchanged` if the page still has this version.
+        unless: Option<Version>,
+    },
+    /// Removes a file. Removing what is absent succeeds.
+    Remove {
+        /// The file.
+        path: RelPath,
+        /// The condition that must hold before.
+        precondition: Precondition,
+    },
+    /// Moves a file to a free name, atomically.
+    Rename {
+        /// The file.
+        from: RelPath,
+        /// Its new path, which must be free.
+        to: RelPath,
+        /// The condition on `from` that must hold before.
+        precondition: Precondition,
+    },
+    /// Makes a folder and those above it. Nothing to do where there are no folders.
+    MakeDirectory {
+        /// The folder.
+        path: RelPath,
+    },
+}
+
+/// An operation and the key that its result must carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FsRequest {
+    /// Echoed verbatim by the host.
+    pub key: ContextKey,
+    /// The operation.
+    pub op: FsOp,
+}
+
+/// The answer to one request. There is exactly one for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FsResult {
+    /// The key of the request, verbatim.
+    pub key: String,
+    /// The outcome, or why there is none.
+    pub outcome: Result<FsOutcome, FsError>,
+}
+
+/// The outcome of an operation that was performed. The kind matches that of the operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FsOutcome {
+    /// Outcome of [`FsOp::Read`].
+    Read(ReadOutcome),
+    /// Outcome of [`FsOp::Write`].
+    Write(WriteOutcome),
+    /// Outcome of [`FsOp::Append`].
+    Append(AppendOutcome),
+    /// Outcome of [`FsOp::List`].
+    List(ListOutcome),
+    /// Outcome of [`FsOp::Remove`].
+    Remove(RemoveOutcome),
+    /// Outcome of [`FsOp::Rename`].
+    Rename(RenameOutcome),
+    /// Outcome of [`FsOp::MakeDirectory`]: the folder exists.
+    MakeDirectory,
+}
+
+/// Outcome of a read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadOutcome {
+    /// Bytes of the file.
+    Content(FileContent),
+    /// The file still has the version named by `unless`.
+    Unchanged,
+    /// There is no such file.
+    Absent,
+}
+
+/// Bytes of one version of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileContent {
+    /// The bytes from the offset on, as many as there are up to the maximum.
+    pub bytes: Vec<u8>,
+    /// The version they belong to.
+    pub version: Version,
+    /// The size of the whole file in bytes.
+    pub size: u64,
+}
+
+/// Outcome of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WriteOutcome {
+    /// Done; the file has this version.
+    Written(Version),
+    /// The precondition does not hold; the file has this version, or is absent. Nothing was written.
+    Stale(Option<Version>),
+    /// The store cannot tell whether it was done.
+    Unknown,
+}
+
+/// Outcome of an append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AppendOutcome {
+    /// Done; the file has this version.
+    Written(Version),
+    /// The precondition does not hold; the file has this version, or is absent. Nothing was written.
+    Stale(Option<Version>),
+    /// The store cannot tell whether it was done. If it was, the content begins at this offset.
+    Unknown(u64),
+}
+
+/// Outcome of a removal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RemoveOutcome {
+    /// There is no such file now.
+    Done,
+    /// The precondition does not hold; the file has this version. Nothing was removed.
+    Stale(Version),
+}
+
+/// Outcome of a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RenameOutcome {
+    /// Done.
+    Done,
+    /// The precondition does not hold; the file has this version. Nothing was moved.
+    Stale(Version),
+    /// There is no file to move.
+    Absent,
+    /// The new name is taken. Nothing was moved.
+    Exists,
+}
+
+/// Outcome of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListOutcome {
+    /// A page of the folder.
+    Page(Listing),
+    /// The page still has the version named by `unless`.
+    Unchanged,
+}
+
+/// One page of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Sorted by path.
+    pub entries: Vec<Entry>,
+    /// There is more: list again with `after` set to this, the last path of this page.
+    pub next: Option<RelPath>,
+    /// Changes whenever anything that the page says does; `None` where the host cannot tell.
+    pub version: Option<Version>,
+}
+
+/// One thing in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its whole path below the root.
+    pub path: RelPath,
+    /// File, folder or something else.
+    pub kind: EntryKind,
+    /// Its size in bytes; 0 for what is not a file.
+    pub size: u64,
+    /// Its version; empty for what is not a file.
+    pub version: Version,
+    /// When its bytes last changed, in nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    pub modified: u64,
+}
+
+/// Kind of a thing in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Directory,
+    /// A symbolic link, a device, a pipe: never read, never followed.
+    Other,
+}
+
+/// Why an operation was not performed. Nothing has changed, except after [`FsError::NotDurable`] and unless
+/// the text of [`FsError::Other`] says otherwise.
+///
+/// An open set: treat what you do not know like [`FsError::Other`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FsError {
+    /// The host's policy or the file system's permissions forbid it.
+    #[error("permission denied")]
+    Denied,
+    /// It did not finish in time.
+    #[error("timed out")]
+    TimedOut,
+    /// The host gave it up.
+    #[error("cancelled by the host")]
+    Cancelled,
+    /// The host does not accept the path; the text says why.
+    #[error("path refused: {0}")]
+    InvalidPath(String),
+    /// The path, or a folder on the way, is a symbolic link.
+    #[error("refused: the path goes through a symbolic link")]
+    SymbolicLink,
+    /// The path is a directory. The text is that of POSIX systems.
+    #[error("Is a directory (os error 21)")]
+    IsDirectory,
+    /// A folder on the way is a file.
+    #[error("a folder on the way is not a directory")]
+    NotDirectory,
+    /// The path is neither a file nor a directory.
+    #[error("not a regular file")]
+    NotRegular,
+    /// More bytes than the host reads or writes at once; the number is its limit.
+    #[error("too large: the host's limit is {0} bytes")]
+    TooLarge(u64),
+    /// No room left.
+    #[error("no space left on the device")]
+    NoSpace,
+    /// The store cannot be written.
+    #[error("the store is read-only")]
+    ReadOnly,
+    /// This host does not know the operation.
+    #[error("operation not supported by the host")]
+    Unsupported,
+    /// The change was made, but it could not be synced, so a crash may take it back; the text says why.
+    #[error("changed, but the disk did not confirm it, so a power cut may undo it: {0}")]
+    NotDurable(String),
+    /// It did not finish in time, because another writer held the file; the text names the writer.
+    #[error("timed out: {0}")]
+    Locked(String),
+    /// Anything else, in the host's words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl FsOp {
+    /// The name of the operation, as the contract spells it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "read",
+            Self::Write { .. } => "write",
+            Self::Append { .. } => "append",
+            Self::List { .. } => "list",
+            Self::Remove { .. } => "remove",
+            Self::Rename { .. } => "rename",
+            Self::MakeDirectory { .. } => "make-directory",
+        }
+    }
+}
+
+impl FsOutcome {
+    /// The name of the operation that this is an outcome of.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Read(_) => "read",
+            Self::Write(_) => "write",
+            Self::Append(_) => "append",
+            Self::List(_) => "list",
+            Self::Remove(_) => "remove",
+            Self::Rename(_) => "rename",
+            Self::MakeDirectory => "make-directory",
+        }
+    }
+}

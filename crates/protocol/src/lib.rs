@@ -1,0 +1,62 @@
+//! File operations as requests and results, and an engine that runs commands over them without doing any I/O.
+//!
+//! A command is an `async fn` over [`Fs`]. [`Engine`] polls it, and gives out what it waits for as [`FsRequest`]s.
+//! The host performs them, in any order or at once, and hands each [`FsResult`] back.
+//!
+//! 1. [`Engine::start`] takes a command, and [`Engine::handle_result`] the result of a request. Each returns a
+//!    [`Step`]: the requests to perform, and the commands that [`Finished`].
+//! 2. Each request carries a [`ContextKey`]. The host echoes it, and reads nothing into it. Exactly one result is owed
+//!    for each request.
+//! 3. A command goes on when *all* the operations that it asked for are answered, so it cannot see in which order
+//!    they were. The same commands and results give the same bytes.
+//!
+//! Every change carries a [`Precondition`], and a lost race is an outcome: a host compares versions, it locks nothing
+//! for a command. The engine trusts no host: a path is a [`RelPath`], which cannot leave the store, and a result that
+//! does not fit its request is refused.
+//!
+//! This crate has no clock, no thread, no timer and no callback. It performs no operation, retries none, and does
+//! not know what files hold: that is for the commands, and for those who perform the requests.
+//!
+//! ```
+//! use saddlebag_protocol::{
+//!     CommandId, Engine, Error, FileContent, Fs, FsOutcome, FsResult, Limits, ReadOutcome, RelPath, Version,
+//! };
+//!
+//! async fn count_lines(fs: Fs, path: RelPath) -> Result<usize, Error> {
+//!     let read = fs.read(&path, 0, 1024).await.map_err(|error| Error::storage(Some(&path), &error))?;
+//!     let ReadOutcome::Content(content) = read else { return Ok(0) };
+//!     Ok(content.bytes.iter().filter(|byte| **byte == b'\n').count())
+//! }
+//!
+//! let path = RelPath::parse("notes/plan.md")?;
+//! let mut engine = Engine::new(7, Limits::default(), |_| false);
+//! let step = engine.start(CommandId(1), "count-lines", |fs| count_lines(fs, path))?;
+//! assert_eq!(step.requests[0].key.as_str(), "count-lines/7.1.1");
+//!
+//! let content = FileContent { bytes: b"one\ntwo\n".to_vec(), version: Version("a".into()), size: 8 };
+//! let outcome = Ok(FsOutcome::Read(ReadOutcome::Content(content)));
+//! let step = engine.handle_result(FsResult { key: step.requests[0].key.to_string(), outcome })?;
+//! assert_eq!(step.finished[0].outcome, Ok(2));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod engine;
+mod error;
+mod fs;
+mod key;
+mod path;
+mod step;
+
+pub use engine::{Engine, Fs, Limits, Operation, join};
+pub use error::{Error, ErrorCode, after_changes};
+pub use fs::{
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, ListOutcome, Listing,
+    Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+};
+pub use key::ContextKey;
+pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
+pub use step::{CommandId, Finished, ProtocolError, Step};

@@ -1,0 +1,196 @@
+//! [`RelPath`]: the only way to name a file.
+
+use alloc::string::String;
+use core::fmt;
+
+/// The longest segment of a path, in bytes: what common file systems allow for one name.
+pub const MAX_SEGMENT_BYTES: usize = 255;
+
+/// The longest whole path, in bytes.
+pub const MAX_PATH_BYTES: usize = 4096;
+
+/// A path below the root of a store: `/`-separated, never absolute, never climbing.
+///
+/// A value of this type cannot be wrong: every segment is non-empty, at most
+/// [`MAX_SEGMENT_BYTES`] long, neither `.` nor `..`, and free of `\`, NUL and control characters.
+/// Both sides of the contract parse paths into it; neither trusts the other.
+///
+/// ```
+/// use saddlebag_protocol::RelPath;
+///
+/// let path = RelPath::parse("projects/api/notes/auth.md")?;
+/// assert_eq!(path.file_name(), "auth.md");
+/// assert!(RelPath::parse("../etc/passwd").is_err());
+/// # Ok::<(), saddlebag_protocol::PathError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RelPath(String);
+
+impl core::borrow::Borrow<str> for RelPath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why a text is not a [`RelPath`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// The path has no characters, or two slashes in a row, or one at an end.
+    #[error("path has an empty segment (paths are relative, without a leading or trailing slash)")]
+    EmptySegment,
+    /// A segment is `.` or `..`.
+    #[error("path has the segment `{0}`, which would leave its folder")]
+    DotSegment(&'static str),
+    /// A segment holds `\`, NUL or another control character.
+    #[error("path has the forbidden character U+{:04X}", u32::from(*.0))]
+    ForbiddenCharacter(char),
+    /// A segment is longer than [`MAX_SEGMENT_BYTES`].
+    #[error("path has a segment of {0} bytes, the limit is {MAX_SEGMENT_BYTES}")]
+    SegmentTooLong(usize),
+    /// The path is longer than [`MAX_PATH_BYTES`].
+    #[error("path has {0} bytes, the limit is {MAX_PATH_BYTES}")]
+    PathTooLong(usize),
+}
+
+impl RelPath {
+    /// Parses `text`.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that `text` breaks, from left to right.
+    pub fn parse(text: impl Into<String>) -> Result<Self, PathError> {
+        let text = text.into();
+        if text.len() > MAX_PATH_BYTES {
+            return Err(PathError::PathTooLong(text.len()));
+        }
+        text.split('/').try_for_each(check_segment)?;
+        Ok(Self(text))
+    }
+
+    /// This path with one more segment.
+    ///
+    /// # Errors
+    ///
+    /// As [`RelPath::parse`]: `name` is one segment and is checked like one.
+    pub fn join(&self, name: &str) -> Result<Self, PathError> {
+        check_segment(name)?;
+        if name.contains('/') {
+            return Err(PathError::ForbiddenCharacter('/'));
+        }
+        Self::parse(alloc::format!("{}/{name}", self.0))
+    }
+
+    /// The path as text of its own.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// The path as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The segments, outermost first; at least one.
+    pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// The last segment.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The last segment without its extension: `auth` for `notes/auth.md`.
+    #[must_use]
+    pub fn file_stem(&self) -> &str {
+        let name = self.file_name();
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    }
+
+    /// The folder that holds the file; `None` for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
+    }
+
+    /// Returns true if the file is directly in `folder` (`None`: the root).
+    #[must_use]
+    pub fn is_child_of(&self, folder: Option<&Self>) -> bool {
+        match (folder, self.0.rsplit_once('/')) {
+            (None, None) => true,
+            (Some(folder), Some((parent, _))) => parent == folder.0,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for RelPath {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for RelPath {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+fn check_segment(segment: &str) -> Result<(), PathError> {
+    match segment {
+        "" => return Err(PathError::EmptySegment),
+        "." => return Err(PathError::DotSegment(".")),
+        ".." => return Err(PathError::DotSegment("..")),
+        _ => {}
+    }
+    if let Some(bad) = segment.chars().find(|&c| c == '\\' || c.is_control()) {
+        return Err(PathError::ForbiddenCharacter(bad));
+    }
+    if segment.len() > MAX_SEGMENT_BYTES {
+        return Err(PathError::SegmentTooLong(segment.len()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn accepts_names_of_every_script() {
+        for text in ["a", "a/b", "projects/caf--82e25e24/notes/日本.md", "a b/-rf", "...", ".zk/config.toml"] {
+            assert_eq!(RelPath::parse(text).map(|p| p.to_string()), Ok(text.to_string()));
+        }
+    }
+
+    #[test]
+    fn refuses_what_could_leave_the_root() {
+        for text in ["", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "a/./b", "a\\b", "a\0b", "a\nb", "\u{85}"] {
+            assert!(RelPath::parse(text).is_err(), "{text:?}");
+        }
+        assert_eq!(RelPath::parse("x".repeat(256)), Err(PathError::SegmentTooLong(256)));
+        assert_eq!(RelPath::parse("x/".repeat(2049)), Err(PathError::PathTooLong(4098)));
+    }
+
+    #[test]
+    fn join_takes_one_segment() {
+        let folder = RelPath::parse("notes").expect("valid");
+        assert_eq!(folder.join("a.md").map(|p| p.to_string()), Ok("notes/a.md".to_string()));
+        assert!(folder.join("a/b").is_err());
+        assert!(folder.join("..").is_err());
+    }
+
+    #[test]
+    fn a_child_is_directly_in_its_folder() {
+        let path = RelPath::parse("notes/sub/a.md").expect("valid");
+        assert!(path.is_child_of(RelPath::parse("notes/sub").ok().as_ref()));
+        assert!(!path.is_child_of(RelPath::parse("notes").ok().as_ref()));
+        assert!(!path.is_child_of(None));
+        assert_eq!(path.file_stem(), "a");
+    }
+}

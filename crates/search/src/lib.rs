@@ -1,0 +1,42 @@
+//! Two searches over texts in memory: every line that has a term, and the notes that answer a question best.
+//!
+//! * [`literal::LiteralIndex`] finds lines, whatever the case of their letters: exactly those that a scan of every
+//!   text finds. [`literal::find`] ranks the texts, [`literal::windows`] shows the lines.
+//! * [`ranked::RankedIndex`] ranks notes by the words of a [`ranked::Query`] (BM25 over fields, with stems, phrases
+//!   and closeness), and says what each score is made of. It can be written down and used again as it is in the file.
+//! * [`ranked::Passages`] finds the part of a note that says most about the query.
+//!
+//! Each note or text has a number. Numbers only grow: one that has changed is removed, and put in under a new number.
+//! So the indexes never look at a text twice.
+//!
+//! This crate reads no file and keeps no text. It does not parse notes: the caller hands in their fields, the places
+//! of their headings, and whatever weighs one note against another, such as that a newer one supersedes it.
+//!
+//! ```
+//! use core::cmp::Reverse;
+//! use saddlebag_search::ranked::{Fields, Joining, Passages, Query, RankedIndex};
+//!
+//! let notes = ["Postgres listens on port 5432.", "Deploys run at night.\n\nStaging is deployed first."];
+//! let mut index = RankedIndex::default();
+//! for (number, body) in (0..).zip(notes) {
+//!     index.insert(number, &Fields { body, ..Fields::default() });
+//! }
+//!
+//! let query = Query::parse("when do we deploy staging?", Joining::Any)?;
+//! let ranking = index.search(&query, 10, &|_| true, &|_| 1.0, &|_| (Reverse(0), ""));
+//! assert_eq!(ranking.hits[0].doc, 1);
+//!
+//! let mut passages = Passages::new(&index, &query);
+//! let passage = passages.best(notes[1], 0..notes[1].len(), &mut core::iter::empty(), 30);
+//! assert_eq!(&notes[1][passage.expect("it has text").range], "Staging is deployed first.");
+//! # Ok::<(), saddlebag_search::ranked::EmptyQuery>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod literal;
+pub mod ranked;

@@ -1,0 +1,176 @@
+//! The terms of a query, and what they match.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use saddlebag_collections::order;
+
+use super::index::{LiteralIndex, Occurrence, Rank, TextId, Texts};
+
+/// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms(Vec<String>);
+
+impl Terms {
+    /// Splits a query. A query of white space alone has no terms.
+    #[must_use]
+    pub fn of(query: &str) -> Self {
+        let mut terms: Vec<String> = Vec::new();
+        for word in query.split_whitespace() {
+            if !terms.iter().any(|term| term.eq_ignore_ascii_case(word)) {
+                terms.push(word.to_string());
+            }
+        }
+        Self(terms)
+    }
+
+    /// The terms, in the order of the query.
+    #[must_use]
+    pub fn as_slice(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// The texts that match a query, best first.
+pub struct Matches {
+    /// For each term the number of lines that have it.
+    pub counts: Vec<u32>,
+    ranked: Vec<Ranked>,
+    occurrences: Vec<Occurrence>,
+    named: Vec<(TextId, usize)>,
+}
+
+/// A text that matches, as far as ranking needs to know.
+struct Ranked {
+    text: TextId,
+    rank: Rank,
+    terms: u32,
+    lines: u32,
+    /// Its part of the occurrences, or of the names if no line matches.
+    evidence: Range<usize>,
+}
+
+/// A text that matches.
+#[derive(Clone, Debug)]
+pub struct Match {
+    /// The text.
+    pub text: TextId,
+    /// Which terms, by their place in the query.
+    pub terms: Vec<usize>,
+    /// The lines that match any term, ascending, counted from 0; none if only the name matches.
+    pub lines: Vec<u32>,
+}
+
+impl Matches {
+    /// Number of texts that match.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ranked.len()
+    }
+
+    /// Returns true if no text matches.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ranked.is_empty()
+    }
+
+    /// The matches from a place in the ranking on.
+    pub fn from(&self, offset: usize) -> impl ExactSizeIterator<Item = Match> {
+        self.ranked.get(offset..).unwrap_or_default().iter().map(|ranked| self.detail(ranked))
+    }
+
+    fn detail(&self, ranked: &Ranked) -> Match {
+        let (terms, lines): (Vec<usize>, Vec<u32>) = if ranked.lines == 0 {
+            let named = self.named.get(ranked.evidence.clone()).unwrap_or_default();
+            (named.iter().map(|(_, term)| *term).collect(), Vec::new())
+        } else {
+            let occurrences = self.occurrences.get(ranked.evidence.clone()).unwrap_or_default();
+            (occurrences.iter().map(|o| o.term).collect(), occurrences.iter().map(|o| o.place.line).collect())
+        };
+        Match { text: ranked.text, terms: each_once(terms), lines: each_once(lines) }
+    }
+}
+
+/// Ascending.
+fn each_once<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+    order::sort_slice(&mut items, Ord::cmp);
+    items.dedup();
+    items
+}
+
+/// Finds and ranks: what [comes first](Rank::comes_first), then by the number of terms, text before name, matching
+/// lines, [day](Rank::day), [order](Rank::order).
+pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matches {
+    let folded = index.fold_terms(terms.as_slice());
+    let occurrences = index.occurrences(texts, &folded);
+    let mut counts = alloc::vec![0_u32; folded.len()];
+    let mut ranked = Vec::new();
+    let mut seen = SeenTerms::new(folded.len());
+    let mut start = 0;
+    for same_text in occurrences.chunk_by(|a, b| a.place.text == b.place.text) {
+        let mut lines = 0;
+        let mut last_line = None;
+        let mut terms = 0;
+        for Occurrence { place, term } in same_text {
+            if let Some(count) = counts.get_mut(*term) {
+                *count += 1;
+            }
+            lines += u32::from(last_line.replace(place.line) != Some(place.line));
+            terms += u32::from(seen.is_new(*term, place.text));
+        }
+        let evidence = start..start + same_text.len();
+        start = evidence.end;
+        ranked.extend(same_text.first().and_then(|first| rank(texts, first.place.text, terms, lines, evidence)));
+    }
+    // A name adds nothing to one that has a term in its text.
+    let has_text = |text: &TextId| occurrences.binary_search_by_key(text, |found| found.place.text).is_ok();
+    let mut named: Vec<(TextId, usize)> = Vec::new();
+    for (number, term) in folded.iter().enumerate() {
+        named.extend(index.named(term).into_iter().filter(|text| !has_text(text)).map(|text| (text, number)));
+    }
+    order::sort_slice(&mut named, Ord::cmp);
+    let mut start = 0;
+    for same_text in named.chunk_by(|a, b| a.0 == b.0) {
+        let evidence = start..start + same_text.len();
+        start = evidence.end;
+        let terms = u32::try_from(same_text.len()).unwrap_or(u32::MAX);
+        ranked.extend(same_text.first().and_then(|(text, _)| rank(texts, *text, terms, 0, evidence)));
+    }
+    order::sort_slice(&mut ranked, |a, b| {
+        let better_first = |r: &Ranked| (r.rank.comes_first, r.terms, r.lines > 0, r.lines, r.rank.day);
+        better_first(b).cmp(&better_first(a)).then(a.rank.order.cmp(&b.rank.order))
+    });
+    Matches { counts, ranked, occurrences, named }
+}
+
+/// `None` if the text is gone.
+fn rank(texts: &impl Texts, text: TextId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
+    texts.text(text)?;
+    Some(Ranked { text, rank: texts.rank(text), terms, lines, evidence })
+}
+
+/// Tells the terms of one text apart, text after text.
+struct SeenTerms(Vec<Option<TextId>>);
+
+impl SeenTerms {
+    fn new(terms: usize) -> Self {
+        Self(alloc::vec![None; terms])
+    }
+
+    fn is_new(&mut self, term: usize, text: TextId) -> bool {
+        self.0.get_mut(term).is_some_and(|last| last.replace(text) != Some(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_words_without_regard_to_ascii_case() {
+        assert_eq!(Terms::of("foo FOO Foo bar").as_slice(), ["foo", "bar"]);
+        assert_eq!(Terms::of("Ü ü").as_slice(), ["Ü", "ü"]);
+        assert!(Terms::of(" \u{3000}\t").as_slice().is_empty());
+    }
+}

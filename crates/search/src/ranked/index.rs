@@ -1,0 +1,509 @@
+//! [`RankedIndex`]: for every word the documents, fields and positions that have it.
+//!
+//! It has two segments. What was loaded or settled lies in an immutable [`Segment`], used as it is in
+//! the file; what came since is in a [`Recent`] one, which grows document by document. A removed document
+//! is marked dead: its postings stay, and are passed over, until `settle` writes both segments as one.
+//! Inside, a document is known by its slot, its place among all that the index has.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use hashbrown::{HashMap, HashTable};
+
+use super::postings::{self, Postings};
+use super::segment::{DOC_BYTES, MAX_TERM_BYTES, Segment, Writer, hash};
+use super::stem;
+use super::tokens::Tokens;
+use super::{FIELDS, Field};
+use saddlebag_collections::order;
+
+/// Positions between the texts of two fields, or two headings: more than a phrase bridges.
+const GAP: u32 = 32;
+/// Bytes of text that are split into words at once.
+const PIECE_BYTES: usize = 64 << 10;
+/// The greatest length of a field other than the body, in words; longer ones count as this long.
+const MAX_FIELD_WORDS: u32 = u16::MAX as u32;
+/// Postings that came since the last settling and are not worth another, in bytes.
+const MIN_RECENT_BYTES: usize = 64 << 10;
+
+/// The texts of a note.
+#[derive(Clone, Debug, Default)]
+pub struct Fields<'a> {
+    /// See [`Field::Title`].
+    pub title: &'a str,
+    /// See [`Field::Aliases`].
+    pub aliases: Vec<&'a str>,
+    /// See [`Field::Headings`]. No phrase reaches from one into the next.
+    pub headings: Vec<&'a str>,
+    /// See [`Field::Tags`].
+    pub tags: Vec<&'a str>,
+    /// See [`Field::Path`].
+    pub path: &'a str,
+    /// See [`Field::Body`].
+    pub body: &'a str,
+}
+
+/// An index of notes.
+#[derive(Debug, Default)]
+pub struct RankedIndex {
+    base: Segment,
+    recent: Recent,
+    docs: Vec<Doc>,
+    /// Counts of the live documents: all, those that have the field, and the words of the field in all.
+    live: u32,
+    with_field: [u32; FIELDS],
+    words: [u64; FIELDS],
+    scratch: Scratch,
+}
+
+/// A document as ranking knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Doc {
+    pub(super) id: u32,
+    pub(super) is_live: bool,
+    /// Number of words of each field.
+    pub(super) lengths: [u32; FIELDS],
+}
+
+/// The documents that came since the base was made.
+#[derive(Debug, Default)]
+struct Recent {
+    /// The slot of the first.
+    first: u32,
+    names: Vec<u8>,
+    terms: Vec<Term>,
+    by_name: HashTable<u32>,
+    /// By the hash of a stem, the last term that has it; the others follow by `Term::same_stem`.
+    by_stem: HashMap<u32, u32>,
+    posting_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Term {
+    name: Range<u32>,
+    hash: u32,
+    /// The term before with the same hash of its stem.
+    same_stem: Option<u32>,
+    doc_frequency: u32,
+    /// The slot behind the last posting's.
+    next_slot: u32,
+    postings: Vec<u8>,
+}
+
+/// Buffers that serve document after document.
+#[derive(Debug, Default)]
+struct Scratch {
+    tokens: Tokens,
+    /// Term and position of each token, in one number to be sorted.
+    occurrences: Vec<u64>,
+    spare: Vec<u64>,
+    stem: Vec<u8>,
+}
+
+/// A term, in either segment or both.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub(super) name: Box<[u8]>,
+    in_base: Option<u32>,
+    in_recent: Option<u32>,
+}
+
+impl RankedIndex {
+    /// Puts a document in. Numbers only grow: gives `false`, and does nothing, for one that is not
+    /// greater than all before. A changed document is removed and put in under a new number.
+    pub fn insert(&mut self, doc: u32, fields: &Fields<'_>) -> bool {
+        let is_next = self.docs.last().is_none_or(|last| last.id < doc);
+        // The distance between two slots has 30 bits.
+        let Some(slot) = u32::try_from(self.docs.len()).ok().filter(|slot| is_next && *slot < 1 << 30) else {
+            return false;
+        };
+        let mut scratch = core::mem::take(&mut self.scratch);
+        scratch.occurrences.clear();
+        let mut reading = Reading { recent: &mut self.recent, scratch: &mut scratch, position: 0, starts: [0; FIELDS] };
+        let lengths = reading.read(fields);
+        let starts = reading.starts;
+        order::sort(&mut scratch.occurrences, &mut scratch.spare);
+        self.recent.add(slot, &scratch.occurrences, &starts);
+        self.scratch = scratch;
+        let doc = Doc { id: doc, is_live: true, lengths };
+        self.count(&doc, true);
+        self.docs.push(doc);
+        true
+    }
+
+    /// Takes a document out.
+    pub fn remove(&mut self, doc: u32) {
+        let Ok(slot) = self.docs.binary_search_by_key(&doc, |doc| doc.id) else { return };
+        let Some(doc) = self.docs.get_mut(slot).filter(|doc| doc.is_live) else { return };
+        doc.is_live = false;
+        let doc = doc.clone();
+        self.count(&doc, false);
+    }
+
+    /// Number of documents.
+    pub(super) fn live_count(&self) -> u32 {
+        self.live
+    }
+
+    /// Writes both segments as one where that is due: when most documents are dead, or much of the index
+    /// came since the last time. Spread over the documents, it costs each its own size.
+    pub fn settle(&mut self) {
+        let dead = self.docs.len() - self.live as usize;
+        let is_mostly_dead = dead > self.live as usize;
+        // Half as much takes a third more time in all, and a third less memory at its peak.
+        let is_much_recent = self.recent.posting_bytes > (self.base.posting_bytes() / 2).max(MIN_RECENT_BYTES);
+        if !is_mostly_dead && !is_much_recent {
+            return;
+        }
+        let mut file = Vec::new();
+        self.encode(&mut file);
+        file.shrink_to_fit();
+        let range = 0..file.len();
+        if let Some(settled) = Self::decode(Arc::new(file), range) {
+            *self = settled;
+        }
+    }
+
+    /// Appends the index to `out`, for [`RankedIndex::decode`].
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let is_whole = self.live as usize == self.docs.len();
+        if is_whole
+            && self.recent.terms.is_empty()
+            && self.docs.len() == self.base.doc_count() as usize
+            && self.live > 0
+        {
+            return out.extend_from_slice(self.base.bytes());
+        }
+        // Growing as it goes, it would have room for up to twice as much.
+        out.reserve_exact(self.room());
+        let live = self.docs.iter().filter(|doc| doc.is_live);
+        let mut writer = Writer::new(out, live.map(Doc::encode));
+        // Where each document goes once the dead are gone.
+        let slots = self.docs.iter().scan(0, |next, doc| {
+            let slot = *next;
+            *next += u32::from(doc.is_live);
+            Some(doc.is_live.then_some(slot))
+        });
+        let slots: Vec<Option<u32>> = slots.collect();
+        let mut recent = self.recent.sorted(self.recent.numbers().collect()).into_iter().peekable();
+        for base in 0..self.base.term_count() {
+            let name = self.base.name(base);
+            while let Some(term) = recent.next_if(|term| self.recent.name(*term) < name) {
+                self.encode_term(&mut writer, &slots, None, Some(term));
+            }
+            let same = recent.next_if(|term| self.recent.name(*term) == name);
+            self.encode_term(&mut writer, &slots, Some(base), same);
+        }
+        for term in recent {
+            self.encode_term(&mut writer, &slots, None, Some(term));
+        }
+        writer.finish();
+    }
+
+    /// About how many bytes it takes when it is encoded.
+    pub fn room(&self) -> usize {
+        let recent = &self.recent;
+        let of_recent = recent.posting_bytes + recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
+        self.base.bytes().len() + of_recent + (self.docs.len() + 2) * DOC_BYTES
+    }
+
+    fn encode_term(&self, writer: &mut Writer<'_>, slots: &[Option<u32>], base: Option<u32>, recent: Option<u32>) {
+        let (mut next, mut doc_frequency) = (0, 0);
+        let end = self.end();
+        let of_base = base.map(|term| self.base.postings(term));
+        let of_recent = recent.map(|term| self.recent.postings(term, end));
+        for mut postings in of_base.into_iter().chain(of_recent) {
+            while let Some((posting, shape, raw)) = postings.next_raw() {
+                if let Some(slot) = slots.get(posting.slot as usize).copied().flatten() {
+                    postings::push_raw(writer.out, slot - next, shape, raw);
+                    next = slot + 1;
+                    doc_frequency += 1;
+                }
+            }
+        }
+        let name = base.map(|term| self.base.name(term)).or_else(|| recent.map(|term| self.recent.name(term)));
+        writer.end_term(name.unwrap_or_default(), doc_frequency);
+    }
+
+    /// Uses the index that was written to a part of `file`, without copying it. `None` if it cannot be
+    /// one. Bytes that were damaged may give wrong answers and nothing worse.
+    pub fn decode(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
+        let base = Segment::open(file, range)?;
+        let docs: Vec<Doc> = base.docs().map(Doc::decode).collect::<Option<_>>()?;
+        if !docs.is_sorted_by(|a, b| a.id < b.id) {
+            return None;
+        }
+        let first = base.doc_count();
+        let mut index = Self { base, recent: Recent { first, ..Recent::default() }, ..Self::default() };
+        docs.iter().for_each(|doc| index.count(doc, true));
+        index.docs = docs;
+        Some(index)
+    }
+
+    /// The documents, dead ones too, by slot.
+    pub(super) fn docs(&self) -> &[Doc] {
+        &self.docs
+    }
+
+    /// The mean number of words of a field, over the documents that have it.
+    pub(super) fn mean_length(&self, field: Field) -> f32 {
+        match (self.with_field.get(field as usize), self.words.get(field as usize)) {
+            (Some(&docs), Some(&words)) if docs > 0 => (words as f64 / f64::from(docs)) as f32,
+            _ => 1.0,
+        }
+    }
+
+    /// The term itself.
+    pub(super) fn exact(&self, name: &[u8]) -> Option<Form> {
+        let (in_base, in_recent) = (self.base.find(name), self.recent.find(name, hash(name)));
+        (in_base.is_some() || in_recent.is_some()).then(|| Form { name: name.into(), in_base, in_recent })
+    }
+
+    /// All terms of the same stem, by name.
+    pub(super) fn forms(&self, name: &[u8]) -> Vec<Form> {
+        if !stem::is_stemmable(name) {
+            return self.exact(name).into_iter().collect();
+        }
+        let (mut stem, mut other) = (Vec::new(), Vec::new());
+        stem::stem(name, &mut stem);
+        let mut has_stem = |name: &[u8]| {
+            stem::stem(name, &mut other);
+            stem::is_stemmable(name) && stem == other
+        };
+        let hash = hash(&stem);
+        let base: Vec<u32> = self.base.with_stem(hash).filter(|term| has_stem(self.base.name(*term))).collect();
+        let recent = self.recent.with_stem(hash).filter(|term| has_stem(self.recent.name(*term))).collect();
+        self.unite(base, self.recent.sorted(recent))
+    }
+
+    /// The terms that start so, by name; at most so many of each segment.
+    pub(super) fn starting_with(&self, prefix: &[u8], limit: usize) -> Vec<Form> {
+        let base = self.base.starting_with(prefix).take(limit).collect();
+        let recent = self.recent.numbers().filter(|term| self.recent.name(*term).starts_with(prefix)).collect();
+        let mut recent = self.recent.sorted(recent);
+        recent.truncate(limit);
+        self.unite(base, recent)
+    }
+
+    /// Terms of both segments, each sorted by name, as one list.
+    fn unite(&self, base: Vec<u32>, recent: Vec<u32>) -> Vec<Form> {
+        let mut forms = Vec::with_capacity(base.len() + recent.len());
+        let mut recent = recent.into_iter().peekable();
+        for term in base {
+            let name = self.base.name(term);
+            while let Some(earlier) = recent.next_if(|earlier| self.recent.name(*earlier) < name) {
+                forms.push(Form { name: self.recent.name(earlier).into(), in_base: None, in_recent: Some(earlier) });
+            }
+            let in_recent = recent.next_if(|same| self.recent.name(*same) == name);
+            forms.push(Form { name: name.into(), in_base: Some(term), in_recent });
+        }
+        for term in recent {
+            forms.push(Form { name: self.recent.name(term).into(), in_base: None, in_recent: Some(term) });
+        }
+        forms
+    }
+
+    /// The postings of a term in both segments, in the order of the slots.
+    pub(super) fn postings(&self, form: &Form) -> [Postings<'_>; 2] {
+        let base = form.in_base.map(|term| self.base.postings(term)).unwrap_or_default();
+        [base, form.in_recent.map(|term| self.recent.postings(term, self.end())).unwrap_or_default()]
+    }
+
+    /// In how many documents the term is, dead ones counted.
+    pub(super) fn rough_doc_frequency(&self, form: &Form) -> u32 {
+        let base = form.in_base.map_or(0, |term| self.base.doc_frequency(term));
+        let recent = form.in_recent.and_then(|term| self.recent.terms.get(term as usize));
+        base.saturating_add(recent.map_or(0, |term| term.doc_frequency))
+    }
+
+    /// One more than the last slot.
+    fn end(&self) -> u32 {
+        u32::try_from(self.docs.len()).unwrap_or(u32::MAX)
+    }
+
+    fn count(&mut self, doc: &Doc, is_new: bool) {
+        let change = |count: u32, by: u32| if is_new { count.saturating_add(by) } else { count.saturating_sub(by) };
+        self.live = change(self.live, 1);
+        for ((length, words), docs) in doc.lengths.iter().zip(&mut self.words).zip(&mut self.with_field) {
+            *docs = change(*docs, u32::from(*length > 0));
+            *words = if is_new { *words + u64::from(*length) } else { words.saturating_sub(u64::from(*length)) };
+        }
+    }
+}
+
+impl Doc {
+    fn encode(&self) -> [u8; DOC_BYTES] {
+        let mut bytes = [0; DOC_BYTES];
+        let [fields @ .., body] = self.lengths;
+        let numbers = [self.id, body].into_iter().flat_map(u32::to_le_bytes);
+        let lengths = fields.into_iter().flat_map(|length| u16::try_from(length).unwrap_or(u16::MAX).to_le_bytes());
+        for (byte, value) in bytes.iter_mut().zip(numbers.chain(lengths)) {
+            *byte = value;
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (id, rest) = bytes.split_first_chunk()?;
+        let (body, rest) = rest.split_first_chunk()?;
+        let mut lengths = [0; FIELDS];
+        for (length, bytes) in lengths.iter_mut().zip(rest.as_chunks().0) {
+            *length = u32::from(u16::from_le_bytes(*bytes));
+        }
+        lengths[Field::Body as usize] = u32::from_le_bytes(*body);
+        Some(Self { id: u32::from_le_bytes(*id), is_live: true, lengths })
+    }
+}
+
+impl Recent {
+    fn name(&self, term: u32) -> &[u8] {
+        self.terms.get(term as usize).map_or(&[], |term| name_of(&self.names, term))
+    }
+
+    fn postings(&self, term: u32, end: u32) -> Postings<'_> {
+        let term = self.terms.get(term as usize);
+        term.map(|term| Postings::new(&term.postings, self.first, end)).unwrap_or_default()
+    }
+
+    fn find(&self, name: &[u8], hash: u32) -> Option<u32> {
+        let Self { names, terms, by_name, .. } = self;
+        let is_same = |term: &u32| {
+            terms.get(*term as usize).is_some_and(|term| term.hash == hash && name_of(names, term) == name)
+        };
+        by_name.find(spread(hash), is_same).copied()
+    }
+
+    fn with_stem(&self, hash: u32) -> impl Iterator<Item = u32> {
+        let last = self.by_stem.get(&hash).copied();
+        core::iter::successors(last, |term| self.terms.get(*term as usize)?.same_stem)
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        0..u32::try_from(self.terms.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Terms, sorted by name.
+    fn sorted(&self, mut terms: Vec<u32>) -> Vec<u32> {
+        order::sort_by(&mut terms, &|a, b| self.name(a) < self.name(b));
+        terms
+    }
+
+    /// The number of a term; a new one if it was never met. `None` if there is no room for another.
+    fn intern(&mut self, name: &[u8], stem: &mut Vec<u8>) -> Option<u32> {
+        let hash_of_name = hash(name);
+        if let Some(term) = self.find(name, hash_of_name) {
+            return Some(term);
+        }
+        let start = u32::try_from(self.names.len()).ok()?;
+        let end = u32::try_from(self.names.len() + name.len()).ok()?;
+        let term = u32::try_from(self.terms.len()).ok()?;
+        self.names.extend_from_slice(name);
+        let mut same_stem = None;
+        if stem::is_stemmable(name) {
+            stem::stem(name, stem);
+            same_stem = self.by_stem.insert(hash(stem), term);
+        }
+        self.terms.push(Term {
+            name: start..end,
+            hash: hash_of_name,
+            same_stem,
+            doc_frequency: 0,
+            next_slot: self.first,
+            postings: Vec::new(),
+        });
+        let terms = &self.terms;
+        let hash_of = |term: &u32| spread(terms.get(*term as usize).map_or(0, |term| term.hash));
+        self.by_name.insert_unique(spread(hash_of_name), term, hash_of);
+        Some(term)
+    }
+
+    /// Adds the postings of a document, whose occurrences are sorted. `starts` says at which position each field starts.
+    fn add(&mut self, slot: u32, occurrences: &[u64], starts: &[u32; FIELDS]) {
+        for same in occurrences.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let number = same.first().map_or(0, |first| first >> 32);
+            let Some(term) = usize::try_from(number).ok().and_then(|term| self.terms.get_mut(term)) else { continue };
+            let positions = same.iter().map(|occurrence| *occurrence as u32);
+            let mut counts = [0; FIELDS];
+            for position in positions.clone() {
+                let field = starts.iter().rposition(|&start| start <= position).unwrap_or(0);
+                if let Some(count) = counts.get_mut(field) {
+                    *count += 1;
+                }
+            }
+            let before = term.postings.len();
+            postings::push(&mut term.postings, slot.saturating_sub(term.next_slot), &counts, positions);
+            self.posting_bytes += term.postings.len() - before;
+            term.next_slot = slot + 1;
+            term.doc_frequency += 1;
+        }
+    }
+}
+
+/// A document that is split into words.
+struct Reading<'a> {
+    recent: &'a mut Recent,
+    scratch: &'a mut Scratch,
+    position: u32,
+    starts: [u32; FIELDS],
+}
+
+impl Reading<'_> {
+    /// Notes the words of all fields. Gives how many each has.
+    fn read(&mut self, fields: &Fields<'_>) -> [u32; FIELDS] {
+        let Fields { title, aliases, headings, tags, path, body } = fields;
+        let texts: [&[&str]; FIELDS] = [&[title], aliases, headings, tags, &[path], &[body]];
+        let mut lengths = [0; FIELDS];
+        for (field, (texts, length)) in texts.into_iter().zip(&mut lengths).enumerate() {
+            if let Some(start) = self.starts.get_mut(field) {
+                *start = self.position;
+            }
+            let longest = if field == Field::Body as usize { u32::MAX } else { MAX_FIELD_WORDS };
+            for text in texts {
+                *length = self.words(text).saturating_add(*length).min(longest);
+                self.position = self.position.saturating_add(GAP);
+            }
+        }
+        lengths
+    }
+
+    fn words(&mut self, text: &str) -> u32 {
+        let before = self.position;
+        let Scratch { tokens, occurrences, stem, .. } = &mut *self.scratch;
+        for piece in pieces(text) {
+            self.position = tokens.read(piece, self.position);
+            for token in tokens.iter() {
+                if let Some(term) = self.recent.intern(token.text, stem) {
+                    occurrences.push(order::pair(term, token.position));
+                }
+            }
+        }
+        self.position - before
+    }
+}
+
+/// Splits a long text between its lines, so that its words take little memory at a time.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        let rest_bytes = rest.as_bytes();
+        let cut = if rest.len() <= PIECE_BYTES {
+            rest.len()
+        } else {
+            memchr::memchr(b'\n', rest_bytes.get(PIECE_BYTES..)?).map_or(rest.len(), |at| PIECE_BYTES + at + 1)
+        };
+        let (piece, behind) = rest.split_at_checked(cut)?;
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+fn name_of<'a>(names: &'a [u8], term: &Term) -> &'a [u8] {
+    names.get(term.name.start as usize..term.name.end as usize).unwrap_or_default()
+}
+
+/// A hash of 64 bits, as the table of terms uses both ends of it.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}

@@ -1,0 +1,129 @@
+//! [`Concept`]: what a token of the query is looked up as.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Field;
+use super::index::{Form, RankedIndex};
+use super::query::{Node, Query};
+use super::score::idf;
+use saddlebag_collections::SortedMap;
+use saddlebag_collections::order;
+
+/// What another form of the same stem counts, against the word itself.
+const OTHER_FORM: f32 = 0.6;
+/// What a stop word counts.
+const STOP_WORD: f32 = 0.15;
+/// What one part of an identifier, or one pair of characters of several, counts.
+const FRAGMENT: f32 = 0.5;
+/// How many words of a segment a prefix stands for at most.
+const MAX_EXPANSIONS: usize = 1000;
+/// How many tokens of a long sentence are scored: those that say most.
+const MAX_SCORED: usize = 64;
+
+/// A token, with the terms of the index that it stands for. Tokens that are the same are one.
+#[derive(Debug)]
+pub(super) struct Concept {
+    /// As the query has it.
+    pub(super) text: String,
+    /// The terms and what each counts: 1 for the token itself.
+    pub(super) forms: Vec<(Form, f32)>,
+    pub(super) field: Option<Field>,
+    pub(super) is_stop_word: bool,
+    pub(super) is_whole: bool,
+    /// Whether it adds to the score; what is only excluded does not.
+    pub(super) is_scored: bool,
+    /// What it counts, against others.
+    pub(super) weight: f32,
+    /// By an estimate of how many documents have it.
+    pub(super) rough_idf: f32,
+}
+
+/// The tokens of a query, looked up in an index.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) concepts: Vec<Concept>,
+    /// For each unit of the query, its concept.
+    pub(super) of_unit: Vec<usize>,
+    /// Whether any of the words may be found, and nothing is required or excluded.
+    pub(super) is_plain: bool,
+}
+
+impl Plan {
+    pub(super) fn new(index: &RankedIndex, query: &Query) -> Self {
+        let mut known = SortedMap::default();
+        let mut concepts: Vec<Concept> = Vec::new();
+        let mut of_unit = Vec::new();
+        for unit in &query.units {
+            let next = concepts.len();
+            let number =
+                known.get_or_insert((&unit.term, unit.field, unit.is_prefix), next).map_or(next, |number| *number);
+            of_unit.push(number);
+            let weight = match (unit.is_stop_word, unit.is_fragment) {
+                (true, _) => STOP_WORD,
+                (_, true) => FRAGMENT,
+                _ => 1.0,
+            };
+            if let Some(concept) = concepts.get_mut(number) {
+                concept.is_scored |= !unit.is_excluded;
+                concept.weight = concept.weight.max(weight);
+                continue;
+            }
+            let forms = forms(index, &unit.term, unit.is_prefix);
+            let docs = forms.iter().fold(0_u32, |sum, (form, _)| sum.saturating_add(index.rough_doc_frequency(form)));
+            concepts.push(Concept {
+                text: unit.text.clone(),
+                rough_idf: idf(index.live_count(), docs.min(index.live_count())),
+                forms,
+                field: unit.field,
+                is_stop_word: unit.is_stop_word,
+                is_whole: unit.is_whole,
+                is_scored: !unit.is_excluded,
+                weight,
+            });
+        }
+        let is_plain = is_plain(&query.root);
+        if is_plain {
+            drop_common(&mut concepts);
+        }
+        Self { concepts, of_unit, is_plain }
+    }
+}
+
+fn forms(index: &RankedIndex, term: &[u8], is_prefix: bool) -> Vec<(Form, f32)> {
+    let found = if is_prefix { index.starting_with(term, MAX_EXPANSIONS) } else { index.forms(term) };
+    found
+        .into_iter()
+        .map(|form| {
+            let weight = if is_prefix || *form.name == *term { 1.0 } else { OTHER_FORM };
+            (form, weight)
+        })
+        .collect()
+}
+
+/// Whether the query is no more than words, any of which may be found.
+fn is_plain(node: &Node) -> bool {
+    match node {
+        Node::Word(_) => true,
+        Node::Beside(nodes) | Node::Any(nodes) => nodes.iter().all(is_plain),
+        _ => false,
+    }
+}
+
+/// Of a long sentence, keeps the tokens that say most.
+fn drop_common(concepts: &mut [Concept]) {
+    if concepts.len() <= MAX_SCORED {
+        return;
+    }
+    let mut by_worth: Vec<u64> = Vec::new();
+    for (number, concept) in (0_u32..).zip(concepts.iter()) {
+        let worth = if concept.forms.is_empty() { 0.0 } else { concept.rough_idf * concept.weight };
+        by_worth.push(order::pair(order::descending(worth), number));
+    }
+    order::sort(&mut by_worth, &mut Vec::new());
+    for worth in by_worth.into_iter().skip(MAX_SCORED) {
+        if let Some(concept) = concepts.get_mut(worth as u32 as usize) {
+            concept.forms.clear();
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! [`Query`]: what is asked for, as words and the way they combine.
+//!
+//! A query is a sentence, or words with the operators of `zk --match`: `"a phrase"`, `prefix*`, `-not` or
+//! `NOT x`, `a | b` or `a OR b`, `a AND b`, parentheses, and `title:`, `aliases:`, `headings:`, `tags:`,
+//! `path:` and `body:` directly before a word, a phrase or a parenthesis. Whatever else it holds is text:
+//! no query fails but one of white space.
+//!
+//! Words side by side are alternatives ([`Joining::Any`]), of which one must be found unless something
+//! beside them is required: a phrase, a field, an `AND`. With [`Joining::All`], as zk reads it, each must
+//! be found. A word that is several tokens, such as `foo-bar`, means any of them where it is an
+//! alternative, and for all of them side by side where it is required or excluded. A minus sign excludes
+//! only directly before a letter, a quote or a parenthesis, so that `exit code -1` and `--json` are text; so
+//! is `-v`, an option of one letter, in a sentence.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Field;
+use super::tokens::{TokenKind, Tokens};
+use saddlebag_collections::SortedMap;
+
+/// The most different words of a query that count; a whole message may be asked for.
+const MAX_WORDS: usize = 400;
+/// The most tokens of a query that count.
+const MAX_UNITS: usize = 1000;
+/// Depth of parentheses; deeper ones are ignored.
+const MAX_DEPTH: usize = 16;
+/// The most bytes of a query that are read.
+const MAX_BYTES: usize = 64 << 10;
+
+/// Meaning of words side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joining {
+    /// Any of them, the more the better.
+    Any,
+    /// Each of them.
+    All,
+}
+
+/// The query has nothing but white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the query is empty")]
+pub struct EmptyQuery;
+
+/// A query, parsed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    pub(super) words: Vec<Word>,
+    pub(super) units: Vec<Unit>,
+    pub(super) root: Node,
+    pub(super) joining: Joining,
+}
+
+/// A word of the query as it was typed, or a quoted phrase.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Word {
+    /// As the query has it.
+    pub(super) text: String,
+    /// Its tokens that take positions, in order, as places among the units.
+    pub(super) parts: Vec<usize>,
+    /// Its tokens that stand for several parts.
+    pub(super) wholes: Vec<usize>,
+    pub(super) is_excluded: bool,
+}
+
+/// A token of the query.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unit {
+    /// Normalised.
+    pub(super) term: Box<[u8]>,
+    /// As the query has it.
+    pub(super) text: String,
+    /// The only field that counts.
+    pub(super) field: Option<Field>,
+    pub(super) is_prefix: bool,
+    pub(super) is_stop_word: bool,
+    pub(super) is_whole: bool,
+    /// Whether it is one part of several.
+    pub(super) is_fragment: bool,
+    pub(super) is_excluded: bool,
+    /// Counted over the query.
+    pub(super) position: u32,
+}
+
+/// How the words combine.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    /// A word that may be found in part.
+    Word(usize),
+    /// A phrase, by the place of its word.
+    Phrase(usize),
+    /// A word or phrase in one field.
+    InField(Box<Node>),
+    Not(Box<Node>),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    /// Words side by side: what is strict is required, the others are alternatives.
+    Beside(Vec<Node>),
+}
+
+impl Node {
+    /// Whether it is required where it stands beside others.
+    pub(super) fn is_strict(&self) -> bool {
+        matches!(self, Self::Phrase(_) | Self::InField(_) | Self::Not(_) | Self::All(_))
+    }
+}
+
+impl Query {
+    /// Parses a query.
+    pub fn parse(text: &str, joining: Joining) -> Result<Self, EmptyQuery> {
+        if text.trim().is_empty() {
+            return Err(EmptyQuery);
+        }
+        let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
+        let mut parser = Parser {
+            rest: text,
+            joining,
+            is_behind_word: false,
+            query: Self { words: Vec::new(), units: Vec::new(), root: Node::Any(Vec::new()), joining },
+            tokens: Tokens::default(),
+            position: 0,
+            known: SortedMap::default(),
+        };
+        let mut alternatives = Vec::new();
+        while !parser.rest.is_empty() {
+            alternatives.extend(parser.alternatives(Context::default()));
+            // A parenthesis that was never opened.
+            parser.rest = parser.rest.strip_prefix(')').unwrap_or(parser.rest);
+        }
+        let mut query = parser.query;
+        query.root = group(alternatives, |nodes| parser.joining.beside(nodes)).unwrap_or(Node::Any(Vec::new()));
+        // Words that say nothing are all that there is to go by if there are no others.
+        let mut counted = query.units.iter().filter(|unit| !unit.is_excluded);
+        if counted.all(|unit| unit.is_stop_word) {
+            query.units.iter_mut().for_each(|unit| unit.is_stop_word = false);
+        }
+        Ok(query)
+    }
+}
+
+impl Joining {
+    fn beside(self, nodes: Vec<Node>) -> Node {
+        match self {
+            Self::Any => Node::Beside(nodes),
+            Self::All => Node::All(nodes),
+        }
+    }
+}
+
+/// What holds for the part of the query that is parsed.
+#[derive(Clone, Copy, Default)]
+struct Context {
+    depth: usize,
+    field: Option<Field>,
+    is_excluded: bool,
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+    joining: Joining,
+    /// Whether a word ended where the rest starts, so that a minus sign is no operator.
+    is_behind_word: bool,
+    query: Query,
+    tokens: Tokens,
+    position: u32,
+    /// The words outside quotes: one that comes again is the same.
+    known: SortedMap<(&'a str, Option<Field>, bool), usize>,
+}
+
+/// What stands between operands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Or,
+    And,
+    Not,
+}
+
+impl<'a> Parser<'a> {
+    /// `a b | c AND d`, up to a closing parenthesis or the end.
+    fn alternatives(&mut self, context: Context) -> Option<Node> {
+        let mut alternatives = Vec::new();
+        loop {
+            alternatives.extend(self.conjunction(context));
+            if !self.operator(Operator::Or) {
+                return group(alternatives, Node::Any);
+            }
+        }
+    }
+
+    fn conjunction(&mut self, context: Context) -> Option<Node> {
+        let mut all = Vec::new();
+        loop {
+            all.extend(self.beside(context));
+            if !self.operator(Operator::And) {
+                return group(all, Node::All);
+            }
+        }
+    }
+
+    fn beside(&mut self, context: Context) -> Option<Node> {
+        let mut nodes = Vec::new();
+        loop {
+            if self.operator(Operator::Not) {
+                let excluded = Context { is_excluded: !context.is_excluded, ..context };
+                nodes.extend(self.operand(excluded).map(|node| Node::Not(Box::new(node))));
+                continue;
+            }
+            self.skip_space();
+            if self.rest.is_empty()
+                || self.rest.starts_with([')', '|'])
+                || self.is_at(Operator::Or)
+                || self.is_at(Operator::And)
+            {
+                let joining = self.joining;
+                return group(nodes, |nodes| joining.beside(nodes));
+            }
+            nodes.extend(self.operand(context));
+        }
+    }
+
+    /// One word, phrase or parenthesis, with the field before it.
+    fn operand(&mut self, context: Context) -> Option<Node> {
+        self.skip_space();
+        let filter = self.field();
+        let context = Context { field: filter.or(context.field), ..context };
+        let node = if let Some(rest) = self.rest.strip_prefix('(') {
+            self.rest = rest;
+            self.is_behind_word = false;
+            if context.depth >= MAX_DEPTH {
+                return None;
+            }
+            let node = self.alternatives(Context { depth: context.depth + 1, ..context });
+            self.rest = self.rest.strip_prefix(')').unwrap_or(self.rest);
+            self.is_behind_word = true;
+            node
+        } else if let Some((quoted, rest)) = self.rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+            self.rest = rest;
+            self.is_behind_word = true;
+            self.word(quoted, context).map(Node::Phrase)
+        } else {
+            let rest = self.rest.trim_start_matches('"');
+            let end =
+                rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '(' | ')' | '|')).unwrap_or(rest.len());
+            let (word, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            self.rest = behind;
+            self.is_behind_word = !word.is_empty();
+            let key = (word, context.field, context.is_excluded);
+            let number = match self.known.get(&key) {
+                Some(&number) => {
+                    let parts = self.query.words.get(number).map_or(0, |word| word.parts.len());
+                    self.position = self.position.saturating_add(u32::try_from(parts).unwrap_or(0));
+                    Some(number)
+                }
+                None => self.word(word, context),
+            };
+            self.known.extend(number.map(|number| (key, number)));
+            number.map(|word| self.combine(word, context))
+        };
+        if filter.is_some() { node.map(|node| Node::InField(Box::new(node))) } else { node }
+    }
+
+    /// A word that is required or excluded must be found as it is, not in part.
+    fn combine(&self, word: usize, context: Context) -> Node {
+        let parts = self.query.words.get(word).map_or(0, |word| word.parts.len());
+        let is_whole = self.joining == Joining::All || context.is_excluded || context.field.is_some();
+        if is_whole && parts > 1 { Node::Phrase(word) } else { Node::Word(word) }
+    }
+
+    /// Adds a word, or the words of a phrase. `None` if it has no letter and no digit.
+    fn word(&mut self, text: &str, context: Context) -> Option<usize> {
+        let text = text.trim();
+        let star = text.strip_suffix('*').filter(|stem| !stem.contains('*') && stem.ends_with(char::is_alphanumeric));
+        let source = star.unwrap_or(text);
+        self.position = self.tokens.read(source, self.position);
+        let query = &mut self.query;
+        let parts = self.tokens.iter().filter(|token| token.kind == TokenKind::Part).count();
+        if parts == 0 || query.words.len() >= MAX_WORDS {
+            return None;
+        }
+        let mut word =
+            Word { text: text.into(), parts: Vec::new(), wholes: Vec::new(), is_excluded: context.is_excluded };
+        let mut is_alone = parts == 1;
+        let is_phrase = source.contains(char::is_whitespace);
+        for token in self.tokens.iter() {
+            let is_whole = token.kind == TokenKind::Whole;
+            // `c++` is one part and a whole that is more than it.
+            is_alone &= !is_whole;
+            let is_full = query.units.len() >= MAX_UNITS && !word.parts.is_empty();
+            if token.kind == TokenKind::Last || is_whole && star.is_some() || is_full {
+                continue;
+            }
+            // A lone character of a script without spaces begins pairs.
+            let is_character = parts == 1 && !is_whole && is_one_wide_character(token.text);
+            let is_last = token.span.end == source.len();
+            let list = if is_whole { &mut word.wholes } else { &mut word.parts };
+            list.push(query.units.len());
+            query.units.push(Unit {
+                term: token.text.into(),
+                text: source.get(token.span.clone()).unwrap_or_default().into(),
+                field: context.field,
+                is_prefix: star.is_some() && is_last || is_character,
+                is_stop_word: !is_whole && context.field.is_none() && is_stop_word(token.text),
+                is_whole,
+                is_fragment: !is_whole && parts > 1 && !is_phrase,
+                is_excluded: context.is_excluded,
+                position: token.position,
+            });
+        }
+        let only = word.parts.first().filter(|_| !is_alone && parts == 1);
+        if let Some(unit) = only.and_then(|&unit| query.units.get_mut(unit)) {
+            unit.is_fragment = true;
+        }
+        query.words.push(word);
+        Some(query.words.len() - 1)
+    }
+
+    /// Reads `title:` and the like, if what it filters follows at once.
+    fn field(&mut self) -> Option<Field> {
+        let (name, rest) = self.rest.split_at_checked(self.rest.find(|c: char| !c.is_ascii_lowercase())?)?;
+        let (field, rest) = (Field::of_filter(name)?, rest.strip_prefix(':')?);
+        if rest.is_empty() || rest.starts_with(char::is_whitespace) {
+            return None;
+        }
+        self.rest = rest;
+        Some(field)
+    }
+
+    fn operator(&mut self, operator: Operator) -> bool {
+        self.skip_space();
+        let Some(length) = self.length_of(operator) else { return false };
+        self.rest = self.rest.get(length..).unwrap_or_default();
+        self.is_behind_word = false;
+        true
+    }
+
+    fn is_at(&self, operator: Operator) -> bool {
+        self.length_of(operator).is_some()
+    }
+
+    fn length_of(&self, operator: Operator) -> Option<usize> {
+        let (sign, name) = match operator {
+            Operator::Or => ("|", "OR"),
+            Operator::And => ("", "AND"),
+            Operator::Not => ("-", "NOT"),
+        };
+        let behind_sign = self.rest.strip_prefix(sign).filter(|_| !sign.is_empty());
+        let is_sign = behind_sign.is_some_and(|behind| {
+            let mut next = behind.chars();
+            let is_name = next.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '"' | '('));
+            // In a sentence, `-v` is the name of an option.
+            let is_option = self.joining == Joining::Any
+                && behind.starts_with(|c: char| c.is_ascii_alphabetic())
+                && !next.next().is_some_and(char::is_alphanumeric);
+            operator == Operator::Or || !self.is_behind_word && is_name && !is_option
+        });
+        if is_sign {
+            return Some(sign.len());
+        }
+        let behind_name = self.rest.strip_prefix(name).filter(|_| !self.is_behind_word)?;
+        let is_word = behind_name.is_empty() || behind_name.starts_with(|c: char| c.is_whitespace() || c == '(');
+        is_word.then_some(name.len())
+    }
+
+    fn skip_space(&mut self) {
+        let rest = self.rest.trim_start();
+        self.is_behind_word &= rest.len() == self.rest.len();
+        self.rest = rest;
+    }
+}
+
+/// One node for several; none for none.
+fn group(mut nodes: Vec<Node>, combine: impl FnOnce(Vec<Node>) -> Node) -> Option<Node> {
+    match nodes.len() {
+        0 => None,
+        1 => nodes.pop(),
+        _ => Some(combine(nodes)),
+    }
+}
+
+fn is_one_wide_character(term: &[u8]) -> bool {
+    core::str::from_utf8(term).is_ok_and(|term| {
+        let mut characters = term.chars();
+        characters.next().is_some_and(|c| c >= '\u{2e80}') && characters.next().is_none()
+    })
+}
+
+/// Whether a normalised word says little about what a text is about.
+pub(super) fn is_stop_word(word: &[u8]) -> bool {
+    STOP_WORDS.binary_search_by(|stop_word| stop_word.as_bytes().cmp(word)).is_ok()
+}
+
+/// Function words of English, in byte order.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at", "be", "because",
+    "been", "before", "being", "between", "both", "but", "by", "can", "can't", "could", "did", "didn't", "do", "does",
+    "doesn't", "doing", "don't", "during", "each", "for", "from", "further", "had", "has", "have", "having", "he",
+    "her", "here", "hers", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "isn't",
+    "it", "its", "just", "know", "let", "me", "more", "most", "my", "of", "on", "once", "or", "our", "ours", "please",
+    "she", "should", "so", "some", "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "those", "to", "too", "us", "very", "was", "wasn't", "we", "we're", "we've", "were", "what",
+    "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won't", "would", "you",
+    "you're", "your", "yours",
+];
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Query {
+        Query::parse(text, Joining::Any).unwrap()
+    }
+
+    /// The tree with words for their numbers.
+    fn tree(text: &str, joining: Joining) -> String {
+        fn show(query: &Query, node: &Node) -> String {
+            let all = |nodes: &[Node]| nodes.iter().map(|node| show(query, node)).collect::<Vec<_>>().join(" ");
+            match node {
+                Node::Word(word) => query.words[*word].text.clone(),
+                Node::Phrase(word) => format!("\"{}\"", query.words[*word].text),
+                Node::InField(node) => format!("in({})", show(query, node)),
+                Node::Not(node) => format!("not({})", show(query, node)),
+                Node::All(nodes) => format!("all({})", all(nodes)),
+                Node::Any(nodes) => format!("any({})", all(nodes)),
+                Node::Beside(nodes) => format!("[{}]", all(nodes)),
+            }
+        }
+        let query = Query::parse(text, joining).unwrap();
+        show(&query, &query.root)
+    }
+
+    #[test]
+    fn a_sentence_is_words_side_by_side() {
+        assert_eq!(tree("What port does staging use?", Joining::Any), "[What port does staging use?]");
+        assert_eq!(tree("deploy key: foo", Joining::Any), "[deploy key: foo]");
+        assert_eq!(tree("title: foo -- --json -1 a-b", Joining::Any), "[title: foo --json -1 a-b]");
+        assert_eq!(tree("what does -v do, -verbose", Joining::Any), "[what does -v do, not(verbose)]");
+        assert_eq!(tree("a -v", Joining::All), "all(a not(v))");
+        assert_eq!(tree("foo (bar", Joining::Any), "[foo bar]");
+        assert_eq!(tree("a) \"b c", Joining::Any), "[a [b c]]");
+    }
+
+    #[test]
+    fn operators_are_those_of_zk() {
+        assert_eq!(tree("foo bar", Joining::All), "all(foo bar)");
+        assert_eq!(tree("foo|bar", Joining::All), "any(foo bar)");
+        assert_eq!(tree("foo OR bar baz", Joining::All), "any(foo all(bar baz))");
+        assert_eq!(tree("foo -bar", Joining::All), "all(foo not(bar))");
+        assert_eq!(tree("foo NOT \"bar baz\"", Joining::Any), "[foo not(\"bar baz\")]");
+        assert_eq!(tree("foo-bar", Joining::All), "\"foo-bar\"");
+        assert_eq!(tree("foo ba*", Joining::All), "all(foo ba*)");
+        assert_eq!(tree("(a OR b) AND -cc", Joining::Any), "all(any(a b) not(cc))");
+        assert_eq!(tree("title:foo body:(a b) tag:lang/rust", Joining::Any), "[in(foo) in([a b]) in(\"lang/rust\")]");
+        assert_eq!(tree("AND", Joining::Any), "any()");
+        assert_eq!(tree("!!!", Joining::Any), "any()");
+    }
+
+    #[test]
+    fn only_white_space_is_an_error() {
+        assert_eq!(Query::parse(" \u{3000}\n", Joining::Any), Err(EmptyQuery));
+    }
+
+    #[test]
+    fn units_know_what_they_are() {
+        let query = parse("the src/main.rs pref* 木");
+        let units: Vec<String> =
+            query.units.iter().map(|unit| String::from_utf8_lossy(&unit.term).into_owned()).collect();
+        assert_eq!(units, ["the", "src", "main", "rs", "main.rs", "src/main.rs", "pref", "木"]);
+        assert!(query.units[0].is_stop_word && query.units[1].is_fragment && query.units[5].is_whole);
+        assert!(query.units[6].is_prefix && query.units[7].is_prefix);
+        assert!(parse("to be or not to be").units.iter().filter(|unit| unit.is_stop_word).count() > 0);
+        assert!(!parse("who is it").units.iter().any(|unit| unit.is_stop_word));
+    }
+
+    #[test]
+    fn stop_words_are_sorted() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn deep_nesting_is_no_problem() {
+        parse(&"(".repeat(100_000));
+        parse(&"(a ".repeat(1000));
+        parse(&"NOT ".repeat(1000));
+        parse(&"title:".repeat(1000));
+    }
+
+    proptest! {
+        #[test]
+        fn no_query_fails(text in "([a-c]|[ \"()|*:-]|title:|AND|OR|NOT|\\PC){0,40}") {
+            let query = Query::parse(&text, Joining::Any);
+            prop_assert_eq!(query.is_err(), text.trim().is_empty());
+        }
+    }
+}

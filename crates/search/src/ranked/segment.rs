@@ -1,0 +1,225 @@
+//! [`Segment`]: an index as one run of bytes, used where it lies.
+//!
+//! Behind a header of [`HEADER`] numbers come the documents, the postings, the terms (sorted by name), the
+//! terms by stem and the names of the terms. All numbers are little-endian. Nothing but the documents is
+//! read when it is loaded, so a damaged file may give wrong answers but neither panics nor loops.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::postings::Postings;
+use super::stem;
+use saddlebag_collections::order;
+
+/// "SBR1".
+const MAGIC: u32 = u32::from_le_bytes(*b"SBR1");
+/// Magic number, documents, bytes of postings, terms, terms with a stem, bytes of names.
+const HEADER: usize = 6;
+const WORD: usize = 4;
+/// Its number, the length of the body and those of the other fields, in 16 bits each.
+pub(super) const DOC_BYTES: usize = 2 * WORD + 5 * 2;
+/// Where its name ends, where its postings end, how many documents have it.
+const TERM_BYTES: usize = 3 * WORD;
+/// A hash of the stem, the term.
+const STEM_BYTES: usize = 2 * WORD;
+/// What a term takes besides its name and its postings.
+pub(super) const MAX_TERM_BYTES: usize = TERM_BYTES + STEM_BYTES;
+
+/// Terms and postings in a file that is kept in memory.
+#[derive(Debug, Default)]
+pub(super) struct Segment {
+    file: Arc<Vec<u8>>,
+    docs: Range<usize>,
+    postings: Range<usize>,
+    terms: Range<usize>,
+    stems: Range<usize>,
+    names: Range<usize>,
+}
+
+impl Segment {
+    /// Finds the parts of what [`Writer`] wrote. `None` if they do not make up the range.
+    pub(super) fn open(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
+        let bytes = file.get(range.clone())?;
+        if number(bytes, 0)? != MAGIC {
+            return None;
+        }
+        let mut at = range.start + HEADER * WORD;
+        let mut part = |index: usize, size: usize| {
+            let length = (number(bytes, index * WORD)? as usize).checked_mul(size)?;
+            let start = at;
+            at = at.checked_add(length)?;
+            Some(start..at)
+        };
+        let docs = part(1, DOC_BYTES)?;
+        let postings = part(2, 1)?;
+        let terms = part(3, TERM_BYTES)?;
+        let stems = part(4, STEM_BYTES)?;
+        let names = part(5, 1)?;
+        (at == range.end).then_some(Self { file, docs, postings, terms, stems, names })
+    }
+
+    /// The bytes of each document, [`DOC_BYTES`].
+    pub(super) fn docs(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.part(&self.docs).chunks_exact(DOC_BYTES)
+    }
+
+    pub(super) fn doc_count(&self) -> u32 {
+        u32::try_from(self.docs.len() / DOC_BYTES).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn term_count(&self) -> u32 {
+        u32::try_from(self.terms.len() / TERM_BYTES).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn posting_bytes(&self) -> usize {
+        self.postings.len()
+    }
+
+    /// All of it.
+    pub(super) fn bytes(&self) -> &[u8] {
+        let start = self.docs.start.saturating_sub(HEADER * WORD);
+        self.file.get(start..self.names.end).unwrap_or_default()
+    }
+
+    pub(super) fn name(&self, term: u32) -> &[u8] {
+        self.slice(&self.names, term, 0)
+    }
+
+    pub(super) fn postings(&self, term: u32) -> Postings<'_> {
+        Postings::new(self.slice(&self.postings, term, WORD), 0, self.doc_count())
+    }
+
+    /// In how many documents the term is, those that were removed counted.
+    pub(super) fn doc_frequency(&self, term: u32) -> u32 {
+        number(self.part(&self.terms), term as usize * TERM_BYTES + 2 * WORD).unwrap_or(0)
+    }
+
+    pub(super) fn find(&self, name: &[u8]) -> Option<u32> {
+        let term = self.lower_bound(name);
+        (term < self.term_count() && self.name(term) == name).then_some(term)
+    }
+
+    /// The terms that start so, in order.
+    pub(super) fn starting_with(&self, prefix: &[u8]) -> impl Iterator<Item = u32> {
+        (self.lower_bound(prefix)..self.term_count()).take_while(move |&term| self.name(term).starts_with(prefix))
+    }
+
+    /// The terms whose stem has that hash.
+    pub(super) fn with_stem(&self, hash: u32) -> impl Iterator<Item = u32> {
+        let stems = self.part(&self.stems);
+        let count = stems.len() / STEM_BYTES;
+        let hash_at = move |at: usize| number(stems, at * STEM_BYTES).unwrap_or(u32::MAX);
+        let first = partition(count, |at| hash_at(at) < hash);
+        let same = (first..count).take_while(move |&at| hash_at(at) == hash);
+        same.filter_map(move |at| number(stems, at * STEM_BYTES + WORD))
+    }
+
+    fn lower_bound(&self, name: &[u8]) -> u32 {
+        let bound = partition(self.term_count() as usize, |term| self.name(u32::try_from(term).unwrap_or(0)) < name);
+        u32::try_from(bound).unwrap_or(u32::MAX)
+    }
+
+    /// The part of `range` that is a term's, which ends where the number at `offset` in its entry says.
+    #[inline(never)]
+    fn slice(&self, range: &Range<usize>, term: u32, offset: usize) -> &[u8] {
+        let terms = self.part(&self.terms);
+        let end_of = |term: usize| number(terms, term * TERM_BYTES + offset);
+        let start = if term == 0 { Some(0) } else { end_of(term as usize - 1) };
+        let ends = start.zip(end_of(term as usize));
+        ends.and_then(|(start, end)| self.part(range).get(start as usize..end as usize)).unwrap_or_default()
+    }
+
+    fn part(&self, range: &Range<usize>) -> &[u8] {
+        self.file.get(range.clone()).unwrap_or_default()
+    }
+}
+
+/// Writes a segment: the documents, then term after term in the order of their names.
+pub(super) struct Writer<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    start: usize,
+    docs_end: usize,
+    terms: Vec<u8>,
+    names: Vec<u8>,
+    /// Hash of the stem and term.
+    stems: Vec<u64>,
+    stem: Vec<u8>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new<'d>(out: &'a mut Vec<u8>, docs: impl Iterator<Item = [u8; DOC_BYTES]> + 'd) -> Self {
+        let start = out.len();
+        out.extend_from_slice(&[0; HEADER * WORD]);
+        docs.for_each(|doc| out.extend_from_slice(&doc));
+        let docs_end = out.len();
+        Self { out, start, docs_end, terms: Vec::new(), names: Vec::new(), stems: Vec::new(), stem: Vec::new() }
+    }
+
+    /// Ends a term whose postings were added to `out`. One without postings is left out.
+    pub(super) fn end_term(&mut self, name: &[u8], doc_frequency: u32) {
+        if doc_frequency == 0 {
+            return;
+        }
+        if stem::is_stemmable(name) {
+            stem::stem(name, &mut self.stem);
+            self.stems.push(order::pair(hash(&self.stem), count(self.terms.len() / TERM_BYTES)));
+        }
+        self.names.extend_from_slice(name);
+        for number in [count(self.names.len()), count(self.out.len() - self.docs_end), doc_frequency] {
+            self.terms.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(super) fn finish(mut self) {
+        order::sort(&mut self.stems, &mut Vec::new());
+        let docs = self.docs_end - self.start - HEADER * WORD;
+        let postings = self.out.len() - self.docs_end;
+        let (terms, stems) = (self.terms.len() / TERM_BYTES, self.stems.len());
+        let header = [docs / DOC_BYTES, postings, terms, stems, self.names.len()];
+        let header = core::iter::once(MAGIC).chain(header.into_iter().map(count));
+        self.out.extend_from_slice(&self.terms);
+        self.out.extend(self.stems.iter().flat_map(|stem| stem.rotate_left(32).to_le_bytes()));
+        self.out.extend_from_slice(&self.names);
+        let place = self.out.get_mut(self.start..).unwrap_or_default();
+        for (byte, value) in place.iter_mut().zip(header.flat_map(u32::to_le_bytes)) {
+            *byte = value;
+        }
+    }
+}
+
+/// The same on every machine.
+pub(super) fn hash(bytes: &[u8]) -> u32 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = bytes.len() as u64;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for chunk in chunks {
+        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*chunk)).wrapping_mul(FACTOR);
+    }
+    let last = rest.iter().fold(0, |last: u64, &b| last << 8 | u64::from(b));
+    hash = (hash.rotate_left(5) ^ last).wrapping_mul(FACTOR);
+    ((hash ^ hash >> 29).wrapping_mul(FACTOR) >> 32) as u32
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let number = bytes.get(at..)?.first_chunk::<WORD>()?;
+    Some(u32::from_le_bytes(*number))
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// The first of `0..count` for which the predicate does not hold.
+fn partition(count: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

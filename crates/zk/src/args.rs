@@ -1,0 +1,522 @@
+//! The command line of zk, as far as scripts use it.
+
+#![allow(missing_docs, reason = "what is written at an argument is its help, and these have none beside their names")]
+
+use std::ffi::OsString;
+
+use clap::{Args, Parser, Subcommand};
+use saddlebag::notebook::{ListNotes, MatchStrategy, NoteFilter, SortBy, SortKey};
+
+use crate::expressions::Expressions;
+
+/// Why a command line cannot be run: a message for standard error; the exit code is
+/// [`crate::EXIT_FAILED`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadUse(pub String);
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Asked {
+    /// To run a command.
+    Run(Box<Zk>),
+    /// To print this: help.
+    Print(String),
+}
+
+/// Reads the arguments behind `saddlebag zk`.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, BadUse> {
+    let arguments = std::iter::once(OsString::from("zk")).chain(arguments);
+    match Zk::try_parse_from(arguments) {
+        Ok(zk) => Ok(Asked::Run(Box::new(zk))),
+        Err(error) if !error.use_stderr() => Ok(Asked::Print(error.to_string())),
+        Err(error) => Err(BadUse(refusal(&error))),
+    }
+}
+
+/// What the parser says of arguments that it does not take.
+pub(super) fn refusal(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.strip_prefix("error: ").unwrap_or(&text).trim_end().into()
+}
+
+/// Notebook commands in the words of zk
+#[derive(Debug, Parser)]
+#[command(name = "zk", bin_name = "saddlebag zk")]
+pub struct Zk {
+    /// The folder of the notebook [default: the nearest folder above that has a `.zk`]
+    #[arg(long, global = true, value_name = "PATH")]
+    pub notebook_dir: Option<String>,
+    /// The folder to work in
+    #[arg(long, short = 'W', global = true, value_name = "PATH")]
+    pub working_dir: Option<String>,
+    /// Never ask; nothing here does
+    #[arg(long, global = true)]
+    pub no_input: bool,
+    #[command(subcommand)]
+    pub command: ZkCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ZkCommand {
+    /// List notes
+    List(ListArgs),
+    /// Tags
+    Tag {
+        #[command(subcommand)]
+        command: TagCommand,
+    },
+    /// Notes and the links between them
+    Graph(GraphArgs),
+    /// Make a note
+    New(NewArgs),
+    /// Make a notebook
+    Init {
+        /// Where [default: the current folder]
+        directory: Option<String>,
+    },
+    /// Nothing: the index is brought up to date by itself
+    Index(IndexArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TagCommand {
+    /// List tags
+    List(TagListArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct IndexArgs {
+    #[arg(long, short)]
+    pub force: bool,
+    #[arg(long, short)]
+    pub verbose: bool,
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How a list is put together.
+#[derive(Debug, Args)]
+pub struct FrameArgs {
+    /// How each is shown: the name of a format, or a template
+    #[arg(long, short, value_name = "TEMPLATE")]
+    pub format: Option<String>,
+    /// Before the list
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub header: Option<String>,
+    /// Behind the list
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub footer: Option<String>,
+    /// Between two of them
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+    pub delimiter: Option<String>,
+    /// A zero byte between two of them
+    #[arg(long, short = '0', conflicts_with = "delimiter")]
+    pub delimiter0: bool,
+    /// No pager; there is none
+    #[arg(long, short = 'P')]
+    pub no_pager: bool,
+    /// Do not say how many were found
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub frame: FrameArgs,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TagListArgs {
+    #[command(flatten)]
+    pub frame: FrameArgs,
+    /// `name` or `note-count`, with `+` or `-`
+    #[arg(long, short, value_name = "TERM")]
+    pub sort: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// `json`
+    #[arg(long, short, value_name = "FORMAT")]
+    pub format: String,
+    /// Do not say how many were found
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// The folder of the note [default: the current folder]
+    pub directory: Option<String>,
+    /// Read the content from standard input
+    #[arg(long, short)]
+    pub interactive: bool,
+    /// The title
+    #[arg(long, short, value_name = "TITLE", allow_hyphen_values = true)]
+    pub title: Option<String>,
+    /// The date to go by
+    #[arg(long, value_name = "DATE")]
+    pub date: Option<String>,
+    /// The group of the configuration whose file name and template are used [default: that of the folder]
+    #[arg(long, short, value_name = "NAME")]
+    pub group: Option<String>,
+    /// More variables for the template: `key=value,…`
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    extra: Vec<String>,
+    /// The template
+    #[arg(long, value_name = "PATH")]
+    pub template: Option<String>,
+    /// Print the path of the note rather than open an editor
+    #[arg(long, short)]
+    pub print_path: bool,
+    /// Print what would be written
+    #[arg(long, short = 'n')]
+    pub dry_run: bool,
+    /// The id
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+}
+
+impl NewArgs {
+    /// The variables of `--extra`.
+    pub fn extra(&self) -> Result<Vec<(String, String)>, BadUse> {
+        let pairs = self.extra.iter().flat_map(|list| split_escaped(list)).filter(|pair| !pair.is_empty());
+        pairs
+            .map(|pair| match pair.split_once('=') {
+                Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+                _ => Err(BadUse(format!("--extra: expected KEY=VALUE but got \"{pair}\""))),
+            })
+            .collect()
+    }
+}
+
+/// Which notes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FilterArgs {
+    /// Notes, folders, beginnings of names, or named filters of the configuration
+    #[arg(value_name = "PATH")]
+    pub(super) path: Vec<String>,
+    #[arg(long, short, hide = true)]
+    pub(super) interactive: bool,
+    /// How many at most
+    #[arg(long, short = 'n', value_name = "COUNT")]
+    pub(super) limit: Option<u32>,
+    /// What to search for
+    #[arg(long, short, value_name = "QUERY")]
+    pub(super) r#match: Vec<String>,
+    /// fts (or f), exact (e), re (grep, r)
+    #[arg(long, short = 'M', value_name = "STRATEGY", default_value = "fts")]
+    pub(super) match_strategy: String,
+    /// Not these
+    #[arg(long, short = 'x', value_name = "PATH")]
+    pub(super) exclude: Vec<String>,
+    /// With these tags
+    #[arg(long, short, value_name = "TAG")]
+    pub(super) tag: Vec<String>,
+    /// Without tags
+    #[arg(long)]
+    pub(super) tagless: bool,
+    /// That mention the title of these
+    #[arg(long, value_name = "PATH")]
+    pub(super) mention: Vec<String>,
+    /// Whose title these mention
+    #[arg(long, value_name = "PATH")]
+    pub(super) mentioned_by: Vec<String>,
+    /// That link to these
+    #[arg(long, short, value_name = "PATH")]
+    pub(super) link_to: Vec<String>,
+    /// That do not link to these
+    #[arg(long, value_name = "PATH")]
+    pub(super) no_link_to: Vec<String>,
+    /// That these link to
+    #[arg(long, short = 'L', value_name = "PATH")]
+    pub(super) linked_by: Vec<String>,
+    /// That these do not link to
+    #[arg(long, value_name = "PATH")]
+    pub(super) no_linked_by: Vec<String>,
+    /// That nothing links to
+    #[arg(long)]
+    pub(super) orphan: bool,
+    /// That do not link back
+    #[arg(long)]
+    pub(super) missing_backlink: bool,
+    /// Two links away from these
+    #[arg(long, value_name = "PATH")]
+    pub(super) related: Vec<String>,
+    /// How many links to follow
+    #[arg(long, value_name = "COUNT")]
+    pub(super) max_distance: Option<u32>,
+    /// Follow links over several notes
+    #[arg(long, short)]
+    pub(super) recursive: bool,
+    #[arg(long, value_name = "DATE")]
+    pub(super) created: Option<String>,
+    #[arg(long, value_name = "DATE")]
+    pub(super) created_before: Option<String>,
+    #[arg(long, value_name = "DATE")]
+    pub(super) created_after: Option<String>,
+    #[arg(long, value_name = "DATE")]
+    pub(super) modified: Option<String>,
+    #[arg(long, value_name = "DATE")]
+    pub(super) modified_before: Option<String>,
+    #[arg(long, value_name = "DATE")]
+    pub(super) modified_after: Option<String>,
+    /// created, modified, path, title or word-count, with `+` or `-`; the last counts most
+    #[arg(long, short, value_name = "TERM")]
+    pub(super) sort: Vec<String>,
+}
+
+impl FilterArgs {
+    /// The request. `relative` turns a path, given relative to the working folder, into one below the
+    /// root of the notebook.
+    pub fn request(&self, relative: impl Fn(&str) -> String) -> Result<ListNotes, BadUse> {
+        if self.interactive {
+            return Err(BadUse("--interactive is not supported: nothing here asks".into()));
+        }
+        let paths = |flag: &str, values: &[String]| -> Result<Vec<String>, BadUse> {
+            Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
+        };
+        let filter = NoteFilter {
+            matches: if self.is_expression() { Vec::new() } else { split("--match", &self.r#match)? },
+            strategy: strategy(&self.match_strategy)?,
+            // Words that are no option's value are not split at commas.
+            paths: self.path.iter().map(|path| relative(path)).collect(),
+            exclude: paths("--exclude", &self.exclude)?,
+            tags: split("--tag", &self.tag)?,
+            tagless: self.tagless,
+            linked_by: paths("--linked-by", &self.linked_by)?,
+            link_to: paths("--link-to", &self.link_to)?,
+            no_linked_by: paths("--no-linked-by", &self.no_linked_by)?,
+            no_link_to: paths("--no-link-to", &self.no_link_to)?,
+            recursive: self.recursive,
+            max_distance: self.max_distance,
+            related: paths("--related", &self.related)?,
+            mention: paths("--mention", &self.mention)?,
+            mentioned_by: paths("--mentioned-by", &self.mentioned_by)?,
+            orphan: self.orphan,
+            missing_backlink: self.missing_backlink,
+            created: self.created.clone(),
+            created_before: self.created_before.clone(),
+            created_after: self.created_after.clone(),
+            modified: self.modified.clone(),
+            modified_before: self.modified_before.clone(),
+            modified_after: self.modified_after.clone(),
+        };
+        let sort = split("--sort", &self.sort)?;
+        let sort = sort.iter().rev().map(|term| sort_key(term)).collect::<Result<_, _>>()?;
+        let limit = if self.is_expression() { None } else { self.limit() };
+        Ok(ListNotes { filter, sort, limit, zk_links: true, with_text: true })
+    }
+
+    /// What the notes that come of the request must match, where that is for the program to see to.
+    pub fn expressions(&self) -> Result<Option<Expressions>, BadUse> {
+        if !self.is_expression() {
+            return Ok(None);
+        }
+        Expressions::new(&split("--match", &self.r#match)?, self.limit()).map(Some).map_err(BadUse)
+    }
+
+    fn is_expression(&self) -> bool {
+        matches!(&*self.match_strategy, "re" | "grep" | "r")
+    }
+
+    /// No more than nothing is no limit.
+    fn limit(&self) -> Option<u32> {
+        self.limit.filter(|limit| *limit > 0)
+    }
+}
+
+fn strategy(word: &str) -> Result<MatchStrategy, BadUse> {
+    match word {
+        // With expressions there are no queries.
+        "fts" | "f" | "" | "re" | "grep" | "r" => Ok(MatchStrategy::FullText),
+        "exact" | "e" => Ok(MatchStrategy::Exact),
+        _ => Err(BadUse(format!(
+            "incorrect criteria: {word}: unknown match strategy\n\
+             try fts (full-text search), re (regular expression) or exact"
+        ))),
+    }
+}
+
+/// A key with its direction at the end.
+fn sort_key(term: &str) -> Result<SortKey, BadUse> {
+    let (name, direction) = direction(term);
+    let (by, ascending) = match name {
+        "created" | "c" => (SortBy::Created, false),
+        "modified" | "m" => (SortBy::Modified, false),
+        "path" | "p" => (SortBy::Path, true),
+        "title" | "t" => (SortBy::Title, true),
+        "word-count" | "wc" => (SortBy::WordCount, true),
+        "random" | "r" => {
+            return Err(BadUse("incorrect criteria: random: the same request gives the same answer here".into()));
+        }
+        _ => {
+            return Err(BadUse(format!(
+                "incorrect criteria: {name}: unknown sorting term\ntry created, modified, path, title or word-count"
+            )));
+        }
+    };
+    Ok(SortKey { by, ascending: direction.unwrap_or(ascending) })
+}
+
+/// A term without its `+` or `-`, and whether it ascends.
+fn direction(term: &str) -> (&str, Option<bool>) {
+    match (term.strip_suffix('+'), term.strip_suffix('-')) {
+        (Some(name), _) => (name, Some(true)),
+        (_, Some(name)) => (name, Some(false)),
+        _ => (term, None),
+    }
+}
+
+/// What tags are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagKey {
+    Name,
+    NoteCount,
+}
+
+impl TagListArgs {
+    /// The keys, the most important first, each with whether it ascends; the name where there is none.
+    pub fn keys(&self) -> Result<Vec<(TagKey, bool)>, BadUse> {
+        let terms = split("--sort", &self.sort)?;
+        let keys = terms.iter().rev().map(|term| match direction(term) {
+            ("name" | "n", ascending) => Ok((TagKey::Name, ascending.unwrap_or(true))),
+            ("note-count" | "nc", ascending) => Ok((TagKey::NoteCount, ascending.unwrap_or(false))),
+            (name, _) => {
+                Err(BadUse(format!("incorrect criteria: {name}: unknown sorting term\ntry name or note-count")))
+            }
+        });
+        keys.collect()
+    }
+}
+
+/// The values of an option that takes lists: split at commas, without one level of backslashes. Like
+/// zk's parser it takes nothing that begins with a hyphen, not even behind `=`.
+fn split(flag: &str, values: &[String]) -> Result<Vec<String>, BadUse> {
+    let parts: Vec<String> = values.iter().flat_map(|value| split_escaped(value)).collect();
+    match parts.iter().find(|part| part.starts_with('-')) {
+        Some(part) => Err(BadUse(format!("{flag}: expected string value but got \"{part}\" (short flag)"))),
+        None => Ok(parts),
+    }
+}
+
+fn split_escaped(value: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    let mut is_escaped = false;
+    for c in value.chars() {
+        match c {
+            '\\' if !is_escaped => {
+                is_escaped = true;
+                continue;
+            }
+            ',' if !is_escaped => parts.push(std::mem::take(&mut part)),
+            _ => part.push(c),
+        }
+        is_escaped = false;
+    }
+    parts.push(part);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(arguments: &[&str]) -> Result<ListNotes, BadUse> {
+        let arguments = ["--no-input", "list", "-q", "-P", "-f", "path"].iter().chain(arguments);
+        match parse(arguments.map(OsString::from))? {
+            Asked::Run(zk) => match zk.command {
+                ZkCommand::List(list) => list.filter.request(str::to_string),
+                other => panic!("{other:?}"),
+            },
+            Asked::Print(text) => panic!("{text}"),
+        }
+    }
+
+    fn matches(argument: &str) -> Vec<String> {
+        request(&[argument]).expect("valid").filter.matches
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Zk::command().debug_assert();
+    }
+
+    #[test]
+    fn lists_split_as_zk_splits_them() {
+        assert_eq!(matches("--match=port, staging"), ["port", " staging"]);
+        assert_eq!(matches(r"--match=5\d{3}"), ["5d{3}"]);
+        assert_eq!(matches(r"--match=5\\d{3}"), [r"5\d{3}"]);
+        assert_eq!(matches(r"--match=a\,b"), ["a,b"]);
+        assert_eq!(matches("--match="), [""]);
+        assert!(request(&["--match=-foo"]).is_err());
+        assert!(request(&["--match", "-foo"]).is_err());
+        let list = request(&["--tag=infra,NOT secrets", "a,b.md"]).expect("valid");
+        assert_eq!(
+            (list.filter.tags, list.filter.paths),
+            (vec!["infra".into(), "NOT secrets".into()], vec!["a,b.md".into()])
+        );
+    }
+
+    #[test]
+    fn the_last_sort_key_counts_most() {
+        let list = request(&["--sort=title", "--sort=modified", "-s", "path-"]).expect("valid");
+        let key = |by, ascending| SortKey { by, ascending };
+        assert_eq!(list.sort, [key(SortBy::Path, false), key(SortBy::Modified, false), key(SortBy::Title, true)]);
+        assert!(request(&["--sort=size"]).is_err());
+    }
+
+    #[test]
+    fn short_options_take_their_value_at_once() {
+        let list = request(&["-Mr", "-n5", "-mx", "-r", "-L", "a.md", "-lb.md"]).expect("valid");
+        assert_eq!((list.filter.matches, list.limit), (Vec::new(), None), "left to the program");
+        assert_eq!((list.filter.linked_by, list.filter.link_to), (vec!["a.md".into()], vec!["b.md".into()]));
+        assert_eq!(request(&["-n0"]).expect("valid").limit, None);
+    }
+
+    /// Every recorded command line is read, and the two that zk refuses are refused by one of the two halves.
+    #[test]
+    fn recorded_command_lines_are_read() {
+        let recorded: serde_json::Value =
+            serde_json::from_str(include_str!("../../../tests/vectors/zk/expected.json")).expect("valid");
+        for case in recorded["cases"].as_array().expect("cases") {
+            let arguments: Vec<&str> =
+                case["args"].as_array().expect("args").iter().filter_map(serde_json::Value::as_str).collect();
+            match request(&arguments) {
+                Ok(_) => assert!(case["rc"] == 0 || arguments == ["--linked-by=nope"], "{arguments:?}"),
+                Err(BadUse(message)) => {
+                    assert_eq!(case["rc"], 1, "{arguments:?}");
+                    let lines: Vec<&str> =
+                        case["stderr"].as_array().expect("lines").iter().filter_map(|line| line.as_str()).collect();
+                    assert_eq!(crate::error_text(&message), lines.join("\n") + "\n");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_commands_are_read() {
+        let run = |line: &str| parse(line.split_whitespace().map(OsString::from));
+        for line in [
+            "new --no-input -i -p -t T --template fact.md --extra a=b,c=d facts",
+            "--notebook-dir /n tag list --format json --sort note-count-",
+            "graph --format json --tag x",
+            "init --no-input DIR",
+            "index -f -v -q",
+            "-W /x list --header [ --delimiter , --footer ]",
+            "list --help",
+        ] {
+            assert!(run(line).is_ok(), "{line}: {:?}", run(line).err());
+        }
+        assert!(run("graph").is_err());
+        assert!(run("edit").is_err());
+    }
+}

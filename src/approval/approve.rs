@@ -1,0 +1,150 @@
+//! `approve`: lets text into prompts.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::types::{PendingItem, TrustCall, named, shown, waiting};
+use crate::catalogue::SAMPLE_WAITING;
+use crate::document::head;
+use crate::engine::{Backups, Call, Change, update};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+use crate::trust::{Waiting, approve as approved_text, version_of};
+
+/// How many names one command may have.
+pub const MAX_NAMES: usize = 1_024;
+
+/// Lets text into prompts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Approve {
+    /// At most [`MAX_NAMES`].
+    pub items: Vec<ApproveItem>,
+    /// Only says what would be approved.
+    pub dry_run: bool,
+}
+
+/// A text to approve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApproveItem {
+    /// Its name or path in [`PendingItem`]; or another path, name or title of a note.
+    pub name: String,
+    /// The version that was looked at. Any other text is not approved.
+    pub base: String,
+}
+
+/// What came of approving.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApproveReply {
+    /// What is approved now.
+    pub approved: Vec<PendingItem>,
+    /// What is not, with the reasons.
+    pub skipped: Vec<SkippedItem>,
+    /// All of this for a person.
+    pub message: String,
+}
+
+/// Something that was not approved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedItem {
+    /// As it was named.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Request for Approve {
+    type Reply = ApproveReply;
+    const NAME: &'static str = "approve";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let item = |name: String, base: String| ApproveItem { name, base };
+        let waits = core::str::from_utf8(SAMPLE_WAITING).unwrap_or_default();
+        let items = alloc::vec![
+            item(name.into(), "0".repeat(64)),
+            item(format!("{name}.md"), "0".repeat(64)),
+            item("waits".into(), version_of(waits)),
+        ];
+        alloc::vec![Self { items, dry_run: false }]
+    }
+}
+
+impl Run<TrustCall<'_>> for Approve {
+    async fn run(self, with: &TrustCall<'_>) -> Result<ApproveReply, Error> {
+        check(with.call, &self)?;
+        let waiting = waiting(with.call, with.notebook, with.entries).await?;
+        approve(with.call, &waiting, &self).await
+    }
+}
+
+fn check(call: &Call, request: &Approve) -> Result<(), Error> {
+    call.scope.trust.check_person("to approve")?;
+    if request.items.len() > MAX_NAMES {
+        let message = format!("{} names, the limit is {MAX_NAMES}", request.items.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "approve in parts; nothing was changed"));
+    }
+    if request.items.is_empty() {
+        let help = "name keys or paths with the versions that `pending` shows";
+        return Err(Error::invalid_argument("nothing is named to approve", help));
+    }
+    Ok(())
+}
+
+async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<ApproveReply, Error> {
+    let mut reply = ApproveReply::default();
+    let mut meant: Vec<&Waiting> = Vec::new();
+    for ApproveItem { name, base } in &request.items {
+        let reason = match named(call, waiting, name) {
+            Ok(one) if one.version == *base => {
+                meant.push(one);
+                continue;
+            }
+            Ok(_) => changed(base),
+            Err(reason) => reason,
+        };
+        reply.skipped.push(SkippedItem { name: name.clone(), reason });
+    }
+    let mut done: Vec<&Waiting> = Vec::new();
+    for item in meant {
+        if done.iter().any(|other| other.path == item.path) {
+            continue;
+        }
+        done.push(item);
+        let written = if request.dry_run { Ok(()) } else { write(call, item).await };
+        match written {
+            Ok(()) => reply.approved.push(shown(call, item, false)),
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            Err(error) => {
+                let name = item.names.first().cloned().unwrap_or_default();
+                reply.skipped.push(SkippedItem { name, reason: error.message });
+            }
+        }
+    }
+    let (approved, skipped) = (reply.approved.len(), reply.skipped.len());
+    let verb = if request.dry_run { "Would approve" } else { "Approved" };
+    reply.message = format!("{verb} {approved}, skipped {skipped}");
+    Ok(reply)
+}
+
+/// Sets the moment, if the text is still the one that was looked at.
+async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
+    let contention =
+        || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again; nothing was changed");
+    let change = |bytes: Option<&[u8]>| {
+        let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).ok_or_else(contention)?;
+        if version_of(text) != item.version {
+            return Err(contention());
+        }
+        let approved = approved_text(text, call.now.epoch_nanoseconds()).ok_or_else(|| {
+            let message = format!("the frontmatter of {} cannot say that it is approved", call.scope.shown(&item.path));
+            Error::invalid_argument(message, "write `approved: ` and the moment into it by hand")
+        })?;
+        Ok(Change::Write(call.screen.moved(&item.path, bytes, approved.into_bytes())?, ()))
+    };
+    update(&call.fs, &item.path, call.scope.limits.max_file_bytes, Backups::Off, change).await.map(|_| ())
+}
+
+fn changed(base: &str) -> String {
+    format!("its text is not the one of version `{}`", head(base, 64).escape_debug())
+}

@@ -1,0 +1,82 @@
+//! [`Fs`]: the file system as a command sees it.
+
+use alloc::vec::Vec;
+
+use crate::protocol::{
+    self, AppendOutcome, ListOutcome, Operation, Precondition, ReadOutcome, RenameOutcome, Version, WriteOutcome,
+};
+use crate::store::RelPath;
+
+/// The file system as a command sees it: it reads, lists and makes folders. The methods that change a file belong to
+/// this room, which asks for a `Screened` text or a `Removal`.
+///
+/// Operations that are awaited together must commute, as the host may perform them in any order.
+#[derive(Clone)]
+pub(crate) struct Fs(protocol::Fs);
+
+impl Fs {
+    pub(super) fn of(fs: protocol::Fs) -> Self {
+        Self(fs)
+    }
+
+    /// Up to `max_bytes` of the file from `offset` on.
+    pub(crate) fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
+        self.0.read(path, offset, max_bytes)
+    }
+
+    /// The whole file, unless it still has the version.
+    pub(crate) fn read_unless(
+        &self,
+        path: &RelPath,
+        max_bytes: u32,
+        unless: Option<Version>,
+    ) -> Operation<ReadOutcome> {
+        self.0.read_unless(path, max_bytes, unless)
+    }
+
+    /// One page of a folder.
+    pub(crate) fn list(
+        &self,
+        folder: Option<&RelPath>,
+        after: Option<RelPath>,
+        limit: u32,
+        unless: Option<Version>,
+    ) -> Operation<ListOutcome> {
+        self.0.list(folder, after, limit, unless)
+    }
+
+    /// Makes the folder and those above it.
+    pub(crate) fn make_directory(&self, path: &RelPath) -> Operation<()> {
+        self.0.make_directory(path)
+    }
+
+    /// Replaces the file.
+    pub(super) fn write(
+        &self,
+        path: &RelPath,
+        content: Vec<u8>,
+        precondition: Precondition,
+    ) -> Operation<WriteOutcome> {
+        self.0.write(path, content, precondition)
+    }
+
+    /// Adds to the file, on a line of its own.
+    pub(super) fn append(
+        &self,
+        path: &RelPath,
+        content: Vec<u8>,
+        precondition: Precondition,
+    ) -> Operation<AppendOutcome> {
+        self.0.append(path, content, precondition)
+    }
+
+    /// Removes the file.
+    pub(super) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
+        self.0.remove(path, precondition)
+    }
+
+    /// Moves the file to a free name.
+    pub(super) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
+        self.0.rename(from, to)
+    }
+}

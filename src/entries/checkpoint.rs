@@ -1,0 +1,140 @@
+//! `checkpoint`: stores what a run holds, as much as fits into one.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::put::{Applied, store};
+use super::room::Removed;
+use super::rules::Base;
+use super::runs::{check_newest, named};
+use super::scope::EntriesScope;
+use super::state::{Entries, EntriesCall};
+use super::types::{SkippedEntry, StoreState};
+use crate::catalogue::SAMPLE_RUN;
+use crate::engine::Call;
+use crate::memory::Command;
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+use crate::trust::ForModel;
+
+/// How many bytes of keys, contents and categories one checkpoint stores.
+pub const MAX_CHECKPOINT_BYTES: u64 = 262_144;
+
+/// Stores what the run holds, up to [`MAX_CHECKPOINT_BYTES`](super::MAX_CHECKPOINT_BYTES).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint;
+
+/// What became of the entries of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckpointReply {
+    /// The keys that were stored.
+    pub stored: Vec<String>,
+    /// The keys that said it already.
+    pub unchanged: Vec<String>,
+    /// The keys that were not stored, with the reasons.
+    pub skipped: Vec<SkippedEntry>,
+    /// The keys that the run still holds, as the checkpoint was full: the next one stores them.
+    pub truncated: Vec<String>,
+    /// The keys that went as they are too old.
+    pub swept: Vec<String>,
+    /// The keys that went as there are too many.
+    pub evicted: Vec<String>,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+impl Request for Checkpoint {
+    type Reply = CheckpointReply;
+    const NAME: &'static str = "checkpoint";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+
+    fn sample_commands(name: &str) -> Vec<Command> {
+        Command::all_in_run(SAMPLE_RUN, Self::samples(name))
+    }
+}
+
+impl Run<EntriesCall<'_>> for Checkpoint {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<CheckpointReply, Error> {
+        checkpoint(with.call, with.entries, with.scope, named(with.run)?).await
+    }
+}
+
+/// Stores what a run holds, as much as fits into one checkpoint.
+pub(super) async fn checkpoint(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    run: &str,
+) -> Result<CheckpointReply, Error> {
+    check_newest(call, entries, scope, run).await?;
+    let mut reply = CheckpointReply::default();
+    let mut bytes = 0;
+    loop {
+        let next = entries.with_run(run, |run| run.held.iter().find(|held| !held.is_of_conversation()).cloned())?;
+        let Some(held) = next else { break };
+        let fields = &held.entry.fields;
+        bytes += fields.size();
+        if bytes > MAX_CHECKPOINT_BYTES {
+            reply.truncated = entries.with_run(run, |run| {
+                let left = run.held.iter().filter(|held| !held.is_of_conversation());
+                left.map(|held| held.entry.fields.key.clone()).collect()
+            })?;
+            break;
+        }
+        let mut base = None;
+        match store(call, entries, scope, fields, &held.base).await {
+            Ok(Applied { state, version, removed: Removed { swept, evicted }, .. }) => {
+                base = Some(Base::Version(version));
+                reply.swept.extend(swept);
+                // What this very checkpoint has stored may have been the coldest.
+                reply.stored.retain(|key| !evicted.contains(key));
+                reply.evicted.extend(evicted);
+                reply.note(&fields.key, state);
+            }
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            Err(error) => reply.skip(&fields.key, error.message),
+        }
+        entries.with_run(run, |run| {
+            let Some(place) = run.held.iter().position(|known| known.is_of(fields)) else { return };
+            match run.held.get_mut(place) {
+                // What was stored in the run meanwhile goes on top of what is stored now.
+                Some(known) if known.entry != held.entry => known.base = base.unwrap_or_default(),
+                _ => drop(run.held.remove(place)),
+            }
+        })?;
+    }
+    let counts = [
+        ("stored", reply.stored.len()),
+        ("unchanged", reply.unchanged.len()),
+        ("skipped", reply.skipped.len()),
+        ("left for the next checkpoint", reply.truncated.len()),
+        ("swept", reply.swept.len()),
+        ("evicted", reply.evicted.len()),
+    ];
+    let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(what, n)| format!("{n} {what}")).collect();
+    reply.message = match counts.as_slice() {
+        [] => ForModel::ours("Nothing to store"),
+        counts => ForModel::escaped(&counts.join(", ")),
+    };
+    Ok(reply)
+}
+
+impl CheckpointReply {
+    fn note(&mut self, key: &str, state: StoreState) {
+        match state {
+            StoreState::Unchanged => self.unchanged.push(key.into()),
+            StoreState::Forgotten => self.skip(key, "it was forgotten during the run".into()),
+            StoreState::Conflict => self.skip(key, "it was changed by others during the run".into()),
+            _ => self.stored.push(key.into()),
+        }
+    }
+
+    fn skip(&mut self, key: &str, reason: String) {
+        self.skipped.push(SkippedEntry { key: key.into(), reason });
+    }
+}

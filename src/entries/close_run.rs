@@ -1,0 +1,58 @@
+//! `close-run`: stores all that a run holds and ends it.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::checkpoint::{CheckpointReply, checkpoint};
+use super::runs::named;
+use super::state::EntriesCall;
+use crate::catalogue::SAMPLE_RUN;
+use crate::memory::Command;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::trust::ForModel;
+
+/// Stores all that the run holds, and ends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CloseRun;
+
+impl Request for CloseRun {
+    type Reply = CheckpointReply;
+    const NAME: &'static str = "close-run";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self]
+    }
+
+    fn sample_commands(name: &str) -> Vec<Command> {
+        Command::all_in_run(SAMPLE_RUN, Self::samples(name))
+    }
+}
+
+/// What is of its conversation is gone with it.
+impl Run<EntriesCall<'_>> for CloseRun {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<CheckpointReply, Error> {
+        let EntriesCall { call, entries, scope, .. } = *with;
+        let run = named(with.run)?;
+        let mut whole = CheckpointReply::default();
+        loop {
+            let CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message } =
+                checkpoint(call, entries, scope, run).await?;
+            whole.stored.retain(|key| !evicted.contains(key));
+            whole.stored.extend(stored);
+            whole.unchanged.extend(unchanged);
+            whole.skipped.extend(skipped);
+            whole.swept.extend(swept);
+            whole.evicted.extend(evicted);
+            whole.message = message;
+            if truncated.is_empty() {
+                break;
+            }
+        }
+        let message = format!("Closed run {run}: {} stored, {} skipped", whole.stored.len(), whole.skipped.len());
+        whole.message = ForModel::escaped(&message);
+        entries.runs.borrow_mut().retain(|open| open.name != run);
+        Ok(whole)
+    }
+}

@@ -1,0 +1,63 @@
+//! `explain`: tier, rank, size, running total and the decision for every entry, or for one.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::checks::checked_key;
+use super::decision::{Explanation, Hydrate, decide, explanation};
+use super::plan::Policy;
+use super::state::EntriesCall;
+use super::types::EntryProblem;
+use super::view::absent;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Says of every entry why it would be hydrated or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explain {
+    /// The hydration that is explained.
+    pub request: Hydrate,
+    /// Only of this key.
+    pub key: Option<String>,
+}
+
+/// The decision on every entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExplainReply {
+    /// In the order in which they were looked at.
+    pub entries: Vec<Explanation>,
+    /// How many bytes of what may be taken are taken.
+    pub bytes: u64,
+    /// How many bytes there may be.
+    pub max_bytes: u64,
+    /// Files that are no entries.
+    pub problems: Vec<EntryProblem>,
+}
+
+impl Request for Explain {
+    type Reply = ExplainReply;
+    const NAME: &'static str = "explain";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
+        [None, Some(name.into())].map(|key| Self { request, key }).to_vec()
+    }
+}
+
+impl Run<EntriesCall<'_>> for Explain {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<ExplainReply, Error> {
+        let EntriesCall { call, entries, scope, run, .. } = *with;
+        let Self { request, key } = self;
+        let key = key.map(|key| checked_key("key", &key)).transpose()?;
+        let (all, placements, view) = decide(call, entries, scope, request, run).await?;
+        let explained = placements.iter().filter_map(|placement| explanation(call, &all, placement));
+        let explained: Vec<Explanation> =
+            explained.filter(|entry| key.as_ref().is_none_or(|key| entry.key == *key)).collect();
+        if let (Some(key), []) = (&key, explained.as_slice()) {
+            return Err(absent(&view, key));
+        }
+        let bytes = placements.last().map_or(0, |last| last.total);
+        Ok(ExplainReply { entries: explained, bytes, max_bytes: request.max_bytes, problems: view.problems })
+    }
+}

@@ -1,0 +1,106 @@
+//! `find-entries`: entries by a question or a query, best first.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::checks::{Limit, within};
+use super::readable::{Readable, readable};
+use super::state::EntriesCall;
+use super::types::{EntryInfo, EntryProblem};
+use super::view::look;
+use crate::catalogue::SAMPLE_TEXT;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::search::ranked::{Joining, Passages, Query};
+use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
+use crate::sorted::SortedMap;
+
+/// How much of an entry a hit shows, in bytes.
+const PASSAGE_BYTES: usize = 800;
+
+/// Searches the entries, best first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindEntries {
+    /// A sentence, or a query as for recall.
+    pub query: String,
+    /// The most hits to give.
+    pub limit: u32,
+}
+
+/// Entries that answer a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FindEntriesReply {
+    /// The best first.
+    pub hits: Vec<EntryHit>,
+    /// How many there are.
+    pub total: u32,
+    /// Files that are no entries.
+    pub problems: Vec<EntryProblem>,
+}
+
+/// An entry that answers a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryHit {
+    /// The entry.
+    pub entry: EntryInfo,
+    /// How well it does; 0 for what a run holds, which comes first.
+    pub score: f64,
+    /// The words of the query that it has.
+    pub terms: Vec<String>,
+    /// The part of it that says most.
+    pub passage: String,
+}
+
+impl Request for FindEntries {
+    type Reply = FindEntriesReply;
+    const NAME: &'static str = "find-entries";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        [SAMPLE_TEXT, name].map(|query| Self { query: query.into(), limit: 3 }).to_vec()
+    }
+}
+
+/// What a run holds is found by any word of it.
+impl Run<EntriesCall<'_>> for FindEntries {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<FindEntriesReply, Error> {
+        let EntriesCall { call, entries, scope, run, .. } = *with;
+        let Self { query, limit } = self;
+        within("query", query.len(), Limit { least: 1, most: MAX_QUESTION_BYTES })?;
+        let parsed = Query::parse(&query, Joining::Any)
+            .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
+        let held = entries.held(run)?;
+        let view = look(call, entries, scope).await?;
+        let mut corpus = entries.corpus.borrow_mut();
+        corpus.index_notes();
+        let all = readable(call, &view, &held);
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let held_hits =
+            all.iter().filter(|readable| readable.doc.is_none() && !readable.expired).filter_map(|readable| {
+                let text =
+                    [readable.entry.fields.key.as_str(), &readable.entry.fields.content].join("\n").to_lowercase();
+                let terms: Vec<String> = words.iter().filter(|word| text.contains(word.as_str())).cloned().collect();
+                let entry = readable.info(call);
+                let passage = crate::document::head(&entry.content, PASSAGE_BYTES).to_string();
+                (!terms.is_empty()).then_some(EntryHit { entry, score: 0.0, terms, passage })
+            });
+        let mut hits: Vec<EntryHit> = held_hits.collect();
+        let mut by_doc: SortedMap<DocId, &Readable> = SortedMap::default();
+        by_doc.extend(all.iter().filter(|readable| !readable.expired).filter_map(|found| Some((found.doc?, found))));
+        let of_doc = |id: DocId| by_doc.get(&id).copied();
+        let ranking =
+            corpus.ranked().search(&parsed, limit as usize, &|id| of_doc(id).is_some(), &|_| 1.0, &|id| corpus.tie(id));
+        let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
+        let mut passages = Passages::new(corpus.ranked(), &parsed);
+        for ranked in ranking.hits.into_iter().take(limit as usize) {
+            let (Some(readable), Some(doc)) = (of_doc(ranked.doc), corpus.files.doc(ranked.doc)) else { continue };
+            let note = corpus.files.note(doc);
+            let passage = note.and_then(|note| best_passage(&mut passages, doc.text(), &note, PASSAGE_BYTES));
+            let passage = passage.and_then(|passage| doc.text().get(passage.range)).unwrap_or_default().to_string();
+            let score = f64::from(ranked.score);
+            hits.push(EntryHit { entry: readable.info(call), score, terms: ranked.terms, passage });
+        }
+        hits.truncate(limit as usize);
+        Ok(FindEntriesReply { hits, total, problems: view.problems })
+    }
+}

@@ -1,0 +1,73 @@
+//! `list-entries`: a page of the entries that a filter accepts.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::readable::readable;
+use super::select::{Cursor, EntryFilter, MAX_LIST_ENTRIES, in_order};
+use super::state::EntriesCall;
+use super::types::{EntryInfo, EntryProblem};
+use super::view::look;
+use crate::order;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Lists the entries, the newest created first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListEntries {
+    /// The entries to list.
+    pub filter: EntryFilter,
+    /// The most entries to give; `None` and more than 100 for 100.
+    pub limit: Option<u32>,
+    /// The `next` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// A page of entries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListEntriesReply {
+    /// The newest created first.
+    pub entries: Vec<EntryInfo>,
+    /// Where the next page begins; `None` on the last.
+    pub next: Option<String>,
+    /// How many entries there are on all pages.
+    pub total: u32,
+    /// Files that are no entries.
+    pub problems: Vec<EntryProblem>,
+}
+
+impl Request for ListEntries {
+    type Reply = ListEntriesReply;
+    const NAME: &'static str = "list-entries";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let filters = [EntryFilter::default(), EntryFilter { category: Some(name.into()), ..EntryFilter::default() }];
+        filters.map(|filter| Self { filter, limit: None, cursor: None }).to_vec()
+    }
+}
+
+impl Run<EntriesCall<'_>> for ListEntries {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<ListEntriesReply, Error> {
+        let EntriesCall { call, entries, scope, run, .. } = *with;
+        let Self { filter, limit, cursor } = self;
+        filter.check()?;
+        let cursor = cursor.as_deref().map(Cursor::parse).transpose()?;
+        let limit = match limit {
+            Some(0) => return Err(Error::invalid_argument("limit is 0", "give a positive number, or none for 100")),
+            limit => limit.unwrap_or(MAX_LIST_ENTRIES).min(MAX_LIST_ENTRIES) as usize,
+        };
+        let held = entries.held(run)?;
+        let view = look(call, entries, scope).await?;
+        let mut accepted = readable(call, &view, &held);
+        accepted.retain(|readable| !readable.expired && filter.accepts(&readable.entry));
+        order::sort_slice(&mut accepted, |a, b| in_order(&a.entry, &b.entry));
+        let total = u32::try_from(accepted.len()).unwrap_or(u32::MAX);
+        accepted.retain(|readable| cursor.as_ref().is_none_or(|cursor| cursor.is_before(&readable.entry)));
+        let has_more = accepted.len() > limit;
+        accepted.truncate(limit);
+        let next = accepted.last().filter(|_| has_more).map(|last| Cursor::of(&last.entry).to_string());
+        let entries = accepted.iter().map(|readable| readable.info(call)).collect();
+        Ok(ListEntriesReply { entries, next, total, problems: view.problems })
+    }
+}

@@ -1,0 +1,86 @@
+//! `open-run`: begins a run, or goes on with it under a newer number.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::checks::{Limit, within};
+use super::held::OpenedRun;
+use super::runs::{check_fence, named, read_fence};
+use super::state::EntriesCall;
+use crate::catalogue::SAMPLE_RUN;
+use crate::engine::{Backups, Change, update};
+use crate::memory::Command;
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+use crate::trust::{ForModel, Screened};
+
+/// How many runs may be open.
+pub const MAX_RUNS: usize = 16;
+
+/// How long the name of a run may be, in bytes.
+pub const MAX_RUN_BYTES: usize = 255;
+
+/// Opens the run of the command, or goes on with it under a newer number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenRun {
+    /// Grows with each run of the agent.
+    pub fence: u64,
+}
+
+/// A run that was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunReply {
+    /// The run.
+    pub run: String,
+    /// Its number.
+    pub fence: u64,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+impl Request for OpenRun {
+    type Reply = RunReply;
+    const NAME: &'static str = "open-run";
+    const EFFECT: Effect = Effect::Appends;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self { fence: 2 }]
+    }
+
+    fn sample_commands(name: &str) -> Vec<Command> {
+        Command::all_in_run(SAMPLE_RUN, Self::samples(name))
+    }
+}
+
+impl Run<EntriesCall<'_>> for OpenRun {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<RunReply, Error> {
+        let EntriesCall { call, entries, scope, run, .. } = *with;
+        let (name, fence) = (named(run)?, self.fence);
+        within("run", name.len(), Limit { least: 1, most: MAX_RUN_BYTES })?;
+        let is_full = {
+            let runs = entries.runs.borrow();
+            runs.len() >= MAX_RUNS && !runs.iter().any(|run| run.name == name)
+        };
+        if is_full {
+            let message = format!("{MAX_RUNS} runs are open, the limit is {MAX_RUNS}: 1 too many");
+            return Err(Error::new(ErrorCode::TooLarge, message, "close a run first"));
+        }
+        let change = |bytes: Option<&[u8]>| {
+            let newest = read_fence(call, scope, bytes)?;
+            check_fence(name, fence, newest)?;
+            Ok(match newest {
+                Some(newest) if newest == fence => Change::Keep(()),
+                _ => Change::Write(Screened::ours(format!("{fence}\n").into_bytes()), ()),
+            })
+        };
+        update(&call.fs, &scope.fence, call.scope.limits.max_file_bytes, Backups::Off, change).await?;
+        let mut runs = entries.runs.borrow_mut();
+        match runs.iter_mut().find(|run| run.name == name) {
+            Some(run) => run.fence = fence,
+            None => runs.push(OpenedRun { name: name.into(), fence, held: Vec::new() }),
+        }
+        let message = format!("Opened run {name} with fence {fence}");
+        Ok(RunReply { run: name.into(), fence, message: ForModel::escaped(&message) })
+    }
+}

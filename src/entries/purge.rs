@@ -1,0 +1,109 @@
+//! `purge-entries`: removes forgotten entries for good, that of a key or all, and outdated files.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::checks::checked_key;
+use super::removal::discard;
+use super::state::EntriesCall;
+use super::view::{Stored, absent, found, look};
+use crate::engine::remove_version;
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::trust::ForModel;
+
+/// Removes forgotten entries for good, and files of a key that another file of it has outdated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PurgeEntries {
+    /// That of this key; `None` for all.
+    pub key: Option<String>,
+}
+
+/// What came of removing forgotten entries for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PurgeReply {
+    /// The keys that are gone.
+    pub purged: Vec<String>,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+impl Request for PurgeEntries {
+    type Reply = PurgeReply;
+    const NAME: &'static str = "purge-entries";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self { key: None }, Self { key: Some("forgotten".into()) }]
+    }
+}
+
+impl Run<EntriesCall<'_>> for PurgeEntries {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<PurgeReply, Error> {
+        let EntriesCall { call, entries, scope, .. } = *with;
+        let key = self.key.map(|key| checked_key("key", &key)).transpose()?;
+        let view = look(call, entries, scope).await?;
+        let is_meant = |stored: &&Stored| key.as_ref().is_none_or(|key| stored.entry.fields.key == *key);
+        let copies: Vec<&Stored> = view.outdated.iter().filter(is_meant).collect();
+        if let Some(key) = &key {
+            let Some((_, stored)) = found(&view, scope, key) else { return Err(absent(&view, key)) };
+            if stored.entry.forgotten.is_none() && copies.is_empty() {
+                let message = format!("`{key}` is not forgotten");
+                return Err(Error::invalid_argument(message, "forget it first; nothing was changed"));
+            }
+            call.screen.removed_of(&stored.path, stored.entry.fields.standing)?;
+        }
+        // What this memory may not remove stays, and is counted.
+        let mut kept = 0;
+        // First the older files of a key: one of them would count again without the one that says it is forgotten.
+        let mut copied: Vec<&str> = Vec::new();
+        for stored in copies {
+            let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else {
+                kept += 1;
+                continue;
+            };
+            if remove_version(&call.fs, &stored.path, stored.version.clone(), removal).await? {
+                copied.push(&stored.entry.fields.key);
+            }
+        }
+        let mut purged = Vec::new();
+        for pool in scope.pools() {
+            let forgotten = view.of_pool(pool).filter(is_meant).filter(|stored| stored.entry.forgotten.is_some());
+            for stored in forgotten {
+                let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else {
+                    kept += 1;
+                    continue;
+                };
+                // What was stored again meanwhile stays.
+                if discard(call, pool, stored, removal).await? {
+                    purged.push(stored.entry.fields.key.clone());
+                }
+            }
+        }
+        // A tombstone may be among what could not be read.
+        if let (None, Some((_, error))) = (&key, view.unread.first()) {
+            return Err(error.clone());
+        }
+        let mut message = match (purged.as_slice(), copied.as_slice()) {
+            ([], []) => "Nothing to purge".to_string(),
+            ([], _) => String::new(),
+            ([key], _) => format!("Purged {key}"),
+            (keys, _) => format!("Purged {} entries", keys.len()),
+        };
+        if !copied.is_empty() {
+            let begin = if message.is_empty() { "Removed" } else { "; removed" };
+            let files = if copied.len() == 1 {
+                "1 outdated file".to_string()
+            } else {
+                format!("{} outdated files", copied.len())
+            };
+            copied.dedup();
+            message.push_str(&format!("{begin} {files} of {}", copied.join(", ")));
+        }
+        if kept > 0 {
+            message.push_str(&format!("; kept {kept} whose text is trusted, which this memory may not remove"));
+        }
+        Ok(PurgeReply { purged, message: ForModel::escaped(&message) })
+    }
+}

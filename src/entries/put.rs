@@ -1,0 +1,245 @@
+//! Storing one entry, for every command that does it.
+//!
+//! Every change is computed from the bytes that it replaces and made under their version: a file that a
+//! person edits meanwhile is read again, and one that cannot be read as an entry is never written over.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::document::{Fields, version_of};
+use super::removal::retire;
+use super::retention::stamp;
+use super::room::{Removed, check_room, trim};
+use super::rules::{Base, changed, changed_state, check_standing, is_gone, new_entry, read_entry, refusal};
+use super::scope::{EntriesScope, Pool};
+use super::settle::{MAX_RACES, Written, moved_to, settles};
+use super::state::Entries;
+use super::types::{StoreReply, StoreState};
+use super::view::{Stored, look};
+use crate::engine::{Backup, Backups, Call, Change, Loaded, create, load, remove, remove_version, update};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{Layout, RelPath};
+use crate::trust::{ForModel, Removal};
+
+/// A change that was made, or not.
+pub(super) struct Applied {
+    pub(super) state: StoreState,
+    pub(super) path: RelPath,
+    pub(super) version: String,
+    pub(super) removed: Removed,
+    /// What could not be done beside it.
+    pub(super) warning: Option<String>,
+}
+
+/// Stores an entry: makes it, replaces what it says, or moves it to another category.
+pub(super) async fn store(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    fields: &Fields,
+    base: &Base,
+) -> Result<Applied, Error> {
+    for _ in 0..MAX_RACES {
+        if let Some(applied) = try_store(call, entries, scope, fields, base).await? {
+            return Ok(applied);
+        }
+    }
+    let message = format!("`{}`: moved by others {MAX_RACES} times in a row", fields.key);
+    Err(Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed"))
+}
+
+/// Stores an entry on what is there now. `None`: others were faster, nothing is left of the attempt.
+async fn try_store(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    fields: &Fields,
+    base: &Base,
+) -> Result<Option<Applied>, Error> {
+    let pool = scope.pool(&fields.category)?;
+    let view = look(call, entries, scope).await?;
+    check_room(call, &view, pool, fields)?;
+    let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
+    let target = pool.file(fields.category.as_str(), &fields.key)?;
+    let known = view.of_key(pool.shared, &fields.key);
+    let own = if known.is_none() && pool.shared { view.of_key(false, &fields.key) } else { None };
+    let put = match own {
+        // What the agent kept for itself and now shares is moved.
+        Some(own) => share(call, scope, pool, own, &target, fields, base, now).await?,
+        None => put(call, pool, known, &target, fields, base, now).await?,
+    };
+    let Some(Put { state, mut path, version, is_new, warning }) = put else { return Ok(None) };
+    let is_changed = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
+    let mut is_settled = true;
+    if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
+        // The copy of what it said is beside the new file. One that is left here says nothing of any entry.
+        let _ = remove(&call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
+        path = moved_to(call, pool, path, &target, &version, &fields.key).await?;
+        is_settled = false;
+    }
+    if is_new || !is_settled {
+        let written = Written { path: &path, version: &version, is_new };
+        if !settles(call, entries, scope, pool, written, fields, base).await? {
+            return Ok(None);
+        }
+    }
+    let mut removed = Removed::default();
+    if is_changed {
+        for copy in view.copies_of(pool.shared, &fields.key).filter(|copy| copy.path != path) {
+            // One that cannot be removed stays named as a problem, and `purge` removes it.
+            let _ = retire(call, copy, &target).await;
+        }
+        removed = trim(call, &view, pool, fields).await;
+    }
+    Ok(Some(Applied { state, path, version, removed, warning }))
+}
+
+/// A file that was written, or was not to be.
+struct Put {
+    state: StoreState,
+    path: RelPath,
+    version: String,
+    /// There was no file of this key, as far as this command knew.
+    is_new: bool,
+    warning: Option<String>,
+}
+
+/// Writes an entry into its file, in one step: an entry that is moved says its new category in the file that it
+/// has. `None`: the file is gone, so the entry may be elsewhere by now.
+async fn put(
+    call: &Call,
+    pool: &Pool,
+    known: Option<&Stored>,
+    target: &RelPath,
+    fields: &Fields,
+    base: &Base,
+    now: u64,
+) -> Result<Option<Put>, Error> {
+    let path = known.map_or(target, |stored| &stored.path);
+    let change = |bytes: Option<&[u8]>| {
+        let Some(bytes) = bytes else {
+            if known.is_some() {
+                return Ok(Change::Keep(None));
+            }
+            if !base.holds(None) {
+                return Ok(Change::Keep(Some((StoreState::Conflict, String::new(), false))));
+            }
+            let text = new_entry(pool, fields, now).render();
+            let version = version_of(&text);
+            let text = call.screen.file(path, None, text.into_bytes())?;
+            return Ok(Change::Write(text, Some((StoreState::Stored, version, true))));
+        };
+        let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
+        if !is_gone(call, &before) {
+            check_standing(&before.fields, fields)?;
+        }
+        if let Some(state) = refusal(call, &before, fields, base) {
+            return Ok(Change::Keep(Some((state, before.version, false))));
+        }
+        let text = changed(call, &before, fields, now).rewrite(text, &before);
+        let state = changed_state(call, &before, fields);
+        let version = version_of(&text);
+        // Nobody is shown what is gone, so that it is no more trusted than a new file.
+        let replaced = Some(bytes).filter(|_| !is_gone(call, &before));
+        Ok(Change::Write(call.screen.file(path, replaced, text.into_bytes())?, Some((state, version, false))))
+    };
+    let backup = Layout::backup_of(target);
+    let limit = call.scope.limits.max_file_bytes;
+    let (done, backup) = update(&call.fs, path, limit, Backups::KeepAs(&backup), change).await?;
+    let warning = warning_of(&backup);
+    Ok(done.map(|(state, version, is_new)| Put { state, path: path.clone(), version, is_new, warning }))
+}
+
+/// What a person is told of a backup that failed.
+fn warning_of(backup: &Backup) -> Option<String> {
+    match backup {
+        Backup::Elsewhere(file, error) => {
+            Some(format!("what it replaced is in {file}, as the backup could not be written: {}", error.message))
+        }
+        Backup::None | Backup::Kept(_) => None,
+    }
+}
+
+/// Writes an entry of the agent into the folder of the workspace, and then removes the file that it had.
+#[allow(clippy::too_many_arguments, reason = "one step of `store`, with what it has found out")]
+async fn share(
+    call: &Call,
+    scope: &EntriesScope,
+    pool: &Pool,
+    stored: &Stored,
+    target: &RelPath,
+    fields: &Fields,
+    base: &Base,
+    now: u64,
+) -> Result<Option<Put>, Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    let (bytes, old_version) = match load(&call.fs, &stored.path, limit).await? {
+        Loaded::Whole { bytes, version } => (bytes, version),
+        Loaded::Absent => return Ok(None),
+        Loaded::TooLarge(size) => return Err(Error::file_too_large(&stored.path, size, u64::from(limit))),
+    };
+    let (_, before) = read_entry(call, &scope.own, &stored.path, &bytes, &fields.key)?;
+    if !is_gone(call, &before) {
+        check_standing(&before.fields, fields)?;
+    }
+    let kept = |state, version| Put { state, path: stored.path.clone(), version, is_new: false, warning: None };
+    if let Some(state) = refusal(call, &before, fields, base) {
+        return Ok(Some(kept(state, before.version)));
+    }
+    let mut now_says = changed(call, &before, fields, now);
+    now_says.owner = Some(pool.owner.clone());
+    let text = now_says.render();
+    let version = version_of(&text);
+    let replaced = Some(bytes.as_slice()).filter(|_| !is_gone(call, &before));
+    if !create(&call.fs, target, &call.screen.file(&stored.path, replaced, text.into_bytes())?).await? {
+        // Another agent shares this key since.
+        return Ok(None);
+    }
+    // A file that changed meanwhile stays: it is the agent's own again.
+    if remove_version(&call.fs, &stored.path, old_version, Removal::OF_COPY).await? {
+        let _ = remove(&call.fs, &scope.own.backup_of(&before.fields)?, Removal::OF_COPY).await;
+    }
+    let state = changed_state(call, &before, fields);
+    Ok(Some(Put { state, path: target.clone(), version, is_new: false, warning: None }))
+}
+
+/// The reply to a change.
+pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreReply {
+    let Applied { state, path, version, removed, warning } = applied;
+    let key = &fields.key;
+    let mut message = match &state {
+        StoreState::Stored => format!("Stored {key} in {}", fields.category),
+        StoreState::Updated => format!("Updated {key} in {}", fields.category),
+        StoreState::Moved(from) => format!("Moved {key} from {from} to {}", fields.category),
+        StoreState::Unchanged => format!("{key} says this already; nothing was written"),
+        StoreState::Forgotten => format!("{key} was forgotten; nothing was written"),
+        StoreState::Conflict => format!("{key} is no longer what `base` says; nothing was written"),
+        StoreState::Held => held(fields).message.into_string(),
+    };
+    for (what, keys) in [("swept", &removed.swept), ("evicted", &removed.evicted)] {
+        if !keys.is_empty() {
+            message.push_str(&format!("; {what}: {}", keys.join(", ")));
+        }
+    }
+    if let Some(warning) = warning {
+        message.push_str(&format!(" (warning: {warning})"));
+    }
+    let Removed { swept, evicted } = removed;
+    let (key, category, path) = (key.clone(), fields.category.as_str().into(), call.scope.shown(&path));
+    StoreReply { key, category, state, version, path, swept, evicted, message: ForModel::escaped(&message) }
+}
+
+/// The reply for what a run holds.
+pub(super) fn held(fields: &Fields) -> StoreReply {
+    StoreReply {
+        key: fields.key.clone(),
+        category: fields.category.as_str().into(),
+        state: StoreState::Held,
+        version: String::new(),
+        path: String::new(),
+        swept: Vec::new(),
+        evicted: Vec::new(),
+        message: ForModel::escaped(&format!("Held {} for the run", fields.key)),
+    }
+}

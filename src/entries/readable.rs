@@ -1,0 +1,102 @@
+//! [`Readable`]: an entry that is stored or that a run holds, as every question sees it.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::category::Category;
+use super::document::Entry;
+use super::held::Held;
+use super::retention::is_expired;
+use super::scope::EntriesScope;
+use super::state::Entries;
+use super::types::{EntryInfo, EntryProblem};
+use super::view::{View, look};
+use crate::engine::Call;
+use crate::order;
+use crate::protocol::Error;
+use crate::search::DocId;
+use crate::store::RelPath;
+
+/// An entry that is stored, or held by a run.
+pub(super) struct Readable {
+    pub(super) entry: Arc<Entry>,
+    pub(super) path: Option<RelPath>,
+    pub(super) doc: Option<DocId>,
+    pub(super) shared: bool,
+    pub(super) expired: bool,
+}
+
+impl Readable {
+    pub(super) fn shown_path(&self, call: &Call) -> String {
+        self.path.as_ref().map(|path| call.scope.shown(path)).unwrap_or_default()
+    }
+
+    pub(super) fn info(&self, call: &Call) -> EntryInfo {
+        let Entry { fields, created, updated, version, .. } = &*self.entry;
+        EntryInfo {
+            key: fields.key.clone(),
+            category: fields.category.as_str().into(),
+            content: fields.content.clone(),
+            tags: fields.tags.clone(),
+            created: *created,
+            updated: *updated,
+            source: fields.source.clone(),
+            supersedes: fields.supersedes.clone(),
+            version: version.clone(),
+            path: self.shown_path(call),
+            size: fields.size(),
+            provenance: fields.standing.provenance,
+            approved: fields.standing.approved,
+        }
+    }
+}
+
+/// What is stored and not forgotten, with what a run holds in its place; the last changed first.
+pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable> {
+    let now = call.now.epoch_nanoseconds();
+    let is_shared = |entry: &Entry| entry.fields.category == Category::Workspace;
+    let replaces = |held: &Held, entry: &Entry, shared: bool| {
+        !held.is_of_conversation() && is_shared(&held.entry) == shared && held.entry.fields.key == entry.fields.key
+    };
+    let stored = view.entries.iter().filter(|stored| stored.entry.forgotten.is_none());
+    let stored = stored.filter(|stored| !held.iter().any(|held| replaces(held, &stored.entry, stored.shared)));
+    let stored = stored.map(|stored| Readable {
+        entry: stored.entry.clone(),
+        path: Some(stored.path.clone()),
+        doc: Some(stored.doc),
+        shared: stored.shared,
+        expired: stored.is_expired(now),
+    });
+    let held = held.iter().map(|held| Readable {
+        entry: Arc::new(held.entry.clone()),
+        path: None,
+        doc: None,
+        shared: is_shared(&held.entry),
+        expired: is_expired(&held.entry.fields.category, held.entry.updated, now),
+    });
+    let mut readable: Vec<Readable> = held.chain(stored).collect();
+    order::sort_slice(&mut readable, |a, b| {
+        let key = |readable: &Readable| (Reverse(readable.entry.updated), readable.shared);
+        key(a).cmp(&key(b)).then_with(|| a.entry.fields.key.cmp(&b.entry.fields.key))
+    });
+    readable
+}
+
+/// What is stored and neither forgotten nor too old, one for each key: the agent's own, else that of the workspace. By
+/// key.
+pub(super) async fn current(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
+    let view = look(call, entries, scope).await?;
+    let mut found = readable(call, &view, &[]);
+    found.retain(|readable| !readable.expired);
+    order::sort_slice(&mut found, |a, b| {
+        a.entry.fields.key.cmp(&b.entry.fields.key).then_with(|| a.shared.cmp(&b.shared))
+    });
+    found.dedup_by(|later, first| later.entry.fields.key == first.entry.fields.key);
+    Ok((found.iter().map(|readable| readable.info(call)).collect(), view.problems))
+}

@@ -1,0 +1,103 @@
+//! `retain-entries`: forgets what is in none of the files that were imported.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::import::{ImportedFile, MAX_IMPORTED};
+use super::intake::{at_most, name};
+use super::removal::bury;
+use super::rules::Base;
+use super::state::EntriesCall;
+use super::types::SkippedEntry;
+use super::view::{look, path_of};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+use crate::sorted::SortedSet;
+use crate::trust::ForModel;
+
+/// Forgets what is in none of the files that were imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetainEntries {
+    /// The results of all of them.
+    pub imported: Vec<ImportedFile>,
+    /// Only says what it would forget.
+    pub dry_run: bool,
+}
+
+/// What came of forgetting what is in none of the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RetainReply {
+    /// What is forgotten.
+    pub deleted: Vec<DeletedEntry>,
+    /// What could not be forgotten, files that are no entries among it, by key or else by path.
+    pub skipped: Vec<SkippedEntry>,
+    /// All of this for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+/// An entry that is in none of the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeletedEntry {
+    /// Its key.
+    pub key: String,
+    /// The file that an export would have of it.
+    pub path: String,
+}
+
+impl Request for RetainEntries {
+    type Reply = RetainReply;
+    const NAME: &'static str = "retain-entries";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self { imported: Vec::new(), dry_run: true }, Self { imported: Vec::new(), dry_run: false }]
+    }
+}
+
+impl Run<EntriesCall<'_>> for RetainEntries {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<RetainReply, Error> {
+        let EntriesCall { call, entries, scope, .. } = *with;
+        let Self { imported, dry_run } = self;
+        at_most("files of the import", imported.len(), MAX_IMPORTED)?;
+        let view = look(call, entries, scope).await?;
+        let now = call.now.epoch_nanoseconds();
+        let names = imported.iter().filter_map(|file| Some(name(file.shared, file.key.as_deref()?)));
+        let kept: SortedSet<String> = names.collect();
+        let mut reply = RetainReply::default();
+        reply.skipped.extend(view.problems.iter().map(|problem| SkippedEntry {
+            key: problem.key.clone().unwrap_or_else(|| problem.path.clone()),
+            reason: problem.message.clone(),
+        }));
+        for pool in scope.pools() {
+            for stored in view.of_pool(pool).filter(|stored| stored.is_live(now)) {
+                let key = &stored.entry.fields.key;
+                if kept.contains(&name(pool.shared, key)) {
+                    continue;
+                }
+                let buried = match dry_run {
+                    true => Ok(()),
+                    false => bury(call, &view, pool, stored, &Base::Any).await.map(|_| ()),
+                };
+                match buried {
+                    Ok(()) => {
+                        let path = path_of(stored)?.into_string();
+                        reply.deleted.push(DeletedEntry { key: key.clone(), path });
+                    }
+                    Err(error) if error.code == ErrorCode::Storage => return Err(error),
+                    Err(error) => reply.skipped.push(SkippedEntry { key: key.clone(), reason: error.message }),
+                }
+            }
+        }
+        let done = if dry_run { "Would forget" } else { "Forgot" };
+        reply.message = ForModel::escaped(&format!("{done} {}", counted(reply.deleted.len())));
+        Ok(reply)
+    }
+}
+
+fn counted(entries: usize) -> String {
+    match entries {
+        1 => "1 entry".into(),
+        entries => format!("{entries} entries"),
+    }
+}

@@ -1,0 +1,96 @@
+//! Room for an entry: what goes for it by age and at the cap, and what may not.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::category::Tier;
+use super::document::Fields;
+use super::removal::discard;
+use super::retention::{Kept, over_cap};
+use super::scope::Pool;
+use super::view::{Stored, View};
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::trust::Removal;
+
+/// The keys that went with a change.
+#[derive(Default)]
+pub(super) struct Removed {
+    pub(super) swept: Vec<String>,
+    pub(super) evicted: Vec<String>,
+}
+
+/// Refuses an entry that would itself be evicted at once.
+pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Result<(), Error> {
+    let now = call.now.epoch_nanoseconds();
+    let is_pinned = |stored: &&Stored| stored.entry.fields.category.tier() == Tier::Pinned;
+    let pinned = others(view, pool, fields).filter(|stored| stored.is_live(now)).filter(is_pinned).count();
+    let live = || others(view, pool, fields).filter(|stored| stored.is_live(now));
+    let is_full = live().count() >= pool.cap as usize;
+    if is_full && fields.standing.unapproved().is_some() && !live().any(|stored| may_evict(fields, stored)) {
+        let (key, cap, provenance) = (&fields.key, pool.cap, fields.standing.provenance);
+        let message = format!(
+            "no place for `{key}`: {cap} entries hold all {cap} places, and text of `{provenance}` \
+             takes the place of none that goes into prompts"
+        );
+        return Err(Error::new(
+            ErrorCode::TooLarge,
+            message,
+            "forget entries that are no longer true; nothing was changed",
+        ));
+    }
+    let has_room = match fields.category.tier() {
+        Tier::Pinned => pool.cap > 0,
+        Tier::Windowed => pinned < pool.cap as usize,
+    };
+    if has_room {
+        return Ok(());
+    }
+    let (key, category, cap) = (&fields.key, &fields.category, pool.cap);
+    let message =
+        format!("`{key}` would be evicted at once: {pinned} core entries hold all {cap} places, {category} needs 1");
+    let help = "forget core entries that are no longer true; nothing was changed";
+    Err(Error::new(ErrorCode::TooLarge, message, help))
+}
+
+/// Removes what is too old, and then what an entry that was stored has pushed out. One that cannot be removed
+/// stays until the next time: the entry itself is safe.
+pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Removed {
+    let now = call.now.epoch_nanoseconds();
+    let mut removed = Removed::default();
+    for stored in others(view, pool, fields).filter(|stored| stored.is_expired(now)) {
+        if discard(call, pool, stored, Removal::OF_EXPIRED).await == Ok(true) && stored.entry.forgotten.is_none() {
+            removed.swept.push(stored.entry.fields.key.clone());
+        }
+    }
+    let live = || others(view, pool, fields).filter(|stored| stored.is_live(now));
+    // What nobody has approved takes the place of nothing that goes into prompts.
+    let may_go = |stored: &&Stored| may_evict(fields, stored);
+    let cap = (pool.cap as usize).saturating_sub(live().filter(|stored| !may_go(stored)).count());
+    let kept: Vec<&Stored> = live().filter(may_go).collect();
+    let new = Kept { tier: fields.category.tier(), updated: u64::MAX, key: &fields.key };
+    let ranks = kept.iter().map(|stored| Kept {
+        tier: stored.entry.fields.category.tier(),
+        updated: stored.entry.updated,
+        key: &stored.entry.fields.key,
+    });
+    let ranks: Vec<Kept<'_>> = ranks.chain([new]).collect();
+    for stored in over_cap(&ranks, cap).into_iter().filter_map(|place| kept.get(place)) {
+        let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else { continue };
+        if discard(call, pool, stored, removal).await == Ok(true) {
+            removed.evicted.push(stored.entry.fields.key.clone());
+        }
+    }
+    removed
+}
+
+/// Unapproved text may only evict unapproved text.
+fn may_evict(fields: &Fields, stored: &Stored) -> bool {
+    fields.standing.unapproved().is_none() || stored.entry.fields.standing.unapproved().is_some()
+}
+
+/// The entries of a pool but the one of this key.
+fn others<'a>(view: &'a View, pool: &Pool, fields: &'a Fields) -> impl Iterator<Item = &'a Stored> {
+    view.of_pool(pool).filter(|stored| stored.entry.fields.key != fields.key)
+}

@@ -1,0 +1,148 @@
+//! The rules of a change: what an entry comes to when something else is stored under its key.
+//!
+//! They are computed from the file that the change replaces, which [`read_entry`] reads, and cause no operation.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::document::{Entry, Fields};
+use super::retention::is_expired;
+use super::scope::Pool;
+use super::types::StoreState;
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::store::RelPath;
+use crate::trust::Provenance;
+
+/// What an entry must be for a change of it to be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Base {
+    /// Anything, unless it was forgotten and the change says the same again.
+    #[default]
+    Any,
+    /// There is none.
+    Absent,
+    /// It has this version.
+    Version(String),
+}
+
+impl Base {
+    pub(super) fn of(version: Option<String>) -> Self {
+        version.map_or(Self::Any, Self::Version)
+    }
+
+    pub(super) fn holds(&self, version: Option<&str>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Absent => version.is_none(),
+            Self::Version(base) => version == Some(base),
+        }
+    }
+}
+
+/// Reads a file that is to hold the entry of a key.
+pub(super) fn read_entry<'a>(
+    call: &Call,
+    pool: &Pool,
+    path: &RelPath,
+    bytes: &'a [u8],
+    key: &str,
+) -> Result<(&'a str, Entry), Error> {
+    let shown = call.scope.shown(path);
+    let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
+    // When the file changed is of no effect here: what it does not say is written down with the change.
+    let entry =
+        Entry::parse(&pool.folder, path, text, call.now.epoch_nanoseconds(), pool.shared).map_err(|problem| {
+            let message = format!("{shown} cannot be read as an entry: {}", problem.message);
+            Error::invalid_argument(message, "correct the file, or move it away; nothing was changed")
+        })?;
+    if entry.fields.key != key {
+        let message = format!("{shown} has the key `{}`, not `{key}`", entry.fields.key);
+        let help = "rename that file, or correct its key; nothing was changed";
+        return Err(Error::invalid_argument(message, help));
+    }
+    Ok((text, entry))
+}
+
+/// Whether nobody is shown it, so that to store it is to make it anew.
+pub(super) fn is_gone(call: &Call, entry: &Entry) -> bool {
+    let is_old = is_expired(&entry.fields.category, entry.updated, call.now.epoch_nanoseconds());
+    is_old || entry.forgotten.is_some()
+}
+
+/// Refuses text of a tool or an import in the place of text that goes into prompts: it would take it out of them.
+pub(super) fn check_standing(before: &Fields, fields: &Fields) -> Result<(), Error> {
+    if fields.standing.unapproved().is_none() || before.standing.unapproved().is_some() || fields.is_same(before) {
+        return Ok(());
+    }
+    let provenance = fields.standing.provenance;
+    let message = format!("text of `{provenance}` cannot replace what `{}` says", fields.key);
+    let help = "store it under a key of its own; nothing was changed";
+    Err(Error::new(ErrorCode::NotPermitted, message, help))
+}
+
+/// Whether a person says what nobody has approved yet.
+pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
+    fields.standing.provenance == Provenance::User && before.standing.unapproved().is_some()
+}
+
+/// Why nothing is to be written, if nothing is.
+pub(super) fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Option<StoreState> {
+    let is_same = fields.is_same(&before.fields);
+    let has_more = fields.supersedes.is_some() && fields.supersedes != before.fields.supersedes;
+    let is_current = base.holds(Some(&before.version));
+    match before.forgotten {
+        // What knows of the tombstone may bring the same back.
+        Some(_) if !is_current || (is_same && *base == Base::Any) => Some(StoreState::Forgotten),
+        Some(_) => None,
+        None if is_same && !has_more && !is_gone(call, before) && !approves(&before.fields, fields) => {
+            Some(StoreState::Unchanged)
+        }
+        None => (!is_current).then_some(StoreState::Conflict),
+    }
+}
+
+pub(super) fn new_entry(pool: &Pool, fields: &Fields, now: u64) -> Entry {
+    Entry {
+        fields: fields.clone(),
+        owner: Some(pool.owner.clone()),
+        created: now,
+        updated: now,
+        forgotten: None,
+        version: String::new(),
+    }
+}
+
+/// The entry with what is new of it. `updated` tells of its content, its category and its tags alone.
+pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) -> Entry {
+    let mut entry = before.clone();
+    let is_gone = is_gone(call, before);
+    let is_same = fields.is_same(&before.fields);
+    // To repeat what nobody has approved does not approve it, unless a person does.
+    let is_kept = before.fields.standing.unapproved().is_some() || !is_gone;
+    let keeps = is_same && is_kept && !approves(&before.fields, fields);
+    entry.fields = Fields {
+        standing: if keeps { before.fields.standing } else { fields.standing },
+        source: fields.source.clone().or_else(|| before.fields.source.clone()),
+        supersedes: fields.supersedes.clone().or_else(|| before.fields.supersedes.clone()),
+        ..fields.clone()
+    };
+    if is_gone || !is_same {
+        entry.updated = now.max(before.updated.saturating_add(1));
+    }
+    if is_gone {
+        (entry.created, entry.forgotten) = (entry.updated, None);
+    }
+    entry
+}
+
+/// What a change of an entry that is there comes to.
+pub(super) fn changed_state(call: &Call, before: &Entry, fields: &Fields) -> StoreState {
+    if is_gone(call, before) {
+        StoreState::Stored
+    } else if before.fields.category != fields.category && before.fields.content == fields.content {
+        StoreState::Moved(before.fields.category.as_str().to_string())
+    } else {
+        StoreState::Updated
+    }
+}

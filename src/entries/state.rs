@@ -1,0 +1,114 @@
+//! [`Entries`]: what the commands of one memory share, and [`EntriesCall`]: what one of them runs with.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
+
+use super::category::Category;
+use super::document::{Entry, Problem};
+use super::held::{Held, OpenedRun};
+use super::scope::{EntriesConfig, EntriesScope};
+use super::types::EntryInfo;
+use crate::engine::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::search::{Corpus, DocId};
+use crate::sorted::SortedMap;
+use crate::store::{EntryFolder, PathError, RelPath};
+use crate::trust::Provenance;
+
+/// The parts of a memory that the commands of the entries share, and the scope that one names.
+#[derive(Clone, Copy)]
+pub(crate) struct EntriesCall<'a> {
+    pub(super) call: &'a Call,
+    pub(super) entries: &'a Entries,
+    pub(super) scope: &'a EntriesScope,
+    pub(super) run: Option<&'a str>,
+    pub(super) provenance: Option<Provenance>,
+}
+
+/// What the commands of one memory share.
+#[derive(Default)]
+pub(crate) struct Entries {
+    pub(super) scope: Option<Arc<EntriesScope>>,
+    pub(super) corpus: Arc<AtomicRefCell<Corpus>>,
+    pub(super) parsed: AtomicRefCell<Parsed>,
+    pub(super) runs: AtomicRefCell<Vec<OpenedRun>>,
+}
+
+impl Entries {
+    pub(crate) fn new(config: Option<EntriesConfig>) -> Result<Self, PathError> {
+        let scope = config.map(EntriesScope::new).transpose()?;
+        Ok(Self { scope: scope.map(Arc::new), ..Self::default() })
+    }
+
+    /// Where the entries are that this memory was opened for.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
+        self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
+    }
+
+    pub(super) fn scope(&self) -> Result<&Arc<EntriesScope>, Error> {
+        self.scope.as_ref().ok_or_else(|| {
+            let help = "open the memory with the name of an agent";
+            Error::invalid_argument("this memory was opened without an agent", help)
+        })
+    }
+
+    /// A file of the agent that is no entry, by the names of its folder and itself.
+    pub(crate) fn file_beside(&self, folder: &str, name: &str) -> Result<RelPath, Error> {
+        self.scope()?
+            .beside
+            .join(folder)
+            .and_then(|folder| folder.join(name))
+            .map_err(|error| Error::internal(format!("the name of a file beside the entries: {error}")))
+    }
+
+    /// How many more entries the agent may have than these, which are all that are shown, before the oldest go.
+    pub(crate) fn room(&self, shown: &[EntryInfo]) -> Result<usize, Error> {
+        let is_own = |entry: &&EntryInfo| entry.category != Category::Workspace.as_str();
+        Ok((self.scope()?.own.cap as usize).saturating_sub(shown.iter().filter(is_own).count()))
+    }
+
+    /// The agent whose entries they are.
+    pub(crate) fn agent(&self) -> Result<String, Error> {
+        Ok(self.scope()?.own.owner.clone())
+    }
+
+    /// Looks at an open run.
+    pub(super) fn with_run<T>(&self, name: &str, look: impl FnOnce(&mut OpenedRun) -> T) -> Result<T, Error> {
+        let mut runs = self.runs.borrow_mut();
+        match runs.iter_mut().find(|run| run.name == name) {
+            Some(run) => Ok(look(run)),
+            None => {
+                let message = format!("no run `{name}` is open");
+                Err(Error::new(ErrorCode::NotFound, message, "open it first; a closed run stays closed"))
+            }
+        }
+    }
+
+    /// What a run holds.
+    pub(super) fn held(&self, run: Option<&str>) -> Result<Vec<Held>, Error> {
+        run.map_or(Ok(Vec::new()), |run| self.with_run(run, |run| run.held.clone()))
+    }
+}
+
+/// What was parsed of the files, by their numbers in the index.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub(super) by_doc: SortedMap<DocId, Result<Arc<Entry>, Problem>>,
+}
+
+impl Parsed {
+    /// Forgets what the index has no longer, and parses what is new in it.
+    pub(super) fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope) {
+        self.by_doc.retain(|&id, _| corpus.files.doc(id).is_some());
+        for (path, id) in corpus.files.by_path() {
+            let (Some(doc), false) = (corpus.files.doc(id), self.by_doc.contains_key(&id)) else { continue };
+            let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
+            let entry = Entry::parse(&pool.folder, path, doc.text(), doc.modified, pool.shared);
+            self.by_doc.insert(id, entry.map(Arc::new));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `export-to`: writes the entries in a format, in pages.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::format::Format;
+use super::types::{ExchangeCall, Loss, WrittenFile};
+use super::write_files::write_files;
+use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, hash};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportTo {
+    /// The format.
+    pub format: Format,
+    /// Entries that are forgotten, too, where the format can say so.
+    pub forgotten: bool,
+    /// Entries that nobody has approved, too: in all formats but [`Format::JsonLines`], which says what they are, they
+    /// would be taken for trusted text. Without it they are left out and named among the losses.
+    pub unapproved: bool,
+    /// The `next` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// A page of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportToReply {
+    /// At most 1,024, with 4 MiB together. A large file is several parts on several pages.
+    pub parts: Vec<FilePart>,
+    /// Where the next page begins; `None` on the last.
+    pub next: Option<String>,
+    /// How many files there are on all pages.
+    pub files: u32,
+    /// How many bytes they have.
+    pub bytes: u64,
+    /// How many entries they are of.
+    pub entries: u32,
+    /// How many of these nobody has approved.
+    pub unapproved: u32,
+    /// What the format could not carry, and what was left out; on the first page.
+    pub losses: Vec<Loss>,
+    /// Files that are no entries, and are not exported; on the first page.
+    pub problems: Vec<EntryProblem>,
+}
+
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePart {
+    /// The path of the file.
+    pub path: String,
+    /// Where in the file the part belongs, in bytes.
+    pub offset: u64,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
+impl Request for ExportTo {
+    type Reply = ExportToReply;
+    const NAME: &'static str = "export-to";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        let export = |format| Self { format, forgotten: false, unapproved: false, cursor: None };
+        [Format::JsonLines, Format::ClaudeCode].map(export).to_vec()
+    }
+}
+
+impl Run<ExchangeCall<'_>> for ExportTo {
+    async fn run(self, with: &ExchangeCall<'_>) -> Result<ExportToReply, Error> {
+        let Self { format, forgotten, unapproved, cursor } = self;
+        let dumped = entries::dump(with.call, with.entries, with.agent, with.workspace, forgotten).await?;
+        let (mut dumped, problems) = dumped;
+        let mut left_out = Vec::new();
+        if !unapproved && format != Format::JsonLines {
+            left_out = leave_out_unapproved(&mut dumped);
+        }
+        let (files, mut losses) = write_files(format, &dumped, with.call.now.epoch_nanoseconds())?;
+        losses.splice(0..0, left_out);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let unapproved = dumped.iter().filter(|entry| entry.standing.unapproved().is_some()).count();
+        let first = cursor.is_none();
+        let page = page(&files, cursor.as_deref())?;
+        let (losses, problems) = if first { (losses, problems) } else { (Vec::new(), Vec::new()) };
+        let (entries, unapproved) = (count(dumped.len()), count(unapproved));
+        Ok(ExportToReply { entries, unapproved, losses, problems, ..page })
+    }
+}
+
+/// Takes out what nobody has approved, and says so of each: whoever reads the files would take it for trusted text.
+fn leave_out_unapproved(entries: &mut Vec<ForeignEntry>) -> Vec<Loss> {
+    let mut left_out = Vec::new();
+    entries.retain(|entry| match entry.standing.unapproved() {
+        None => true,
+        Some(provenance) => {
+            let reason = format!("nobody has approved it: its text is of `{provenance}`");
+            left_out.push(Loss { key: entry.key.clone(), field: "entry".into(), reason });
+            false
+        }
+    });
+    left_out
+}
+
+/// The parts of the files from a cursor on. The cursor tells the files apart as well: what changes between two
+/// pages would be half old and half new.
+pub(super) fn page(files: &[WrittenFile], cursor: Option<&str>) -> Result<ExportToReply, Error> {
+    let parts: Vec<&str> = files.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]).collect();
+    let digest = hash(&parts, 8);
+    let (mut place, mut offset) = match cursor {
+        None => (0, 0),
+        Some(cursor) => place_of(cursor, &digest)?,
+    };
+    let mut page = ExportToReply {
+        files: u32::try_from(files.len()).unwrap_or(u32::MAX),
+        bytes: files.iter().map(|(_, text)| text.len() as u64).sum(),
+        ..ExportToReply::default()
+    };
+    let mut room = MAX_IMPORT_BYTES;
+    while let Some((path, text)) = files.get(place).filter(|_| room > 0 && page.parts.len() < MAX_IMPORT_FILES) {
+        let rest = text.as_bytes().get(offset..).unwrap_or_default();
+        let part = rest.get(..room).unwrap_or(rest);
+        page.parts.push(FilePart { path: path.clone(), offset: offset as u64, content: part.to_vec() });
+        room -= part.len();
+        (place, offset) = if part.len() == rest.len() { (place + 1, 0) } else { (place, offset + part.len()) };
+    }
+    page.next = (place < files.len()).then(|| format!("{digest}:{place}:{offset}"));
+    Ok(page)
+}
+
+fn place_of(cursor: &str, digest: &str) -> Result<(usize, usize), Error> {
+    let mut parts = cursor.split(':');
+    let (of, place, offset) = (parts.next(), parts.next(), parts.next());
+    let number = |text: Option<&str>| text.and_then(|text| text.parse::<usize>().ok());
+    let (Some(of), Some(place), Some(offset), None) = (of, number(place), number(offset), parts.next()) else {
+        let message = format!("`{}` is no cursor", cursor.escape_debug());
+        return Err(Error::invalid_argument(message, "give the `next` of the page before, or none"));
+    };
+    if of != digest {
+        let message = "the entries have changed since the first page of this export";
+        return Err(Error::new(ErrorCode::Contention, message, "begin the export again"));
+    }
+    Ok((place, offset))
+}

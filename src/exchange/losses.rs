@@ -1,0 +1,110 @@
+//! What a format could not carry, found by reading back what was written in it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::format::Format;
+use super::read_files::read_files;
+use super::text::hook;
+use super::types::{ForeignFile, Loss, WrittenFile};
+use crate::entries::{DAILY_LOG, ForeignEntry, is_mark};
+use crate::sorted::{SortedMap, SortedSet};
+
+/// Adds what is not found again when the files are read.
+pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[WrittenFile], losses: &mut Vec<Loss>) {
+    let files: Vec<ForeignFile> = files
+        .iter()
+        .map(|(path, text)| ForeignFile { path: path.clone(), first_line: 1, content: Ok(text.as_bytes().to_vec()) })
+        .collect();
+    let (found, _) = read_files(format, &files, &[]);
+    let left_out: SortedSet<String> = losses.iter().map(|loss| loss.key.clone()).collect();
+    let mut by_key: SortedMap<(bool, &str), &ForeignEntry> = SortedMap::default();
+    let mut by_content: SortedMap<&str, &ForeignEntry> = SortedMap::default();
+    for entry in &found {
+        by_key.insert((is_shared(format, entry), entry.key.as_str()), entry);
+        by_content.insert(entry.content.as_str(), entry);
+    }
+    // What a format has for no entry at all is said once.
+    let mut of_all: Vec<(&'static str, u32)> = Vec::new();
+    for entry in entries.iter().filter(|entry| !left_out.contains(&entry.key) || format == Format::JsonLines) {
+        let key = (is_shared(format, entry), entry.key.as_str());
+        let by_key = by_key.get(&key).copied();
+        let back = by_key.or_else(|| by_content.get(entry.content.as_str()).copied());
+        for field in lost(format, entry, back, by_key.is_some()) {
+            if is_of_all(format, field) {
+                match of_all.iter_mut().find(|(known, _)| *known == field) {
+                    Some((_, count)) => *count += 1,
+                    None => of_all.push((field, 1)),
+                }
+            } else {
+                losses.push(Loss { key: entry.key.clone(), field: field.into(), reason: reason(format, field).into() });
+            }
+        }
+        for other in &entry.others {
+            let reason = "it is no field of an entry; an export as markdown has it".into();
+            losses.push(Loss { key: entry.key.clone(), field: other.clone(), reason });
+        }
+    }
+    for (field, count) in of_all {
+        let entries = if count == 1 { "1 entry".to_string() } else { format!("{count} entries") };
+        losses.push(Loss {
+            key: "*".into(),
+            field: field.into(),
+            reason: format!("{} ({entries})", reason(format, field)),
+        });
+    }
+}
+
+/// The agent and the workspace have keys of their own, in our own format alone.
+fn is_shared(format: Format, entry: &ForeignEntry) -> bool {
+    format == Format::JsonLines && entry.category == "workspace"
+}
+
+/// The fields that are not as they were.
+fn lost(format: Format, entry: &ForeignEntry, back: Option<&ForeignEntry>, has_key: bool) -> Vec<&'static str> {
+    let Some(back) = back else { return ["content"].to_vec() };
+    // A log of a day is written where the days are, and comes in as what it was: its age decides.
+    let category =
+        |entry: &ForeignEntry| if entry.category == DAILY_LOG { "daily".into() } else { entry.category.clone() };
+    let summary = |entry: &ForeignEntry| entry.summary.clone().filter(|summary| *summary != hook(&entry.content));
+    let is_carried = format == Format::JsonLines;
+    // The mark of an import says where an entry came from to the store that imported it, and to no other.
+    let source = |entry: &ForeignEntry| entry.source.clone().filter(|source| is_carried || !is_mark(source));
+    let fields = [
+        ("key", has_key),
+        ("category", category(entry) == category(back)),
+        ("tags", entry.tags == back.tags),
+        ("content", entry.content == back.content),
+        ("created", entry.created.is_none() || entry.created == back.created),
+        ("updated", entry.updated.is_none() || entry.updated == back.updated),
+        ("summary", summary(entry) == summary(back)),
+        ("source", source(entry).is_none() || source(entry) == source(back)),
+        ("supersedes", entry.supersedes == back.supersedes),
+        ("forgotten", entry.forgotten == back.forgotten),
+    ];
+    fields.into_iter().filter(|(_, is_kept)| !is_kept).map(|(field, _)| field).collect()
+}
+
+/// Whether a field is lost of every entry that has it.
+fn is_of_all(format: Format, field: &str) -> bool {
+    match field {
+        "created" | "updated" => true,
+        "key" | "category" | "tags" => matches!(format, Format::Hermes | Format::Gemini),
+        _ => false,
+    }
+}
+
+fn reason(format: Format, field: &str) -> &'static str {
+    match (format, field) {
+        (Format::OpenClaw | Format::NullClaw, "created" | "updated") => "the format does not have them to the second",
+        (_, "created" | "updated") => "the format has no dates",
+        (Format::Hermes | Format::Gemini, "key") => "the format has no keys: they are made of the text",
+        (Format::OpenClaw, "tags") => "tags are headings there: at most 5, each a line of text",
+        (Format::Gemini, "content") => "it is one line there: line breaks are spaces",
+        (_, "content") => "it does not come back as it was",
+        (_, "category") => "the format has no such category",
+        (_, "source") => "it becomes the place that the other side imports it from",
+        _ => "the format has no place for it",
+    }
+}

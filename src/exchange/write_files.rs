@@ -1,0 +1,42 @@
+//! [`write_files`]: entries as files of a format.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::format::Format;
+use super::losses::find_losses;
+use super::types::{Loss, WrittenFile};
+use super::{basic_memory, claude_code, flat, json, mcp_memory, openclaw, prepare, snapshots};
+use crate::entries::ForeignEntry;
+use crate::order;
+use crate::protocol::Error;
+use crate::store::utc_text;
+
+/// Writes entries in a format: the files by path, and what it could not carry. Pure; `now` is in nanoseconds
+/// since 1970-01-01T00:00:00Z.
+///
+/// # Errors
+///
+/// A format that is only read.
+pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
+    let (entries, mut losses) = prepare::exportable(format, entries);
+    let mut exported = match format {
+        Format::JsonLines => json::export(&entries),
+        Format::ClaudeCode => claude_code::export(&entries),
+        Format::OpenClaw => openclaw::export(&entries),
+        Format::ZeroClaw => snapshots::export_zeroclaw(&entries, &utc_text(now)),
+        Format::NullClaw => snapshots::export_nullclaw(&entries),
+        Format::Hermes => flat::export_hermes(&entries),
+        Format::BasicMemory => basic_memory::export(&entries),
+        Format::McpMemory => mcp_memory::export(&entries),
+        Format::Gemini => flat::export_gemini(&entries),
+        Format::Letta | Format::Codex => {
+            let message = format!("{} is read and not written: its own program consolidates it", format.name());
+            return Err(Error::invalid_argument(message, "export to another format, such as markdown"));
+        }
+    };
+    order::sort_slice(&mut exported.files, |a, b| a.0.cmp(&b.0));
+    losses.append(&mut exported.left_out);
+    find_losses(format, &entries, &exported.files, &mut losses);
+    Ok((exported.files, losses))
+}

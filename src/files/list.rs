@@ -1,0 +1,73 @@
+//! `list-files`: a page of the files of the scope.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::types::{FilesCall, is_listed, parse, scopes};
+use crate::journal::ListedFile;
+use crate::order;
+use crate::protocol::{EntryKind, Error};
+use crate::request::{Effect, Request, Run};
+use crate::search::list_markdown;
+
+/// How many files one page lists at most.
+pub const MAX_LISTED_FILES: u32 = 1000;
+
+/// Lists the files of the scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListFiles {
+    /// List what comes after this path, which need not exist any more; `None`: from the start.
+    pub after: Option<String>,
+    /// The most files to list, from 1 to [`MAX_LISTED_FILES`].
+    pub limit: u32,
+}
+
+/// A page of the files of a scope.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilePage {
+    /// Sorted by path, each below the root, whatever the path prefix.
+    pub files: Vec<ListedFile>,
+    /// What the next page comes behind; `None` at the end.
+    pub next: Option<String>,
+    /// How many files the scope has.
+    pub total: u64,
+}
+
+impl Request for ListFiles {
+    type Reply = FilePage;
+    const NAME: &'static str = "list-files";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { after: None, limit: 1000 }, Self { after: Some(format!("{name}.md")), limit: 1 }]
+    }
+}
+
+impl Run<FilesCall<'_>> for ListFiles {
+    async fn run(self, with: &FilesCall<'_>) -> Result<FilePage, Error> {
+        let FilesCall { call, entries } = *with;
+        let Self { after, limit } = self;
+        if limit == 0 || limit > MAX_LISTED_FILES {
+            let message = format!("cannot list {limit} files at once, the limits are 1 and {MAX_LISTED_FILES}");
+            return Err(Error::invalid_argument(message, "list in pages: each reply says what the next comes behind"));
+        }
+        let after = after.as_deref().map(parse).transpose()?;
+        let mut found = Vec::new();
+        for entry in list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await? {
+            if entry.kind == EntryKind::File && is_listed(call, entries, &entry.path) {
+                found.push(entry);
+            }
+        }
+        order::sort_slice(&mut found, |a, b| a.path.cmp(&b.path));
+        let total = found.len() as u64;
+        let mut rest = found.into_iter().filter(|entry| after.as_ref().is_none_or(|after| entry.path > *after));
+        let files: Vec<ListedFile> = rest
+            .by_ref()
+            .take(limit as usize)
+            .map(|entry| ListedFile { path: entry.path.into_string(), size: entry.size, modified: entry.modified })
+            .collect();
+        let next = rest.next().and_then(|_| files.last()).map(|last| last.path.clone());
+        Ok(FilePage { files, next, total })
+    }
+}

@@ -1,0 +1,47 @@
+//! `read-file`: a part of a file of the scope.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::types::{FilesCall, is_listed, parse};
+use crate::journal::{ReadReply, read_file};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// Reads a part of a file. The path of the reply is below the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFile {
+    /// The file, by its path below the root, with the path prefix or without it.
+    pub path: String,
+    /// Where to start, in bytes.
+    pub offset: u64,
+    /// The most bytes to give.
+    pub max_bytes: u32,
+}
+
+impl Request for ReadFile {
+    type Reply = ReadReply;
+    const NAME: &'static str = "read-file";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let paths = [format!("projects/proj/notes/{name}.md"), format!("agents/a/entries/core/{name}.md")];
+        paths.map(|path| Self { path, offset: 0, max_bytes: 4000 }).to_vec()
+    }
+}
+
+impl Run<FilesCall<'_>> for ReadFile {
+    async fn run(self, with: &FilesCall<'_>) -> Result<ReadReply, Error> {
+        let FilesCall { call, entries } = *with;
+        // Replies show paths with the prefix of the configuration.
+        let path = parse(self.path.strip_prefix(call.scope.path_prefix.as_str()).unwrap_or(&self.path))?;
+        if !is_listed(call, entries, &path) {
+            // Whether there is such a file elsewhere is not this scope's to know.
+            let message = format!("`{path}` is no file of this memory");
+            return Err(Error::new(ErrorCode::NotFound, message, "list the files to see which there are"));
+        }
+        let reply = read_file(call, &path, self.offset, self.max_bytes).await?;
+        Ok(ReadReply { path: path.into_string(), ..reply })
+    }
+}

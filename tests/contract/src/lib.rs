@@ -1,0 +1,171 @@
+//! The tests that hold `wit/` and the crate together: the conversions are made of `wit/`, and every command has its case
+//! there.
+//!
+//! They are a package of their own, and not a default member of the workspace: the parser of `wit/` changes the features
+//! of what wasmtime depends on, and wasmtime would be compiled a second time.
+
+#![cfg(test)]
+#![allow(clippy::expect_used)]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use saddlebag::catalogue::catalogue;
+use wit_parser::{Resolve, Type, TypeDef, TypeDefKind};
+
+/// Variants of the crate whose cases have named fields, where `wit/` has a record.
+const WITH_NAMED_FIELDS: [(&str, &str); 3] = [("fs", "op"), ("journal", "edit-change"), ("engine", "protocol-error")];
+
+/// Variants of commands: a case without a payload is a struct without fields.
+const OF_COMMANDS: [&str; 2] = ["command", "verb"];
+
+/// A record that a function returns, and that the crate has no type for.
+const OF_A_FUNCTION: (&str, &str) = ("trust", "safe-text");
+
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).expect("two folders below the root").to_path_buf()
+}
+
+fn contract() -> Resolve {
+    let mut contract = Resolve::default();
+    contract.push_dir(root().join("wit")).expect("wit/ is valid");
+    contract
+}
+
+/// The types that an interface defines, by interface.
+fn types(contract: &Resolve) -> impl Iterator<Item = (&str, &str, &TypeDef)> {
+    contract.interfaces.iter().flat_map(move |(_, interface)| {
+        let name = interface.name.as_deref().expect("every interface has a name");
+        interface.types.iter().map(move |(type_name, id)| (name, type_name.as_str(), &contract.types[*id]))
+    })
+}
+
+fn camel(name: &str) -> String {
+    let upper = |word: &str| word[..1].to_uppercase() + &word[1..];
+    name.split('-').map(upper).collect()
+}
+
+/// As a bindings generator writes the name of a field.
+fn snake(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+fn record<'a>(contract: &'a Resolve, payload: Option<Type>) -> Option<&'a wit_parser::Record> {
+    let Some(Type::Id(id)) = payload else { return None };
+    match &contract.types[id].kind {
+        TypeDefKind::Record(record) => Some(record),
+        _ => None,
+    }
+}
+
+fn rendered() -> String {
+    let contract = contract();
+    let (mut records, mut variants) = (String::new(), String::new());
+    for (interface, name, definition) in
+        types(&contract).filter(|(interface, name, _)| (*interface, *name) != OF_A_FUNCTION)
+    {
+        let shown = format!("{}::{}", snake(interface), camel(name));
+        match &definition.kind {
+            TypeDefKind::Record(record) => {
+                let fields: Vec<String> = record.fields.iter().map(|field| snake(&field.name)).collect();
+                writeln!(records, "            {shown} {{ {} }}", fields.join(", ")).expect("a string");
+            }
+            TypeDefKind::Enum(cases) => {
+                let cases: Vec<String> = cases.cases.iter().map(|case| camel(&case.name)).collect();
+                writeln!(variants, "            {shown} {{ {} }}", cases.join(", ")).expect("a string");
+            }
+            TypeDefKind::Variant(cases) => {
+                let has_named_fields = WITH_NAMED_FIELDS.contains(&(interface, name));
+                let cases: Vec<String> = cases
+                    .cases
+                    .iter()
+                    .map(|case| {
+                        let own = camel(&case.name);
+                        match (case.ty, record(&contract, case.ty).filter(|_| has_named_fields)) {
+                            (None, _) if OF_COMMANDS.contains(&name) => format!("{own} = ({own})"),
+                            (None, _) => own,
+                            (Some(Type::Id(id)), Some(record)) => {
+                                let fields: Vec<String> =
+                                    record.fields.iter().map(|field| snake(&field.name)).collect();
+                                let record = contract.types[id].name.as_deref().expect("a record has a name");
+                                format!("{own} {{ {} }} = {}", fields.join(", "), camel(record))
+                            }
+                            _ => format!("{own}(value)"),
+                        }
+                    })
+                    .collect();
+                writeln!(variants, "            {shown} {{ {} }}", cases.join(", ")).expect("a string");
+            }
+            _ => {}
+        }
+    }
+    let inline: Vec<String> = types(&contract)
+        .filter(|(interface, name, _)| WITH_NAMED_FIELDS.contains(&(interface, name)))
+        .filter_map(|(interface, _, definition)| match &definition.kind {
+            TypeDefKind::Variant(cases) => Some((interface, cases)),
+            _ => None,
+        })
+        .flat_map(|(interface, cases)| cases.cases.iter().map(move |case| (interface, case.ty)))
+        .filter_map(|(interface, payload)| match payload {
+            Some(Type::Id(id)) => {
+                Some(format!("            {}::{} {{", snake(interface), camel(contract.types[id].name.as_deref()?)))
+            }
+            _ => None,
+        })
+        .collect();
+    let is_inline = |line: &&str| inline.iter().any(|start| line.starts_with(start.as_str()));
+    let records: String = records.lines().filter(|line| !is_inline(line)).map(|line| format!("{line}\n")).collect();
+    format!(
+        "// Made of `wit/` by the test `the_conversions_are_those_of_wit`.
+
+/// Everything of the contract, over the modules of the bindings in scope, which are named as the interfaces.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_contract {{
+    ($openness:ident) => {{
+        $crate::mirror_records! {{
+{records}        }}
+
+        $crate::mirror_variants! {{ $openness:
+{variants}        }}
+    }};
+}}
+"
+    )
+}
+
+#[test]
+fn the_conversions_are_those_of_wit() {
+    let path = root().join("src/mirror/contract.rs");
+    let expected = rendered();
+    if std::env::var_os("SADDLEBAG_UPDATE").is_some() {
+        fs::write(&path, &expected).expect("the file is written");
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == expected,
+        "{} is not what `wit/` makes it: run this test with SADDLEBAG_UPDATE=1, and look at the difference",
+        path.display()
+    );
+}
+
+#[test]
+fn every_command_has_its_case_in_wit() {
+    let contract = contract();
+    let cases: Vec<(&str, &str)> = types(&contract)
+        .filter(|(_, name, _)| OF_COMMANDS.contains(name))
+        .filter_map(|(interface, _, definition)| match &definition.kind {
+            TypeDefKind::Variant(variant) => Some((interface, variant)),
+            _ => None,
+        })
+        .flat_map(|(interface, variant)| variant.cases.iter().map(move |case| (interface, case.name.as_str())))
+        .collect();
+    for command in catalogue() {
+        let is_there = cases
+            .iter()
+            .any(|(interface, case)| *case == command.name && (*interface == command.family || *interface == "engine"));
+        assert!(is_there, "wit/{}.wit has no case `{}`", command.family, command.name);
+    }
+}

@@ -1,0 +1,197 @@
+//! Which file of a crate knows which, and the circles among them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path as FilePath, PathBuf};
+
+use crate::source::{Module, Path};
+
+/// How many imports lead from a name to its definition at most.
+const LONGEST_CHAIN: usize = 16;
+
+/// The modules of one crate by their paths, `""` for the root, each with the file that it is in.
+struct Modules(BTreeMap<String, (usize, Module)>);
+
+/// What a path leads to.
+enum Target {
+    Module(String),
+    /// Something defined in this file.
+    File(usize),
+}
+
+/// The files of a crate, and for each those that it knows, with the path by which it does.
+pub(crate) struct Graph {
+    pub(crate) files: Vec<String>,
+    pub(crate) edges: Vec<BTreeMap<usize, String>>,
+}
+
+impl Graph {
+    /// Reads the crate whose root is the file `root`; names of files begin below `base`.
+    pub(crate) fn read(base: &FilePath, root: &FilePath) -> Self {
+        let (mut files, mut modules) = (Vec::new(), Modules(BTreeMap::new()));
+        load(base, root, "", &mut files, &mut modules);
+        let mut edges = vec![BTreeMap::new(); files.len()];
+        for (name, (file, module)) in &modules.0 {
+            let mut add = |path: &Path, target: Option<Target>| match target {
+                Some(Target::File(known)) if known != *file => {
+                    edges[*file].entry(known).or_insert_with(|| path.join("::"));
+                }
+                _ => {}
+            };
+            for import in &module.imports {
+                let target = modules.resolve(name, &import.path, LONGEST_CHAIN);
+                match (&import.name, target) {
+                    // A module shows what its children have.
+                    _ if import.is_public && modules.leads_below(name, &import.path) => {}
+                    (None, Some(Target::Module(all))) => {
+                        add(&import.path, modules.0.get(&all).map(|(file, _)| Target::File(*file)));
+                    }
+                    // What is used of a module that has a name is among the paths.
+                    (_, target) => add(&import.path, target),
+                }
+            }
+            for path in &module.paths {
+                add(path, modules.resolve(name, path, LONGEST_CHAIN));
+            }
+        }
+        Self { files, edges }
+    }
+
+    /// The circles: sets of files each of which knows every other, perhaps through others.
+    pub(crate) fn circles(&self) -> Vec<Vec<usize>> {
+        let reach: Vec<BTreeSet<usize>> = (0..self.files.len()).map(|file| self.reach(file)).collect();
+        let mut circles: BTreeSet<Vec<usize>> = BTreeSet::new();
+        for file in 0..self.files.len() {
+            if reach[file].contains(&file) {
+                circles.insert(reach[file].iter().copied().filter(|other| reach[*other].contains(&file)).collect());
+            }
+        }
+        circles.into_iter().collect()
+    }
+
+    /// The files that a file knows, directly or through others.
+    fn reach(&self, from: usize) -> BTreeSet<usize> {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(file) = next.pop() {
+            next.extend(self.edges[file].keys().copied().filter(|known| reached.insert(*known)));
+        }
+        reached
+    }
+
+    /// The folder that a circle is in, without `src`.
+    pub(crate) fn room(&self, circle: &[usize]) -> String {
+        let room = |file: &usize| {
+            let folders = self.files[*file].rsplit_once('/').map_or("", |(folder, _)| folder);
+            folders.split('/').filter(|folder| *folder != "src").collect::<Vec<_>>().join("/")
+        };
+        let rooms: BTreeSet<String> = circle.iter().map(room).collect();
+        match rooms.first() {
+            Some(room) if rooms.len() == 1 && !room.is_empty() => room.clone(),
+            Some(_) if rooms.len() == 1 => "the root".to_string(),
+            _ => "several rooms".to_string(),
+        }
+    }
+
+    /// The files of a circle, each with those in it that it knows.
+    pub(crate) fn describe(&self, circle: &[usize]) -> String {
+        let lines = circle.iter().flat_map(|file| {
+            let known = self.edges[*file].iter().filter(|(known, _)| circle.contains(known));
+            known.map(|(known, path)| format!("  {} names {path}, of {}\n", self.files[*file], self.files[*known]))
+        });
+        lines.collect()
+    }
+}
+
+/// Reads a file and those of its modules.
+fn load(base: &FilePath, path: &FilePath, name: &str, files: &mut Vec<String>, modules: &mut Modules) {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let below = path.strip_prefix(base).unwrap_or(path);
+    files.push(below.to_string_lossy().replace('\\', "/"));
+    place(Module::parse(&text), files.len() - 1, name, modules);
+    let children: Vec<String> = modules.0[name].1.children.iter().cloned().collect();
+    for child in children {
+        let folder = match path.file_stem().and_then(|stem| stem.to_str()) {
+            Some("mod" | "lib" | "main") | None => path.with_file_name(&child),
+            Some(_) => path.with_extension("").join(&child),
+        };
+        let candidates: [PathBuf; 2] = [folder.with_extension("rs"), folder.join("mod.rs")];
+        let file = candidates.iter().find(|file| file.is_file());
+        let file = file.unwrap_or_else(|| panic!("the module `{child}` of {} has no file", path.display()));
+        load(base, file, &join(name, &child), files, modules);
+    }
+}
+
+fn place(mut module: Module, file: usize, name: &str, modules: &mut Modules) {
+    for (child, inline) in std::mem::take(&mut module.inline) {
+        place(inline, file, &join(name, &child), modules);
+    }
+    modules.0.insert(name.to_string(), (file, module));
+}
+
+impl Modules {
+    /// What a path in the module `from` leads to; `None` for what is of another crate.
+    fn resolve(&self, from: &str, path: &[String], chain: usize) -> Option<Target> {
+        let (mut at, mut rest) = (from.to_string(), path);
+        let mut is_first = true;
+        while let Some((word, after)) = rest.split_first() {
+            match word.as_str() {
+                "crate" => at = String::new(),
+                "self" => {}
+                "super" => at = at.rsplit_once("::").map_or(String::new(), |(above, _)| above.to_string()),
+                word => match self.named(&at, word, is_first, chain)? {
+                    Target::Module(module) => at = module,
+                    Target::File(file) => return Some(Target::File(file)),
+                },
+            }
+            (rest, is_first) = (after, false);
+        }
+        Some(Target::Module(at))
+    }
+
+    /// What a name in a module is. A first word that is nothing here is another crate, or a type of the language.
+    fn named(&self, at: &str, word: &str, is_first: bool, chain: usize) -> Option<Target> {
+        let child = join(at, word);
+        if self.0.contains_key(&child) {
+            return Some(Target::Module(child));
+        }
+        let chain = chain.checked_sub(1)?;
+        let (file, module) = self.0.get(at)?;
+        if module.defined.contains(word) {
+            return Some(Target::File(*file));
+        }
+        // `use saddlebag::x` names a crate that may have the name of what it imports.
+        let is_itself = |path: &Path| path.len() == 1 && path[0] == word;
+        let import = module.imports.iter().find(|import| import.name.as_deref() == Some(word));
+        if let Some(import) = import {
+            return if is_itself(&import.path) { None } else { self.resolve(at, &import.path, chain) };
+        }
+        for import in module.imports.iter().filter(|import| import.name.is_none()) {
+            if let Some(Target::Module(all)) = self.resolve(at, &import.path, chain)
+                && all != at
+                && self.has(&all, word)
+            {
+                return self.named(&all, word, false, chain);
+            }
+        }
+        // Macros define things that are not seen here.
+        if is_first { None } else { Some(Target::File(*file)) }
+    }
+
+    fn has(&self, at: &str, word: &str) -> bool {
+        self.0.contains_key(&join(at, word))
+            || self.0.get(at).is_some_and(|(_, module)| {
+                module.defined.contains(word)
+                    || module.imports.iter().any(|import| import.name.as_deref() == Some(word))
+            })
+    }
+
+    /// Returns true if a path begins with a child of the module.
+    fn leads_below(&self, from: &str, path: &[String]) -> bool {
+        let path = if path.first().is_some_and(|first| first == "self") { &path[1..] } else { path };
+        path.first().is_some_and(|first| self.0.contains_key(&join(from, first)))
+    }
+}
+
+fn join(above: &str, name: &str) -> String {
+    if above.is_empty() { name.to_string() } else { format!("{above}::{name}") }
+}
