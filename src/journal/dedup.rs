@@ -151,9 +151,14 @@ fn drop_emptied_headings(lines: &[Line<'_>], kept: &mut [bool], seen: &Seen) {
     for (place, &head) in heads.iter().enumerate() {
         let end = heads.get(place + 1).copied().unwrap_or(lines.len());
         let body = head + 1..end;
-        let skipped_some = kept.get(body.clone()).unwrap_or_default().iter().any(|kept| !kept);
-        let left = lines.get(body.clone()).unwrap_or_default().iter().zip(kept.get(body).unwrap_or_default());
-        let says_nothing = left.filter(|(_, kept)| **kept).all(|(line, _)| line.text.trim().is_empty());
+        let (Some(left), Some(is_left)) = (lines.get(body.clone()), kept.get(body)) else {
+            // Lines cannot be an error, and a heading that stays is better than one that is lost.
+            debug_assert!(false, "a broken invariant: {head}..{end} of {} lines", lines.len());
+            continue;
+        };
+        let skipped_some = is_left.iter().any(|kept| !kept);
+        let says_nothing =
+            left.iter().zip(is_left).filter(|(_, kept)| **kept).all(|(line, _)| line.text.trim().is_empty());
         let known = lines
             .get(head)
             .and_then(|line| heading(line.text))

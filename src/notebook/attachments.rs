@@ -42,7 +42,7 @@ impl Attachments {
         found
     }
 
-    /// Whether a link of a note, which leads to no note, leads to a file or a folder, or to a file outside of
+    /// Returns true if a link of a note, which leads to no note, leads to a file or a folder, or to a file outside of
     /// the notebook, which nobody can see from here.
     pub(super) fn has(&self, from: &NoteView<'_>, link: &Link) -> bool {
         let target = link.target.trim();
@@ -64,7 +64,7 @@ impl Attachments {
             || link.kind.is_wiki() && [target, &with_suffix].into_iter().any(|target| self.has_name(target))
     }
 
-    /// Whether a path ends in what a wiki link names.
+    /// Returns true if a path ends in what a wiki link names.
     fn has_name(&self, target: &str) -> bool {
         let Some(target) = path_parts(target).map(|parts| parts.join("/").to_lowercase()) else { return false };
         let name = target.rsplit('/').next().unwrap_or(&target);

@@ -13,10 +13,10 @@ use crate::store::{SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
 /// The configuration, below the root of the notebook.
 pub const CONFIG_FILE: &str = ".zk/config.toml";
 
-/// How a notebook is kept.
+/// The way in which a notebook is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotebookConfig {
-    /// What notes outside of every group are like.
+    /// New notes outside of every group.
     pub note: NoteConfig,
     /// Variables of every template.
     pub extra: BTreeMap<String, String>,
@@ -24,13 +24,13 @@ pub struct NotebookConfig {
     pub groups: Vec<Group>,
     /// Which tags count.
     pub tags: TagSyntax,
-    /// How a link is written.
+    /// The way in which a link is written.
     pub link_format: LinkFormat,
-    /// Whether the path of a link is percent-encoded.
+    /// True if the path of a link is percent-encoded.
     pub link_encode_path: bool,
-    /// Whether the path of a link goes without `.md`.
+    /// True if the path of a link goes without `.md`.
     pub link_drop_extension: bool,
-    /// Arguments of `zk list` by the name that stands for them.
+    /// Named filters: the arguments of `zk list` by name.
     pub filters: BTreeMap<String, String>,
     /// Paths that are no notes.
     pub exclude: Vec<Glob>,
@@ -38,7 +38,7 @@ pub struct NotebookConfig {
     pub problem: Option<String>,
 }
 
-/// What new notes are like.
+/// The names and templates of new notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteConfig {
     /// The title of a note that has none.
@@ -51,7 +51,7 @@ pub struct NoteConfig {
     pub template: Option<String>,
     /// The characters of an `id`.
     pub id_charset: Vec<char>,
-    /// How many characters an `id` has.
+    /// The number of characters of an `id`.
     pub id_length: u32,
     /// The case of an `id`.
     pub id_case: IdCase,
@@ -69,7 +69,7 @@ pub enum IdCase {
     Mixed,
 }
 
-/// How a link is written.
+/// The way in which a link is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkFormat {
     /// `[text](path)`.
@@ -87,9 +87,9 @@ pub struct Group {
     pub name: String,
     /// Folders, or globs of folders and notes.
     pub paths: Vec<String>,
-    /// What new notes of it are like, with what it inherits.
+    /// New notes of it, with what it inherits.
     pub note: NoteConfig,
-    /// Whether the group itself names the template.
+    /// True if the group itself names the template.
     pub has_own_template: bool,
     /// Variables of its templates, with those that it inherits.
     pub extra: BTreeMap<String, String>,
@@ -114,11 +114,17 @@ impl Default for NoteConfig {
 }
 
 impl Default for NotebookConfig {
-    /// Of a notebook without a configuration: wiki-links, and no notes in folders of templates and of
-    /// other scopes.
+    /// The rules of a notebook without a configuration: wiki-links, and no notes in folders of templates and of other
+    /// scopes.
     fn default() -> Self {
         let folders = SCOPE_FOLDERS.into_iter().chain([TEMPLATES_FOLDER]);
-        let exclude = folders.filter_map(|folder| Glob::parse(&format!("{folder}/**")).ok()).collect();
+        // A default cannot fail; without one of these globs, notes of other memories would be listed.
+        let glob = |folder| {
+            let glob = Glob::parse(&format!("{folder}/**"));
+            debug_assert!(glob.is_ok(), "a broken invariant: {folder}: {glob:?}");
+            glob.ok()
+        };
+        let exclude = folders.filter_map(glob).collect();
         Self { link_format: LinkFormat::Wiki, link_encode_path: false, exclude, ..Self::of_zk() }
     }
 }
@@ -126,7 +132,7 @@ impl Default for NotebookConfig {
 pub(super) const ALPHANUMERIC: &str = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 impl NotebookConfig {
-    /// What zk takes for granted where the file says nothing.
+    /// The defaults of zk.
     pub(super) fn of_zk() -> Self {
         Self {
             note: NoteConfig::default(),
@@ -170,14 +176,14 @@ impl NotebookConfig {
         })
     }
 
-    /// What a note at this path is like.
+    /// The rules for a note at this path.
     #[must_use]
     pub fn note_at(&self, path: &str) -> &NoteConfig {
         self.group_of(path).map_or(&self.note, |group| &group.note)
     }
 
-    /// Whether a file is a note of the notebook: not hidden, with the extension of its group, and not
-    /// excluded. The path is below the root of the notebook.
+    /// Returns true if a file is a note of the notebook: not hidden, with the extension of its group, and not excluded.
+    /// The path is below the root of the notebook.
     #[must_use]
     pub fn is_indexed(&self, path: &str) -> bool {
         if path.split('/').any(is_hidden) {

@@ -19,10 +19,10 @@ use crate::engine::{Call, Loaded, load};
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::RelPath;
 
-/// How large the configuration may be, in bytes.
+/// The most bytes of the configuration.
 pub const MAX_CONFIG_BYTES: u32 = 256 << 10;
 
-/// How many groups a configuration may have.
+/// The most groups of a configuration.
 const MAX_GROUPS: usize = 1_000;
 
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
@@ -104,7 +104,7 @@ pub(crate) fn config_path(call: &Call) -> Result<RelPath, Error> {
     path.map_err(|error| Error::new(ErrorCode::Internal, format!("{CONFIG_FILE}: {error}"), ""))
 }
 
-/// What is wrong with the TOML, and where.
+/// The problem of the TOML, and its place.
 fn describe(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message.to_string() };

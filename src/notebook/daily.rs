@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::files::{FoundTemplate, below_notebook, find_template};
-use super::template::{Template, Variable, Variables};
+use super::template::{Variable, Variables};
 use super::types::Warning;
 use crate::engine::{Call, create};
 use crate::protocol::Error;
@@ -28,10 +28,7 @@ pub(super) async fn make_day(
     let below = below_notebook(call, path);
     let found = match find_template(call, config, config.group_of(below), "daily", warnings).await? {
         Some(found) => found,
-        None => {
-            let template = Template::parse(DAILY_TEMPLATE).unwrap_or_default();
-            FoundTemplate { path: "the built-in template of a day".to_string(), template }
-        }
+        None => FoundTemplate::built_in("the built-in template of a day", DAILY_TEMPLATE)?,
     };
     let mut text = found.template.render(&variables(call, config, below)).map_err(|problem| found.error(&problem))?;
     if !text.ends_with('\n') && !text.is_empty() {

@@ -8,7 +8,6 @@ use super::index::{NotebookCall, catch_up, look, read_texts};
 use super::links::href;
 use super::select::{self, Resolver};
 use super::snapshot::{Snapshot, line_of};
-use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::DocId;
@@ -56,49 +55,49 @@ impl Run<NotebookCall<'_>> for DeadLinks {
         } else {
             Attachments::default()
         };
-        read_texts(call, notebook, |snapshot| Ok(with_dead_links(snapshot, &attachments))).await?;
-        let links = look(notebook, call, |snapshot| Ok(dead(call, snapshot, &attachments)))?;
+        read_texts(call, notebook, |snapshot| with_dead_links(snapshot, &attachments)).await?;
+        let links = look(notebook, call, |snapshot| dead(snapshot, &attachments))?;
         Ok(DeadLinksReply { links })
     }
 }
 
 /// The numbers in the index of the notes that have links which do not lead to one note.
-fn with_dead_links(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Vec<DocId> {
-    let dead = dead_links_of(snapshot, attachments);
-    let mut ids: Vec<DocId> = dead.iter().filter_map(|dead| snapshot.ids.get(dead.note).copied()).collect();
+fn with_dead_links(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<DocId>, Error> {
+    let dead = dead_links_of(snapshot, attachments)?;
+    let mut ids = dead.iter().map(|dead| snapshot.id(dead.note)).collect::<Result<Vec<DocId>, Error>>()?;
     ids.dedup();
-    ids
+    Ok(ids)
 }
 
-/// Whether any link leads to no note, so that it matters which other files there are.
+/// Returns true if any link leads to no note, so that it matters which other files there are.
 fn leads_astray(snapshot: &Snapshot<'_>) -> bool {
     let dead = select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
     dead.iter().any(|dead| dead.candidates.is_empty())
 }
 
 /// Links that lead to no note and no other file, or to more than one note.
-fn dead_links_of(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Vec<select::DeadLink> {
-    let mut dead = select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
-    dead.retain(|dead| {
-        let view = snapshot.views.get(dead.note);
-        let link = view.and_then(|view| Some((view, view.note.links.get(dead.link)?)));
-        !dead.candidates.is_empty() || link.is_some_and(|(view, link)| !attachments.has(view, link))
-    });
-    dead
+fn dead_links_of(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<select::DeadLink>, Error> {
+    let mut found = Vec::new();
+    for dead in select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views)) {
+        let (view, link) = (snapshot.view(dead.note)?, snapshot.link(dead.note, dead.link)?);
+        if !dead.candidates.is_empty() || !attachments.has(view, link) {
+            found.push(dead);
+        }
+    }
+    Ok(found)
 }
 
 /// Links that do not lead to one note.
-fn dead(call: &Call, snapshot: &Snapshot<'_>, attachments: &Attachments) -> Vec<DeadLink> {
-    let dead = dead_links_of(snapshot, attachments).into_iter();
-    dead.filter_map(|dead| {
-        let view = snapshot.views.get(dead.note)?;
-        let link = view.note.links.get(dead.link)?;
-        Some(DeadLink {
-            path: snapshot.shown(dead.note, &call.scope),
+fn dead(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<DeadLink>, Error> {
+    let dead = dead_links_of(snapshot, attachments)?.into_iter();
+    let found = dead.map(|dead| {
+        let (view, link) = (snapshot.view(dead.note)?, snapshot.link(dead.note, dead.link)?);
+        Ok(DeadLink {
+            path: snapshot.shown(dead.note)?,
             line: line_of(view.text, link.span.start),
             target: href(link),
-            candidates: dead.candidates.iter().map(|&note| snapshot.shown(note, &call.scope)).collect(),
+            candidates: dead.candidates.iter().map(|&note| snapshot.shown(note)).collect::<Result<_, Error>>()?,
         })
-    })
-    .collect()
+    });
+    found.collect()
 }

@@ -43,9 +43,8 @@ pub(super) const NOTE_TEMPLATE: &str = concat!(
 );
 
 /// The built-in template of a note.
-pub(super) fn built_in_template() -> FoundTemplate {
-    let template = Template::parse(NOTE_TEMPLATE).unwrap_or_default();
-    FoundTemplate { path: "the built-in template of a note".to_string(), template }
+pub(super) fn built_in_template() -> Result<FoundTemplate, Error> {
+    FoundTemplate::built_in("the built-in template of a note", NOTE_TEMPLATE)
 }
 
 /// Where a note belongs.

@@ -100,6 +100,12 @@ pub(super) struct FoundTemplate {
 }
 
 impl FoundTemplate {
+    /// A template of the component itself.
+    pub(super) fn built_in(name: &str, text: &str) -> Result<Self, Error> {
+        let parsed = Template::parse(text).map_err(|problem| Error::internal(format!("{name}: {problem}")));
+        Ok(Self { path: name.to_string(), template: parsed? })
+    }
+
     /// What is wrong with the template, as the error of the command that uses it.
     pub(super) fn error(&self, problem: &str) -> Error {
         template_error(&self.path, problem)

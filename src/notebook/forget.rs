@@ -23,7 +23,7 @@ pub struct Forget {
     pub note: String,
 }
 
-/// What came of forgetting.
+/// The reply of [`Forget`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgetReply {
     /// The note that was removed.
@@ -56,7 +56,7 @@ async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<For
     catch_up(call, notebook).await?;
     let (path, backlinks) = look(notebook, call, |snapshot| {
         let note = snapshot.find(note)?;
-        Ok((notebook_file(call, snapshot.path(note))?, backlinks(snapshot, note)))
+        Ok((notebook_file(call, snapshot.path(note)?)?, backlinks(snapshot, note)))
     })?;
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }

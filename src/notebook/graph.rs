@@ -38,7 +38,7 @@ pub struct GraphLink {
     pub source: String,
     /// The file that it leads to.
     pub target: String,
-    /// What the link shows.
+    /// The text that the link shows.
     pub title: String,
     /// Where it goes, as it is written.
     pub href: String,
@@ -86,22 +86,21 @@ fn graph(
     let selected = select_notes(call, snapshot, request, &links)?;
     let edges = edges(&snapshot.views, &links, &selected);
     let snippets = Snippets::new(&snapshot.views, &request.filter)?;
-    let notes = selected.iter().map(|&note| NoteInfo {
-        snippets: snippets.of(&snapshot.views, &links, note),
-        ..info(call, snapshot, config, note, request.with_text)
+    let notes = selected.iter().map(|&note| {
+        let snippets = snippets.of(&snapshot.views, &links, note);
+        Ok(NoteInfo { snippets, ..info(snapshot, config, note, request.with_text)? })
     });
     Ok(GraphReply {
-        notes: notes.collect(),
-        links: edges.iter().filter_map(|edge| graph_link(call, snapshot, edge)).collect(),
+        notes: notes.collect::<Result<_, Error>>()?,
+        links: edges.iter().map(|edge| graph_link(snapshot, edge)).collect::<Result<_, Error>>()?,
     })
 }
 
-fn graph_link(call: &Call, snapshot: &Snapshot<'_>, edge: &Edge) -> Option<GraphLink> {
-    let view = snapshot.views.get(edge.from)?;
-    let link = view.note.links.get(edge.link)?;
-    Some(GraphLink {
-        source: snapshot.shown(edge.from, &call.scope),
-        target: snapshot.shown(edge.to, &call.scope),
+fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLink, Error> {
+    let (view, link) = (snapshot.view(edge.from)?, snapshot.link(edge.from, edge.link)?);
+    Ok(GraphLink {
+        source: snapshot.shown(edge.from)?,
+        target: snapshot.shown(edge.to)?,
         title: link.text.clone(),
         href: zk_href(view.path, link).unwrap_or_else(|| href(link)),
         kind: match link.kind {
@@ -112,6 +111,7 @@ fn graph_link(call: &Call, snapshot: &Snapshot<'_>, edge: &Edge) -> Option<Graph
         }
         .to_string(),
         relations: link.relations.clone(),
+        // The index is a cache that others may have written, and its spans need not be those of the text.
         snippet: view.text.get(link.context.clone()).unwrap_or_default().to_string(),
         snippet_start: link.context.start as u64,
         snippet_end: link.context.end as u64,

@@ -17,10 +17,10 @@ use crate::protocol::{Error, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
-/// How often texts that change while they are read are read again.
+/// How many times to read texts again that change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// How many more notes a warning about frontmatter names.
+/// The most other notes that a warning about frontmatter names.
 const NAMED_PROBLEMS: usize = 3;
 
 /// The parts of a memory that the commands of the notebook share.
@@ -29,7 +29,7 @@ pub(crate) struct NotebookCall<'a> {
     pub(crate) notebook: &'a Arc<Notebook>,
 }
 
-/// What the commands of one notebook share.
+/// The state that the commands of one notebook share.
 #[derive(Default)]
 pub(crate) struct Notebook {
     pub(super) corpus: Arc<AtomicRefCell<Corpus>>,
@@ -93,7 +93,7 @@ fn covers(scope: &Scope, config: &NotebookConfig, path: &RelPath) -> bool {
     }
 }
 
-/// What is not as it should be with the configuration and the notes.
+/// Problems of the configuration and of the notes that do not stop a command.
 pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let known = notebook.config.borrow();
     let mut warnings: Vec<Warning> = known.iter().flat_map(|known| &known.warnings).cloned().collect();

@@ -20,7 +20,7 @@ use crate::trust::{ForModel, Screened};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Init;
 
-/// What `init` did.
+/// The reply of [`Init`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InitReply {
     /// The files and folders that were made; a folder ends in `/`.

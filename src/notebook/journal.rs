@@ -24,18 +24,18 @@ pub struct Journal {
     pub entry: String,
 }
 
-/// What came of an entry.
+/// The reply of [`Journal`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalEntryReply {
     /// Today's note.
     pub path: String,
-    /// What was added, without the newline at its end.
+    /// The text that was added, without the newline at its end.
     pub entry: String,
-    /// Whether the note was made for it.
+    /// True if the note was made for it.
     pub created: bool,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
-    /// What is odd about the configuration or the template.
+    /// Problems of the configuration or of the template.
     pub warnings: Vec<Warning>,
 }
 

@@ -19,7 +19,7 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
-/// How long the text of a link may be, in bytes.
+/// The most bytes of the text of a link.
 pub const MAX_LINK_TEXT_BYTES: usize = 1_000;
 
 /// Writes a link to a note at the end of another, unless it is there.
@@ -33,7 +33,7 @@ pub struct Link {
     pub text: Option<String>,
 }
 
-/// What came of a link.
+/// The reply of [`Link`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkReply {
     /// The note that has the link.
@@ -42,7 +42,7 @@ pub struct LinkReply {
     pub to: String,
     /// The link as it was written; empty where there was one.
     pub link: String,
-    /// Whether the note linked there before, and nothing was written.
+    /// True if the note linked there before, and nothing was written.
     pub already_linked: bool,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
@@ -80,16 +80,19 @@ async fn link(
     let config = catch_up(call, notebook).await?;
     let (from, to, title) = look(notebook, call, |snapshot| {
         let (from, to) = (snapshot.find(from)?, snapshot.find(to)?);
-        let file = |note: usize| notebook_file(call, snapshot.path(note));
-        Ok((file(from)?, file(to)?, snapshot.title(to).to_string()))
+        let file = |note: usize| notebook_file(call, snapshot.path(note)?);
+        Ok((file(from)?, file(to)?, snapshot.title(to)?.to_string()))
     })?;
     // The text of the note is read by then, and may have other links than the index knows.
     let names = Names::of(notebook, call)?;
     let views = names.views();
     let resolver = Resolver::new(&views);
-    let place = |path| views.iter().position(|view| call.scope.layout.below_notebook(path) == Some(view.path));
-    let ends = place(&from).zip(place(&to));
-    let leads_to = |link: &NoteLink| ends.is_some_and(|(from, to)| resolver.resolve(from, link) == Resolution::To(to));
+    let place = |path: &RelPath| {
+        let place = resolver.place(below_notebook(call, path));
+        place.ok_or_else(|| Error::internal(format!("{path} was found and is not among the notes")))
+    };
+    let (from_place, to_place) = (place(&from)?, place(&to)?);
+    let leads_to = |link: &NoteLink| resolver.resolve(from_place, link) == Resolution::To(to_place);
     write(call, &config, &from, &to, &title, text, leads_to).await
 }
 

@@ -16,11 +16,11 @@ use crate::search::{DocId, Skipped};
 /// Lists notes by filters alone, as `zk list` selects them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListNotes {
-    /// What the notes must be.
+    /// The notes to list.
     pub filter: NoteFilter,
     /// The keys to sort by, the most important first; the title where there is none.
     pub sort: Vec<SortKey>,
-    /// How many at most; `None` for all.
+    /// The most notes to give; `None` for all.
     pub limit: Option<u32>,
     /// Resolve links by substring, as zk does.
     pub zk_links: bool,
@@ -33,7 +33,7 @@ pub struct ListNotes {
 pub struct ListNotesReply {
     /// In the order that was asked for.
     pub notes: Vec<NoteInfo>,
-    /// What was not as it should be, and is no reason to stop.
+    /// Problems that do not stop a listing.
     pub warnings: Vec<Warning>,
     /// Files that could not be read.
     pub skipped: Vec<Skipped>,
@@ -88,18 +88,18 @@ fn list(
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
     let snippets = Snippets::new(&snapshot.views, &request.filter)?;
-    let notes = selected.iter().map(|&note| NoteInfo {
-        snippets: snippets.of(&snapshot.views, &links, note),
-        ..info(call, snapshot, config, note, request.with_text)
+    let notes = selected.iter().map(|&note| {
+        let snippets = snippets.of(&snapshot.views, &links, note);
+        Ok(NoteInfo { snippets, ..info(snapshot, config, note, request.with_text)? })
     });
-    Ok(ListNotesReply { notes: notes.collect(), ..ListNotesReply::default() })
+    Ok(ListNotesReply { notes: notes.collect::<Result<_, Error>>()?, ..ListNotesReply::default() })
 }
 
 /// The numbers in the index of the notes that fit a request, in its order.
 pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Vec<DocId>, Error> {
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
-    Ok(selected.iter().filter_map(|&note| snapshot.ids.get(note).copied()).collect())
+    selected.iter().map(|&note| snapshot.id(note)).collect()
 }
 
 pub(super) fn link_table(snapshot: &Snapshot<'_>, request: &ListNotes) -> LinkTable {

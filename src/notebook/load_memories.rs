@@ -1,5 +1,6 @@
 //! `load-memories`: the newest facts, as the first memories of a session.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,14 +10,14 @@ use super::index::{Notebook, NotebookCall, catch_up, look, read_texts};
 use super::session::{Memories, RecalledMemory};
 use super::snapshot::Snapshot;
 use super::title::title_or_stem;
-use super::types::MemoriesReply;
+use super::types::{MemoriesReply, part_of};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::FACTS_FOLDER;
 use crate::trust::Standing;
 
-/// How many of the newest facts a session begins with.
+/// The number of newest facts that a session begins with.
 pub const INITIAL_MEMORIES: u32 = 10;
 
 /// Takes the newest facts into the session, as its first memories.
@@ -50,11 +51,11 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
     let (memories, unapproved) = loop {
         let newest = |snapshot: &Snapshot<'_>| {
             let places = newest_facts(snapshot, looked_at).into_iter();
-            Ok(places.filter_map(|place| snapshot.ids.get(place).copied()).collect())
+            places.map(|place| snapshot.id(place)).collect()
         };
         read_texts(call, notebook, newest).await?;
         let (found, memories, unapproved) =
-            look(notebook, call, |snapshot| Ok(approved_facts(call, notebook, snapshot, looked_at, limit)))?;
+            look(notebook, call, |snapshot| approved_facts(notebook, snapshot, looked_at, limit))?;
         // What nobody has approved takes the place of nothing.
         if memories.len() >= limit || found < looked_at {
             break (memories, unapproved);
@@ -66,15 +67,14 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
     Ok(count)
 }
 
-/// Of the facts that were changed last, how many there are, those that may go into a prompt, at most `limit`, and the
-/// paths of the others that are as new. Their files decide, not the index.
+/// Looks at the facts that were changed last. Returns their number, those that may go into a prompt, at most `limit`, and
+/// the paths of the others that are as new. Their files decide, not the index.
 fn approved_facts(
-    call: &Call,
     notebook: &Notebook,
     snapshot: &Snapshot<'_>,
     looked_at: usize,
     limit: usize,
-) -> (usize, Vec<RecalledMemory>, Vec<String>) {
+) -> Result<(usize, Vec<RecalledMemory>, Vec<String>), Error> {
     let places = newest_facts(snapshot, looked_at);
     let corpus = notebook.corpus.borrow();
     let (mut memories, mut unapproved) = (Vec::new(), Vec::new());
@@ -82,22 +82,23 @@ fn approved_facts(
         if memories.len() == limit {
             break;
         }
-        let document = snapshot.ids.get(place).and_then(|id| corpus.files.doc(*id));
+        let document = corpus.files.doc(snapshot.id(place)?);
         // A file that cannot be read now says nothing.
         let Some((document, text)) = document.and_then(|document| Some((document, document.text.as_deref()?))) else {
             continue;
         };
-        let path = snapshot.shown(place, &call.scope);
+        let path = snapshot.shown(place)?;
         if Standing::of_text(text).unapproved().is_some() {
             unapproved.push(path);
             continue;
         }
-        let note = corpus.note_of_text(document).unwrap_or_default();
+        let parsed = corpus.note_of_text(document);
+        let note = parsed.ok_or_else(|| Error::internal(format!("{path}: a text that is not parsed")))?;
         let title = title_or_stem(&note.title, document.path.as_str());
-        memories.push(RecalledMemory { path, title, text: text.get(note.body).unwrap_or_default().to_string() });
+        memories.push(RecalledMemory { path, title, text: part_of(text, note.body)?.to_string() });
     }
     unapproved.truncate(limit);
-    (places.len(), memories, unapproved)
+    Ok((places.len(), memories, unapproved))
 }
 
 /// The places of the facts that were changed last, the newest first.

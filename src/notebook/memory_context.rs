@@ -14,7 +14,7 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::trust::{Flag, ForModel, add_flags, list_item};
 
-/// How many bytes of one memory are shown.
+/// The most bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;
 
 /// The title of the section.
@@ -34,13 +34,13 @@ pub struct MemoryContext {
 pub struct MemoryContextReply {
     /// A section of Markdown; empty where there is nothing to say.
     pub text: ForModel,
-    /// How many notes are in it.
+    /// The number of notes in it.
     pub included: u32,
     /// The notes that the budget had no room for.
     pub left_out: Vec<String>,
     /// The notes that are left out as nobody has approved them.
     pub unapproved: Vec<String>,
-    /// What the texts hide or pose as.
+    /// Invisible characters and forged markers in the texts.
     pub flags: Vec<Flag>,
 }
 

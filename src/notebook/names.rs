@@ -1,4 +1,4 @@
-//! [`Names`]: what links can go by, while files change.
+//! [`Names`]: the names that links can go by, while files change.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,8 +10,7 @@ use crate::document::{Frontmatter, Note};
 use crate::engine::Call;
 use crate::protocol::Error;
 
-/// What links can go by, while files change.
-#[derive(Default)]
+/// The names that links can go by, while files change.
 pub(super) struct Names(Vec<(String, Note)>);
 
 impl Names {

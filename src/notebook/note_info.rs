@@ -9,8 +9,8 @@ use super::links::{LinkTarget, format_link};
 use super::snapshot::Snapshot;
 use super::template::json_string;
 use crate::document::Value;
-use crate::engine::Call;
 use crate::order;
+use crate::protocol::Error;
 use crate::trust::{Provenance, Standing};
 
 /// A note.
@@ -26,11 +26,11 @@ pub struct NoteInfo {
     pub body: String,
     /// The whole file; empty unless asked for.
     pub text: String,
-    /// What of it fits the filter: a part of the text, or the blocks that have the links.
+    /// The parts that fit the filter: a part of the text, or the blocks that have the links.
     pub snippets: Vec<String>,
-    /// How many words the file has.
+    /// The number of words of the file.
     pub word_count: u32,
-    /// Of frontmatter and text.
+    /// The tags of its frontmatter and text.
     pub tags: Vec<String>,
     /// Other names.
     pub aliases: Vec<String>,
@@ -46,20 +46,20 @@ pub struct NoteInfo {
     pub unapproved: Option<Provenance>,
 }
 
-/// What is known of a note.
+/// The note at a place, as listings give it.
 pub(super) fn info(
-    call: &Call,
     snapshot: &Snapshot<'_>,
     config: &NotebookConfig,
-    index: usize,
+    place: usize,
     with_text: bool,
-) -> NoteInfo {
-    let Some(view) = snapshot.views.get(index) else { return NoteInfo::default() };
+) -> Result<NoteInfo, Error> {
+    let view = snapshot.view(place)?;
     let note = view.note;
+    // The index is a cache that others may have written, and its spans need not be those of the text.
     let part = |range: &core::ops::Range<usize>| view.text.get(range.clone()).unwrap_or_default().to_string();
     let lead = part(&note.lead);
-    NoteInfo {
-        path: snapshot.shown(index, &call.scope),
+    Ok(NoteInfo {
+        path: snapshot.shown(place)?,
         title: note.title.clone(),
         snippets: if lead.is_empty() { Vec::new() } else { alloc::vec![lead.clone()] },
         lead,
@@ -73,7 +73,7 @@ pub(super) fn info(
         created: view.created,
         modified: view.modified,
         unapproved: Standing::of(&note.frontmatter).unapproved(),
-    }
+    })
 }
 
 /// A link to a note as zk lists it: a wiki-link shows its target.
@@ -91,7 +91,8 @@ fn json_object(entries: &[(String, Value)]) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
-fn json(value: &Value) -> String {
+/// A value of the frontmatter as JSON.
+pub(super) fn json(value: &Value) -> String {
     match value {
         Value::Null => "null".to_string(),
         Value::Bool(value) => value.to_string(),

@@ -8,7 +8,6 @@ use super::list_notes::ListNotesReply;
 use super::note_info::{NoteInfo, info};
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
-use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::DocId;
@@ -31,21 +30,21 @@ impl Run<NotebookCall<'_>> for Orphans {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ListNotesReply, Error> {
         let (call, notebook) = (with.call, with.notebook);
         let config = catch_up(call, notebook).await?;
-        read_texts(call, notebook, |snapshot| Ok(orphan_ids(snapshot))).await?;
-        let notes = look(notebook, call, |snapshot| Ok(orphans(call, snapshot, &config)))?;
+        read_texts(call, notebook, orphan_ids).await?;
+        let notes = look(notebook, call, |snapshot| orphans(snapshot, &config))?;
         let skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
         Ok(ListNotesReply { notes, warnings: warnings(call, notebook), skipped })
     }
 }
 
 /// Notes that nothing links to.
-fn orphans(call: &Call, snapshot: &Snapshot<'_>, config: &NotebookConfig) -> Vec<NoteInfo> {
+fn orphans(snapshot: &Snapshot<'_>, config: &NotebookConfig) -> Result<Vec<NoteInfo>, Error> {
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
-    graph.orphans().map(|note| info(call, snapshot, config, note, false)).collect()
+    graph.orphans().map(|note| info(snapshot, config, note, false)).collect()
 }
 
 /// Their numbers in the index.
-fn orphan_ids(snapshot: &Snapshot<'_>) -> Vec<DocId> {
+fn orphan_ids(snapshot: &Snapshot<'_>) -> Result<Vec<DocId>, Error> {
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
-    graph.orphans().filter_map(|note| snapshot.ids.get(note).copied()).collect()
+    graph.orphans().map(|note| snapshot.id(note)).collect()
 }

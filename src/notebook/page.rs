@@ -16,7 +16,7 @@ use crate::journal::{Edit, JournalCommand, Read, Restore, Target, Write, page_pa
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 
-/// How many other pages an error names.
+/// The most other pages that an error names.
 const NAMED_PAGES: usize = 5;
 
 /// The command with the page that it names, if it names one, by its path below the notebook.
@@ -52,7 +52,7 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
         return Ok(Target::Page(name.to_string()));
     }
     catch_up(call, notebook).await?;
-    let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?).to_string()));
+    let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?)?.to_string()));
     let error = match found.and_then(|below| notebook_file(call, &below)) {
         // The whole path: below a project, `MEMORY.md` is another file than the one that it names.
         Ok(path) => return Ok(Target::Page(call.scope.shown(&path))),

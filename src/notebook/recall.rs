@@ -20,16 +20,16 @@ use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, Document, Skipped, best_passage, load_texts};
 use crate::trust::{ForModel, Provenance, Standing};
 
-/// How long a query may be, in bytes.
+/// The most bytes of a query.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
 
-/// How much of a note a hit shows, in bytes.
+/// The most bytes of a note that a hit shows.
 const PASSAGE_BYTES: usize = 800;
 
-/// What the score of a note counts that another one supersedes.
+/// The factor for the score of a note that another one supersedes.
 const SUPERSEDED_WEIGHT: f32 = 0.4;
 
-/// How often a recall is begun again as notes change while it reads them.
+/// How many times to begin a recall again as notes change while it reads them.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Finds notes by a question or a query, best first.
@@ -37,11 +37,11 @@ const MAX_ATTEMPTS: u32 = 8;
 pub struct Recall {
     /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`.
     pub query: String,
-    /// How many hits at most.
+    /// The most hits to give.
     pub limit: u32,
-    /// How many hits to pass over.
+    /// The number of hits to pass over.
     pub offset: u32,
-    /// What the notes must be.
+    /// The notes to search.
     pub filter: NoteFilter,
     /// The keys to sort by instead of the score, the most important first.
     pub sort: Vec<SortKey>,
@@ -51,17 +51,16 @@ pub struct Recall {
     pub vouched_unchanged: bool,
 }
 
-/// What a recall found.
+/// The reply of [`Recall`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecallReply {
     /// Best first.
     pub hits: Vec<RecallHit>,
-    /// How many notes match; `hits` is a page of them.
+    /// The number of notes that match; `hits` is a page of them.
     pub total: u32,
     /// The hits as text for a person or a model, made harmless.
     pub rendered: ForModel,
-    /// What was not as it should be, and is no reason to stop: a configuration that cannot be read,
-    /// frontmatter that is no YAML.
+    /// Problems that do not stop a recall: a configuration that cannot be read, frontmatter that is not YAML.
     pub warnings: Vec<Warning>,
     /// Files that could not be searched.
     pub skipped: Vec<Skipped>,
@@ -74,7 +73,7 @@ pub struct RecallHit {
     pub path: String,
     /// Its title.
     pub title: String,
-    /// How well it fits; only the order means anything.
+    /// The score; only the order of scores means anything.
     pub score: f64,
     /// The words of the query that it has.
     pub terms: Vec<String>,
@@ -99,7 +98,7 @@ pub struct ScorePart {
     pub reason: String,
     /// The field that has it; empty where that means nothing.
     pub field: String,
-    /// What it adds; a factor for `superseded`.
+    /// The amount that it adds; a factor for `superseded`.
     pub amount: f64,
 }
 
@@ -226,7 +225,7 @@ fn approved(corpus: &Corpus) -> Vec<DocId> {
     ids
 }
 
-/// Whether the file of a note says that it may go into a prompt.
+/// Returns true if the file of a note says that it may go into a prompt.
 fn is_approved(corpus: &Corpus, id: DocId) -> bool {
     let text = corpus.files.doc(id).and_then(|document| document.text.as_deref());
     text.is_some_and(|text| Standing::of_text(text).unapproved().is_none())
@@ -334,6 +333,8 @@ fn hit(
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));
+    // The passage and the text are of the same file; a hit without its passage is still a hit.
+    debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     RecallHit {
         path: call.scope.shown(&document.path),
         title: title_or_stem(note.as_ref().map_or("", |note| note.title.as_str()), path),
@@ -386,4 +387,31 @@ fn render(hits: &[RecallHit]) -> ForModel {
         rendered.push(&block);
     }
     rendered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, call_at, day};
+    use super::*;
+    use crate::search::SkipReason;
+
+    async fn ask(call: Call, notebook: Arc<Notebook>) -> Result<RecallReply, Error> {
+        recall(&call, &notebook, &Recall::samples("zebra").remove(1)).await
+    }
+
+    #[test]
+    fn a_hit_whose_file_is_not_text_any_more_is_named_and_not_shown_empty() {
+        let (mut store, notebook) = (Store::with(&[("facts/port.md", "# Port\n\nzebra\n")]), Arc::default());
+        let hits = |store: &mut Store| {
+            let notebook = Arc::clone(&notebook);
+            store.run(|fs| ask(call_at(fs, day()), notebook)).expect("answered")
+        };
+        assert_eq!(hits(&mut store).hits.len(), 1);
+        notebook.corpus.borrow_mut().files.drop_texts(0);
+        store.corrupt("facts/port.md", b"zebra \xff\n".to_vec());
+        let reply = hits(&mut store);
+        assert_eq!(reply.hits, [], "{reply:?}");
+        let skipped: Vec<_> = reply.skipped.iter().map(|file| (file.path.as_str(), &file.reason)).collect();
+        assert_eq!(skipped, [("facts/port.md", &SkipReason::NotText)]);
+    }
 }

@@ -14,7 +14,7 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 
 /// Recalls for one turn of a conversation: what is found is shown in this turn's prompt alone, however late it is found.
-/// Of several for one turn, the one that was asked last counts.
+/// If a turn asks several times, only the last question counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecallForTurn {
     /// The turn; they grow.

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use super::index::{NotebookCall, catch_up, look};
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
-use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
@@ -34,7 +33,7 @@ pub struct RelatedNote {
     pub path: String,
     /// Its title.
     pub title: String,
-    /// How many links away: 1 for a link between the two, 2 where both are linked with a third note.
+    /// The number of links between the two: 1 for a link from one to the other, 2 if both are linked with a third note.
     pub distance: u32,
     /// Why: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
     pub reason: String,
@@ -54,29 +53,28 @@ impl Run<NotebookCall<'_>> for Related {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RelatedReply, Error> {
         catch_up(with.call, with.notebook).await?;
         let limit = self.limit as usize;
-        let related = |snapshot: &Snapshot<'_>| related_notes(with.call, snapshot, &self.note, limit);
+        let related = |snapshot: &Snapshot<'_>| related_notes(snapshot, &self.note, limit);
         Ok(RelatedReply { notes: look(with.notebook, with.call, related)? })
     }
 }
 
-/// What is linked with a note.
-fn related_notes(call: &Call, snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Vec<RelatedNote>, Error> {
+/// The notes that are linked with a note.
+fn related_notes(snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Vec<RelatedNote>, Error> {
     let note = snapshot.find(note)?;
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
     let found = related(&snapshot.views, &graph, note).into_iter().take(limit);
-    let notes = found.map(|found| RelatedNote {
-        path: snapshot.shown(found.index, &call.scope),
-        title: snapshot.title(found.index).to_string(),
-        distance: found.distance,
-        reason: match &found.reason {
+    let notes = found.map(|found| {
+        let reason = match &found.reason {
             RelatedReason::LinksBothWays => "links both ways".to_string(),
             RelatedReason::LinksHere => "links here".to_string(),
             RelatedReason::LinkedFromHere => "linked from here".to_string(),
             RelatedReason::Shares(shared) => {
-                let paths: Vec<String> = shared.iter().map(|&note| snapshot.shown(note, &call.scope)).collect();
+                let paths = shared.iter().map(|&note| snapshot.shown(note)).collect::<Result<Vec<String>, Error>>()?;
                 format!("both linked with {}", paths.join(", "))
             }
-        },
+        };
+        let title = snapshot.title(found.index)?.to_string();
+        Ok(RelatedNote { path: snapshot.shown(found.index)?, title, distance: found.distance, reason })
     });
-    Ok(notes.collect())
+    notes.collect()
 }

@@ -22,13 +22,13 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 
-/// How many tags a new note may have.
+/// The most tags of a new note.
 pub const MAX_TAGS: usize = 100;
 
-/// How long a tag may be, in bytes.
+/// The most bytes of a tag.
 pub const MAX_TAG_BYTES: usize = 200;
 
-/// How many notes may want one name.
+/// The most notes that may want one name.
 const MAX_NAMES: u32 = 10_000;
 
 /// Keeps a fact, a decision or another note. It never writes over one.
@@ -53,29 +53,29 @@ pub struct Remember {
     pub provenance: Option<Provenance>,
 }
 
-/// What came of remembering.
+/// The reply of [`Remember`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberReply {
     /// The note: the new one, or the one that says the same.
     pub path: String,
     /// Its title.
     pub title: String,
-    /// What was done.
+    /// Whether a note was made.
     pub state: RememberState,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
-    /// What is odd about the configuration or the template.
+    /// Problems of the configuration or of the template.
     pub warnings: Vec<Warning>,
 }
 
-/// What was done to remember something.
+/// The ways to remember something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RememberState {
     /// A new note was made.
     Created,
     /// There is a note of this title that says the same; nothing was written.
     AlreadyThere,
-    /// A new note was made that stands in for this older one.
+    /// A new note was made that supersedes this older one.
     Superseded(String),
 }
 
@@ -135,7 +135,7 @@ pub(super) async fn remember(
     let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
         let links = request.links.iter().map(|link| {
             let note = snapshot.find(link)?;
-            Ok((snapshot.path(note).to_string(), snapshot.title(note).to_string()))
+            Ok((snapshot.path(note)?.to_string(), snapshot.title(note)?.to_string()))
         });
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
         // The newest last; of those made at once, the one with the highest number.
@@ -167,7 +167,7 @@ async fn make(
     let kind = Kind::of(call, config, &request.template, request.group.as_deref()).await?;
     let mut warnings = Vec::new();
     let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
-    let built_in = built_in_template();
+    let built_in = built_in_template()?;
     let mut template = found.as_ref().unwrap_or(&built_in);
     let provenance = request.provenance.unwrap_or_default();
     let draft = |template| Draft {

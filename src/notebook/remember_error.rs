@@ -23,16 +23,16 @@ use crate::request::{Effect, Request, Run};
 use crate::store::{FACTS_FOLDER, LocalTime};
 use crate::trust::ForModel;
 
-/// How many notes about errors are kept; further ones are refused until some are forgotten.
+/// The most notes about errors; further ones are refused until some are forgotten.
 pub const MAX_ERROR_NOTES: usize = 200;
 
-/// How many bytes the line of an error has, as it came.
+/// The most bytes of the line of an error, as it came.
 const MAX_ERROR_BYTES: usize = 400;
 
-/// How many bytes of an error are looked at.
+/// The most bytes of an error that are looked at.
 const MAX_ERROR_SCAN_BYTES: usize = 64 << 10;
 
-/// What the names of notes about errors begin with.
+/// The beginning of the names of notes about errors.
 const ERROR_PREFIX: &str = "error-";
 
 /// Keeps an error of a tool as a fact; the same error is counted, not repeated.
@@ -44,22 +44,22 @@ pub struct RememberError {
     pub error: String,
 }
 
-/// What came of an error.
+/// The reply of [`RememberError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorReply {
     /// The note about it; empty where none was kept.
     pub path: String,
     /// Its title.
     pub title: String,
-    /// How often the error was met; 0 where it was not kept.
+    /// The number of times that the error was met; 0 if it was not kept.
     pub count: u32,
-    /// What was done.
+    /// Whether the error is new.
     pub state: ErrorState,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
-/// What was done about an error.
+/// The ways to keep an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorState {
     /// It is new: there is a note about it.
@@ -186,7 +186,7 @@ pub struct ErrorNote {
 
 /// The note about an error of a tool; `None` where the text says nothing.
 ///
-/// Of the text it keeps the first line that speaks of an error, else the first that has words. Paths,
+/// It keeps the first line that speaks of an error, else the first that has words. Paths,
 /// addresses, numbers, hashes and ids become `<path>`, `<url>`, `<n>`, `<hex>` and `<id>` in the title,
 /// so that the same error gives the same note.
 #[must_use]

@@ -14,7 +14,7 @@ use crate::document::head;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// How many characters of a tool's summary are kept.
+/// The most characters of a tool's summary that are kept.
 pub const MAX_SUMMARY_CHARS: usize = 800;
 
 /// Keeps the summary of a tool's output as a fact.

@@ -44,15 +44,16 @@ impl Run<NotebookCall<'_>> for RestoreNote {
     }
 }
 
-/// The page that a path names, with its extension or without. A page that was forgotten has no other name. Of the two
-/// it is the one that is a note by the configuration.
+/// The page that a path names. A page that was forgotten has no other name. A note by the configuration may go without
+/// its extension, and comes first.
 pub(super) async fn lost_page(call: &Call, name: &str) -> Result<Option<RelPath>, Error> {
     let config = load_config(call).await?.config;
-    let with_extension = format!("{name}{NOTE_SUFFIX}");
-    let pages: Vec<RelPath> = [name, &with_extension].iter().filter_map(|name| page_path(call, name).ok()).collect();
+    let page = page_path(call, name).ok();
     // Shared long-term memory lies outside of the notebook of a project.
-    let is_note = |path: &&RelPath| call.scope.layout.below_notebook(path).is_none_or(|below| config.is_indexed(below));
-    Ok(pages.iter().find(is_note).or(pages.first()).cloned())
+    let is_note = |path: &RelPath| call.scope.layout.below_notebook(path).is_none_or(|below| config.is_indexed(below));
+    let with_extension = || page_path(call, &format!("{name}{NOTE_SUFFIX}")).ok();
+    let note = page.clone().filter(is_note).or_else(|| with_extension().filter(is_note));
+    Ok(note.or(page))
 }
 
 #[cfg(test)]
@@ -119,9 +120,15 @@ mod tests {
 
     #[test]
     fn a_path_that_is_not_one_of_a_page_is_refused_by_both_commands() {
-        for name in
-            ["../facts/port.md", ".zk/config.toml", "agents/main/entries/core/k.md", "projects/x-0db23a34/a.md", ""]
-        {
+        for name in [
+            "../facts/port.md",
+            ".zk/config.toml",
+            "workspaces/w/entries",
+            "agents/main/entries",
+            "agents/main/entries/core/k.md",
+            "projects/x-0db23a34/a.md",
+            "",
+        ] {
             let ((notes, note), (pages, page)) = (as_note(name), as_page(name));
             assert!(note.is_err_and(|error| error.message.contains("is not the path of a note")), "{name}");
             assert!(page.is_err_and(|error| error.message.contains("is not the path of a page")), "{name}");

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::draft::Draft;
 use super::files::{below_notebook, normalized_lines, one_line};
-use super::types::SUPERSEDES;
+use super::types::{SUPERSEDES, part_of};
 use crate::document::{Note, Value};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
@@ -47,7 +47,7 @@ impl SameTitle {
                 Some(Value::String(old)) => Some(old.clone()),
                 _ => None,
             };
-            let is_same = says_the_same(&text, &note, rendered, draft);
+            let is_same = says_the_same(&text, &note, rendered, draft)?;
             let below = below_notebook(draft.call, path).to_string();
             self.notes.push(Known { path: path.clone(), is_same, supersedes, tags: note.tags, below });
         }
@@ -81,17 +81,19 @@ impl SameTitle {
     }
 }
 
-/// Whether a note of the same title says what the new one would: the text without metadata and links is
-/// the same, and it has every link of the new one.
-fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> bool {
-    let behind =
-        |text: &str, note: &Note| text.get(note.frontmatter.span.end..).map(ToString::to_string).unwrap_or_default();
+/// Returns true if a note of the same title says what the new one would: the text without metadata and links is the
+/// same, and it has every link of the new one.
+fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> Result<bool, Error> {
+    // A part that were lost would be taken for the same, and the new note not be written.
+    let behind = |text: &str, note: &Note| -> Result<_, Error> {
+        Ok(parts(part_of(text, note.frontmatter.span.end..text.len())?))
+    };
     let new = Note::parse(rendered, draft.config.tags);
-    let (old_words, old_links) = parts(&behind(text, note));
-    let (new_words, new_links) = parts(&behind(rendered, &new));
+    let (old_words, old_links) = behind(text, note)?;
+    let (new_words, new_links) = behind(rendered, &new)?;
     let has_links = new_links.iter().all(|link| old_links.contains(link));
-    let body = text.get(note.body.clone()).unwrap_or_default();
-    has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0)
+    let body = part_of(text, note.body.clone())?;
+    Ok(has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0))
 }
 
 /// The lines of a text, and those of them that are nothing but a link.

@@ -24,7 +24,7 @@ pub(crate) struct Session {
     first: Memories,
     /// The last turn that asked.
     turn: u64,
-    /// How often a turn has asked.
+    /// The number of questions of all turns.
     asked: u64,
     /// The answer to the last question of that turn; empty until there is one.
     recalled: Memories,

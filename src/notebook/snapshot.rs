@@ -7,20 +7,20 @@ use alloc::vec::Vec;
 use super::files::below_notebook;
 use super::select::{Resolution, Resolver};
 use super::types::NoteView;
-use crate::document::Note;
+use crate::document::{Link, Note};
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{DocId, Document, Files};
 use crate::store::RelPath;
 
-/// How many candidates a message names.
+/// The most candidates that a message names.
 const NAMED_CANDIDATES: usize = 5;
 
-/// How many links, headings and tags of all notes are looked at together. Each takes some 150 bytes, the graph of them
+/// The most links, headings and tags of all notes that are looked at together. Each takes some 150 bytes, the graph of them
 /// as much again, and an instance has 1 GiB.
 const MAX_PARTS: usize = 2_000_000;
 
-/// What was parsed of every file, in the order of their paths.
+/// The parsed notes, in the order of their paths.
 pub(super) struct ParsedNotes<'a> {
     notes: Vec<(DocId, &'a Document, Note)>,
 }
@@ -119,7 +119,7 @@ impl<'a> Snapshot<'a> {
         match self.resolve(&Resolver::new(&self.views), name) {
             Resolution::To(note) => Ok(note),
             Resolution::Ambiguous(notes) => {
-                let mut paths: Vec<&str> = notes.iter().map(|&note| self.path(note)).collect();
+                let mut paths = notes.iter().map(|&note| self.path(note)).collect::<Result<Vec<&str>, Error>>()?;
                 let more = paths.len().saturating_sub(NAMED_CANDIDATES);
                 paths.truncate(NAMED_CANDIDATES);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -142,19 +142,40 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The path below the notebook.
-    pub(super) fn path(&self, note: usize) -> &'a str {
-        self.views.get(note).map_or("", |view| view.path)
+    /// The note at a place of [`views`](Self::views).
+    pub(super) fn view(&self, note: usize) -> Result<&NoteView<'a>, Error> {
+        self.views.get(note).ok_or_else(|| no_such_place(note, self.views.len()))
     }
 
-    pub(super) fn title(&self, note: usize) -> &'a str {
-        self.views.get(note).map_or("", |view| view.note.title.as_str())
+    /// The number that the index gives to the note at a place.
+    pub(super) fn id(&self, note: usize) -> Result<DocId, Error> {
+        self.ids.get(note).copied().ok_or_else(|| no_such_place(note, self.ids.len()))
+    }
+
+    /// A link of the note at a place.
+    pub(super) fn link(&self, note: usize, link: usize) -> Result<&'a Link, Error> {
+        let links = &self.view(note)?.note.links;
+        links.get(link).ok_or_else(|| Error::internal(format!("link {link} of a note with {} links", links.len())))
+    }
+
+    /// The path below the notebook.
+    pub(super) fn path(&self, note: usize) -> Result<&'a str, Error> {
+        Ok(self.view(note)?.path)
+    }
+
+    pub(super) fn title(&self, note: usize) -> Result<&'a str, Error> {
+        Ok(self.view(note)?.note.title.as_str())
     }
 
     /// The path as replies show it.
-    pub(super) fn shown(&self, note: usize, scope: &Scope) -> String {
-        self.paths.get(note).map(|path| scope.shown(path)).unwrap_or_default()
+    pub(super) fn shown(&self, note: usize) -> Result<String, Error> {
+        let path = self.paths.get(note).ok_or_else(|| no_such_place(note, self.paths.len()))?;
+        Ok(self.scope.shown(path))
     }
+}
+
+fn no_such_place(note: usize, notes: usize) -> Error {
+    Error::internal(format!("note {note} of {notes} notes"))
 }
 
 /// The line of a byte of a text, counted from 1.

@@ -25,7 +25,7 @@ pub struct TagsReply {
 pub struct TagCount {
     /// Its name, without marks.
     pub name: String,
-    /// How many notes have it.
+    /// The number of notes that have it.
     pub notes: u32,
     /// As zk numbers tags: from 1, in the order in which it meets them.
     pub number: u64,

@@ -103,6 +103,11 @@ impl Store {
         self.files.insert(path.to_string(), (bytes, self.last_version));
     }
 
+    /// Changes the bytes of a file whose version stays, as a host does that takes a change for none.
+    pub(crate) fn corrupt(&mut self, path: &str, bytes: Vec<u8>) {
+        self.files.get_mut(path).expect("a file").0 = bytes;
+    }
+
     /// Runs one command to its end.
     pub(crate) fn run<T, F>(&mut self, command: impl FnOnce(Fs) -> F) -> Result<T, Error>
     where

@@ -7,13 +7,13 @@ use super::files::one_line;
 use crate::document::head;
 use crate::protocol::{Error, ErrorCode};
 
-/// How long a title may be, in bytes.
+/// The most bytes of a title.
 pub const MAX_TITLE_BYTES: usize = 1_000;
 
-/// How many bytes of a title or an error are shown in another text.
+/// The most bytes of a title, or of an error, that another text shows.
 pub(super) const MAX_SHOWN_TITLE_BYTES: usize = 120;
 
-/// How many bytes of a tool's name are kept.
+/// The most bytes of a tool's name that are kept.
 pub(super) const MAX_TOOL_BYTES: usize = 60;
 
 /// A title: one line of at most [`MAX_TITLE_BYTES`] bytes, without control characters.

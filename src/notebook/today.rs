@@ -15,7 +15,7 @@ use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// How often a day is made again that others remove.
+/// How many times to recreate today's note if someone deletes it meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
 
 /// Gives today's note, and makes it from its template first if it is missing.
@@ -29,9 +29,9 @@ pub struct TodayReply {
     pub path: String,
     /// All of its text.
     pub text: String,
-    /// Whether it was made now.
+    /// True if it was made now.
     pub created: bool,
-    /// What is odd about the configuration or the template.
+    /// Problems of the configuration or of the template.
     pub warnings: Vec<Warning>,
 }
 

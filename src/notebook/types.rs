@@ -1,12 +1,15 @@
 //! The words that several commands of the notebook share.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use saddlebag_words::words;
 
 use crate::document::Note;
 use crate::engine::Scope;
+use crate::protocol::Error;
 
 /// The field of a note that names the notes which it takes the place of.
 pub(crate) const SUPERSEDES: &str = "supersedes";
@@ -16,7 +19,7 @@ pub(crate) const SUPERSEDES: &str = "supersedes";
 pub struct Warning {
     /// The file that it is about, below the root of the notebook.
     pub path: String,
-    /// What is wrong, and what is done about it.
+    /// The problem, and what is done about it.
     pub message: String,
 }
 
@@ -26,12 +29,19 @@ impl Warning {
     }
 }
 
-/// What a note must be to be listed: all of it.
+/// The part of a text that something parsed from this text spans. What the index says of a file need not be parsed from
+/// the file as it is.
+pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
+    let size = text.len();
+    text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of a text of {size} bytes")))
+}
+
+/// Selects notes: a note is listed if it meets every condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NoteFilter {
     /// Queries; all of them must match.
     pub matches: Vec<String>,
-    /// How the queries match.
+    /// The way in which the queries match.
     pub strategy: MatchStrategy,
     /// Paths, or beginnings of paths; one of them must fit.
     pub paths: Vec<String>,
@@ -51,7 +61,7 @@ pub struct NoteFilter {
     pub no_link_to: Vec<String>,
     /// Follow links over several notes.
     pub recursive: bool,
-    /// How many links to follow at most; of effect with `recursive`.
+    /// The most links to follow; of effect with `recursive`.
     pub max_distance: Option<u32>,
     /// Notes two links away from one of these.
     pub related: Vec<String>,
@@ -99,13 +109,13 @@ impl NoteFilter {
         self
     }
 
-    /// Whether the filter looks into the text of notes, rather than at what is known about them.
+    /// Returns true if the filter looks into the texts of notes, which the index does not keep.
     pub(super) fn needs_text(&self) -> bool {
         self.matches.iter().any(|query| !query.is_empty()) || !self.mention.is_empty() || !self.mentioned_by.is_empty()
     }
 }
 
-/// How the query of a filter matches.
+/// The way in which the queries of a filter match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchStrategy {
     /// Words of path, title and body, stemmed; zk's query syntax.
@@ -115,7 +125,7 @@ pub enum MatchStrategy {
     Exact,
 }
 
-/// What to sort by.
+/// A key to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
     /// The field.
@@ -135,7 +145,7 @@ pub enum SortBy {
     Path,
     /// Its title.
     Title,
-    /// How many words it has.
+    /// The number of its words.
     WordCount,
 }
 

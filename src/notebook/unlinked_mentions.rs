@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use super::index::{NotebookCall, catch_up, look, read_texts};
 use super::select::{Graph, LinkTable, unlinked_mentions};
 use super::snapshot::Snapshot;
-use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
@@ -49,13 +48,13 @@ impl Run<NotebookCall<'_>> for UnlinkedMentions {
     async fn run(self, with: &NotebookCall<'_>) -> Result<UnlinkedMentionsReply, Error> {
         catch_up(with.call, with.notebook).await?;
         read_texts(with.call, with.notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
-        let mentions = |snapshot: &Snapshot<'_>| mentions(with.call, snapshot, &self.note);
+        let mentions = |snapshot: &Snapshot<'_>| mentions(snapshot, &self.note);
         Ok(UnlinkedMentionsReply { notes: look(with.notebook, with.call, mentions)? })
     }
 }
 
 /// Notes that name a note without linking to it.
-fn mentions(call: &Call, snapshot: &Snapshot<'_>, note: &str) -> Result<Vec<Mention>, Error> {
+fn mentions(snapshot: &Snapshot<'_>, note: &str) -> Result<Vec<Mention>, Error> {
     let note = snapshot.find(note)?;
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
     let mut found: Vec<(usize, Mention)> = Vec::new();
@@ -65,8 +64,8 @@ fn mentions(call: &Call, snapshot: &Snapshot<'_>, note: &str) -> Result<Vec<Ment
             _ => found.push((
                 mention.index,
                 Mention {
-                    path: snapshot.shown(mention.index, &call.scope),
-                    title: snapshot.title(mention.index).to_string(),
+                    path: snapshot.shown(mention.index)?,
+                    title: snapshot.title(mention.index)?.to_string(),
                     lines: alloc::vec![mention.line],
                 },
             )),

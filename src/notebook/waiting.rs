@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::files::notebook_file;
 use super::index::{Notebook, catch_up, look, read_texts};
 use super::snapshot::Snapshot;
-use super::types::NoteView;
+use super::types::{NoteView, part_of};
 use crate::document::{Note, TagSyntax, Value};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
@@ -30,9 +30,9 @@ pub(crate) async fn waiting(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec
             let Some(provenance) = Standing::of_text(view.text).unapproved() else { continue };
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
-            let shown = snapshot.shown(place, &call.scope);
+            let shown = snapshot.shown(place)?;
             let names = [&shown, path.as_str(), view.path, stem, file_stem, &view.note.title];
-            found.push(page(&names, &path, view.note, view.text, provenance));
+            found.push(page(&names, &path, view.text, provenance)?);
         }
         Ok(found)
     })?;
@@ -51,19 +51,21 @@ async fn waiting_in_shared(call: &Call) -> Result<Option<Waiting>, Error> {
     let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(None) };
     let Some(provenance) = Standing::of_text(text).unapproved() else { return Ok(None) };
     let shown = call.scope.shown(path);
-    Ok(Some(page(&[&shown, path.as_str()], path, &Note::parse(text, TagSyntax::default()), text, provenance)))
+    page(&[&shown, path.as_str()], path, text, provenance).map(Some)
 }
 
-/// A page as an approval shows it, by all names that a person may give it.
-fn page(names: &[&str], path: &RelPath, note: &Note, text: &str, provenance: Provenance) -> Waiting {
-    Waiting {
+/// A page as an approval shows it, by all names that a person may give it: what is approved is the text of the file, and
+/// so that is what is shown of it.
+fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> Result<Waiting, Error> {
+    let note = Note::parse(text, TagSyntax::default());
+    Ok(Waiting {
         names: names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
         is_entry: false,
         provenance,
         source: note.frontmatter.value("source").and_then(Value::text),
         version: version_of(text),
         size: text.len() as u64,
-        text: text.get(note.body.clone()).unwrap_or_default().to_string(),
+        text: part_of(text, note.body)?.to_string(),
         path: path.clone(),
-    }
+    })
 }

@@ -13,9 +13,10 @@ use atomic_refcell::AtomicRefCell;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::corpus::{Corpus, FolderScope, Page, Pages, Restored};
+use super::corpus::{Corpus, Page, Pages, Restored};
 use super::files::{DocId, Document, EncodedNote};
 use super::ranked::RankedIndex;
+use super::scopes::FolderScope;
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all, write_cache};
 use crate::protocol::Version;
@@ -302,7 +303,10 @@ async fn read_parts(call: &Call) -> Option<Vec<u8>> {
 }
 
 async fn load_parts(call: &Call, numbers: core::ops::Range<usize>) -> Vec<Option<Vec<u8>>> {
-    let paths: Vec<RelPath> = numbers.filter_map(|number| part_path(call, number)).collect();
+    let paths: Option<Vec<RelPath>> = numbers.map(|number| part_path(call, number)).collect();
+    debug_assert!(paths.is_some(), "a broken invariant: a part of the index without a path");
+    // Without one of its parts the index is not read at all.
+    let paths = paths.unwrap_or_default();
     let files: Vec<(&RelPath, Option<Version>)> = paths.iter().map(|path| (path, None)).collect();
     let limit = u32::try_from(PART_BYTES).unwrap_or(u32::MAX).min(call.scope.limits.max_file_bytes);
     let loaded = load_all(&call.fs, &files, limit).await.into_iter();

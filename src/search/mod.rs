@@ -8,7 +8,9 @@
 mod corpus;
 mod files;
 mod index_file;
+mod refresh;
 mod render;
+mod scopes;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,10 +18,12 @@ use alloc::vec::Vec;
 pub use render::TRUNCATED;
 pub use saddlebag_search::literal::Terms;
 
-pub(crate) use corpus::{Corpus, FolderScope, Purpose, list_markdown, list_tree, load_texts, read_all, refresh};
+pub(crate) use corpus::Corpus;
 pub(crate) use files::{DocId, Document, Files};
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
+pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;
+pub(crate) use scopes::{FolderScope, list_markdown, list_tree};
 
 use crate::document::Note;
 use crate::protocol::FsError;

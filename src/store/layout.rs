@@ -317,7 +317,10 @@ fn beside(path: &RelPath, suffix: &str) -> RelPath {
 /// that ever change, the folder itself is the answer and the operation on it is refused.
 fn child(folder: &RelPath, stem: &str, suffix: &str) -> RelPath {
     let name: String = format!("{stem}{suffix}");
-    folder.join(&name).unwrap_or_else(|_| folder.clone())
+    folder.join(&name).unwrap_or_else(|error| {
+        debug_assert!(false, "a broken invariant: {name}: {error}");
+        folder.clone()
+    })
 }
 
 #[cfg(test)]

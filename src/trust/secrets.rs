@@ -199,6 +199,7 @@ pub(super) fn redacted(text: &str, found: &[FoundSecret]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for FoundSecret { rule, range } in found {
+        debug_assert!(from <= range.start, "a broken invariant: secrets that overlap or are not in order");
         out.push_str(text.get(from..range.start).unwrap_or_default());
         out.push_str("[redacted: ");
         out.push_str(rule);

@@ -18,10 +18,10 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Removal, sha256};
 
-/// How often what an editor changes in between is taken over.
+/// How many times to take over what an editor changes in between.
 const MAX_ATTEMPTS: u32 = 64;
 
-/// What came of the attempt to begin a rename.
+/// The result of an attempt to begin a rename.
 pub(super) enum Attempt {
     Renamed(RenameReply),
     /// Another rename of this notebook is under way, and has to be finished first; nothing was changed.
@@ -30,7 +30,7 @@ pub(super) enum Attempt {
 
 /// Gives a note another title and the name that goes with it, and rewrites every link to it.
 ///
-/// What is to be done is written down first, as an [`Intent`]. The new file comes next, then the links, and
+/// The work to do is written down first, as an [`Intent`]. The new file comes next, then the links, and
 /// the old file goes last, each under a precondition: after a crash at any point, any process can finish it.
 pub(super) async fn rename(
     call: &Call,
@@ -99,7 +99,7 @@ pub(super) async fn finish(
     }
 }
 
-/// How far a rename came.
+/// The result of the steps.
 enum Carried {
     Done(RenameReply),
     /// The new name was taken in between; nothing was changed.

@@ -17,7 +17,7 @@ use crate::notebook::select::Resolver;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// How many renames of others are finished before the one that was asked for.
+/// The most renames of others that are finished before the one that was asked for.
 const MAX_RENAMES: u32 = 64;
 
 /// Gives a note another title and name, and rewrites every link to it.
@@ -60,12 +60,12 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
             let note = snapshot.find(note)?;
             let resolver = Resolver::new(&snapshot.views);
             let naming = naming(call, snapshot, &resolver, note)?;
-            Ok((notebook_file(call, snapshot.path(note))?, naming, has_verbatim_names(snapshot, note)))
+            Ok((notebook_file(call, snapshot.path(note)?)?, naming, has_verbatim_names(snapshot, note)?))
         })?;
         // What links meant before the change decides, whatever is written meanwhile.
         let names = Names::of(notebook, call)?;
         let views = names.views();
-        let meaning = Meaning::new(call, &views, &old);
+        let meaning = Meaning::new(call, &views, &old)?;
         let unread = unread(call, notebook);
         let sources = RenameSources {
             linking: &linking,
@@ -137,6 +137,15 @@ mod tests {
         assert_eq!(store.text("a.md"), "---\nup: see [[Note]]\n---\n[[A: b]]\n");
         let named: Vec<&str> = reply.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
         assert_eq!((named.as_slice(), reply.links), (&["a.md"][..], 1), "{reply:?}");
+    }
+
+    #[test]
+    fn a_list_of_superseded_notes_keeps_what_is_not_a_path() {
+        let text = "---\nsupersedes: [note, 3, {a: null}, other]\n---\n";
+        let mut store = Store::with(&[("note.md", "# Note\n"), ("a.md", text)]);
+        renames(&mut store, "note", "New").expect("renamed");
+        let expected = "---\nsupersedes: [\"new.md\", 3, {\"a\":null}, \"other\"]\n---\n";
+        assert_eq!(store.text("a.md"), expected);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Finishes a rename that is under way.
 
+use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -47,16 +48,15 @@ pub(super) async fn finish_rename(
         };
         let snapshot = snapshot.before(call, &intent.from, &intent.to, &before);
         let resolver = Resolver::new(&snapshot.views);
-        let Some(old) = resolver.place(below_notebook(call, &intent.from)) else {
-            return Ok((Vec::new(), Names::default(), false));
-        };
+        let place = resolver.place(below_notebook(call, &intent.from));
+        let old = place.ok_or_else(|| Error::internal(format!("{} was put among the notes", intent.from)))?;
         let is_asked = asked.is_some_and(|(note, title)| {
             snapshot.resolve(&resolver, note) == Resolution::To(old) && title.trim() == intent.new_title
         });
         Ok((naming(call, &snapshot, &resolver, old)?, Names::of_snapshot(&snapshot), is_asked))
     })?;
     let views = names.views();
-    let meaning = Meaning::new(call, &views, &intent.from);
+    let meaning = Meaning::new(call, &views, &intent.from)?;
     let sources = RenameSources {
         linking: &linking,
         unread: &unread,

@@ -25,13 +25,13 @@ use crate::trust::{Removal, Screened, sha256};
 /// Where the intent is, below the root of the notebook.
 const FILE: &str = ".saddlebag/rename.json";
 
-/// What else the file may say one day has another number.
+/// The number of this format of the file; another format gets another number.
 const FORMAT: u32 = 1;
 
 /// The most bytes of the file.
 const MAX_BYTES: u32 = 256 * 1024;
 
-/// How often a step of the intent is tried against those of others.
+/// How many times to try a step of the intent against those of others.
 const MAX_ATTEMPTS: u32 = 64;
 
 /// A rename that has begun.
@@ -69,7 +69,7 @@ impl Intent {
         create(&call.fs, &file(call)?, &Screened::ours(self.encode(call)?)).await
     }
 
-    /// Whether a rename is under way.
+    /// Returns true if a rename is under way.
     pub(super) async fn is_there(call: &Call) -> Result<bool, Error> {
         Ok(load(&call.fs, &file(call)?, MAX_BYTES).await? != Loaded::Absent)
     }
@@ -87,7 +87,7 @@ impl Intent {
         }
     }
 
-    /// Whether this rename is still under way: `None` if it is not, else the step that it has come to.
+    /// Returns the step that this rename has come to; `None` if it is not under way any more.
     pub(super) async fn current(&self, call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
         let pending = Self::pending(call, config).await?;
         Ok(pending.filter(|(pending, _)| pending.is_same_rename(self)))
@@ -125,7 +125,7 @@ impl Intent {
         Err(contention(call)?)
     }
 
-    /// Whether it is the same rename, at whatever step.
+    /// Returns true if it is the same rename, at whatever step.
     pub(super) fn is_same_rename(&self, other: &Self) -> bool {
         Self { removes: None, ..self.clone() } == Self { removes: None, ..other.clone() }
     }

@@ -1,4 +1,4 @@
-//! What a rename needs to know of the index, and the name that it gives.
+//! The facts of the index that a rename needs, and the name that it gives.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,7 +17,7 @@ use crate::notebook::types::{NoteView, SUPERSEDES, Warning};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
 
-/// How many notes may want one name.
+/// The most notes that may want one name.
 pub(super) const MAX_NAMES: u32 = 10_000;
 
 /// The files that link to a note, or say that they supersede it.
@@ -27,7 +27,7 @@ pub(super) fn naming(
     resolver: &Resolver<'_>,
     note: usize,
 ) -> Result<Vec<RelPath>, Error> {
-    let old = snapshot.path(note);
+    let old = snapshot.path(note)?;
     let names_it = |from: usize, view: &NoteView<'_>| {
         let leads_there = |link: &Link| resolver.resolve(from, link) == Resolution::To(note);
         view.note.links.iter().any(leads_there) || supersedes(view.note, old)
@@ -36,10 +36,10 @@ pub(super) fn naming(
     naming.map(|(_, view)| notebook_file(call, view.path)).collect()
 }
 
-/// Whether the other notes of the folder of a note are called by their titles rather than by slugs.
-pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> bool {
+/// Returns true if the other notes of the folder of a note are called by their titles rather than by slugs.
+pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> Result<bool, Error> {
     let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
-    let own = snapshot.path(note);
+    let own = snapshot.path(note)?;
     let is_near = |path: &str| path.get(..folder(path)) == own.get(..folder(own));
     let (mut verbatim, mut slugs) = (0_usize, 0_usize);
     for view in snapshot.views.iter().filter(|view| is_near(view.path)) {
@@ -52,7 +52,7 @@ pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> bool {
             verbatim += usize::from(stem == title);
         }
     }
-    verbatim > slugs
+    Ok(verbatim > slugs)
 }
 
 /// The notes that the index could not read, or of which it does not know all links.
@@ -64,27 +64,31 @@ pub(super) fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     skipped.chain(cut.map(|(path, problem)| Warning::new(&call.scope.shown(path), problem.message.clone()))).collect()
 }
 
-/// What links meant before a note was renamed.
+/// The meaning of links before a note was renamed.
 pub(super) struct Meaning<'a> {
     resolver: Resolver<'a>,
     paths: Vec<&'a str>,
-    old: Option<usize>,
+    old: usize,
 }
 
 impl<'a> Meaning<'a> {
-    pub(super) fn new(call: &Call, views: &[NoteView<'a>], old: &RelPath) -> Self {
+    /// `old` is the note that is renamed, one of the views.
+    pub(super) fn new(call: &Call, views: &[NoteView<'a>], old: &RelPath) -> Result<Self, Error> {
         let resolver = Resolver::new(views);
-        let old = resolver.place(below_notebook(call, old));
-        Self { resolver, paths: views.iter().map(|view| view.path).collect(), old }
+        let place = resolver.place(below_notebook(call, old));
+        let old = place.ok_or_else(|| Error::internal(format!("{old} is renamed and not among the notes")))?;
+        Ok(Self { resolver, paths: views.iter().map(|view| view.path).collect(), old })
     }
 
     pub(super) fn leads_to_old(&self, from: &str, link: &Link) -> bool {
         let from = self.resolver.place(from);
-        from.zip(self.old).is_some_and(|(from, old)| self.resolver.resolve(from, link) == Resolution::To(old))
+        // An answer cannot be an error. The texts that are rewritten are those of notes that the same index has named.
+        debug_assert!(from.is_some(), "a broken invariant: a link of a note that the index does not have");
+        from.is_some_and(|from| self.resolver.resolve(from, link) == Resolution::To(self.old))
     }
 
     pub(super) fn is_unambiguous(&self, name: &str, new: &str) -> bool {
-        let is_the_note = |note: usize| Some(note) == self.old || self.paths.get(note) == Some(&new);
+        let is_the_note = |note: usize| note == self.old || self.paths.get(note) == Some(&new);
         match self.resolver.find(name) {
             Resolution::To(note) => is_the_note(note),
             Resolution::Ambiguous(notes) => notes.into_iter().all(is_the_note),
@@ -94,7 +98,7 @@ impl<'a> Meaning<'a> {
     }
 }
 
-/// Whether a note says that it supersedes the one at a path below the root of the notebook.
+/// Returns true if a note says that it supersedes the one at a path below the root of the notebook.
 pub(super) fn supersedes(note: &Note, old: &str) -> bool {
     let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
     match note.frontmatter.value(SUPERSEDES) {
@@ -104,7 +108,7 @@ pub(super) fn supersedes(note: &Note, old: &str) -> bool {
     }
 }
 
-/// Whether this is the path, with its extension or without.
+/// Returns true if this is the path, with its extension or without.
 pub(super) fn is_path(written: &str, path: &str) -> bool {
     written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
 }

@@ -13,6 +13,7 @@ use crate::engine::Call;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::below_notebook;
 use crate::notebook::links::Renamed;
+use crate::notebook::note_info::json;
 use crate::notebook::types::SUPERSEDES;
 use crate::order;
 use crate::store::RelPath;
@@ -74,7 +75,11 @@ impl Task<'_> {
             if is_property && !properties || !(self.sources.leads_to_old)(from, link) {
                 continue;
             }
-            let Some(raw) = text.get(link.target_span.clone()) else { continue };
+            let Some(raw) = text.get(link.target_span.clone()) else {
+                // A text cannot be an error, and a link that stays is better than a text that is lost.
+                debug_assert!(false, "a broken invariant: {:?} of a text of {} bytes", link.target_span, text.len());
+                continue;
+            };
             let Some(target) = renamed.target(self.config, from, link, raw) else { continue };
             let start = link.target_span.start;
             let target = if is_property { property_text(text, start, &target) } else { target };
@@ -101,9 +106,10 @@ impl Task<'_> {
         let moved = |path: &str| yaml_string(if is_path(path, old) { new } else { path });
         let value = match note.frontmatter.value(SUPERSEDES) {
             Some(Value::List(paths)) => {
-                let paths = paths.iter().filter_map(|path| match path {
-                    Value::String(path) => Some(moved(path)),
-                    _ => None,
+                let paths = paths.iter().map(|path| match path {
+                    Value::String(path) => moved(path),
+                    // JSON is YAML: what else a person has written there stays.
+                    other => json(other),
                 });
                 format!("[{}]", paths.collect::<Vec<_>>().join(", "))
             }

@@ -8,7 +8,7 @@ use crate::notebook::types::Warning;
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
-/// What came of a rename.
+/// The reply of [`Rename`](super::Rename).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenameReply {
     /// Where the note was.
@@ -17,9 +17,9 @@ pub struct RenameReply {
     pub path: String,
     /// Its new title.
     pub title: String,
-    /// How many links were rewritten.
+    /// The number of links that were rewritten.
     pub links: u32,
-    /// In how many notes.
+    /// The number of notes that have them.
     pub files: u32,
     /// The notes that may still link to the old name, and why each was not rewritten.
     pub not_rewritten: Vec<Warning>,
@@ -27,17 +27,17 @@ pub struct RenameReply {
     pub message: ForModel,
 }
 
-/// What the index knows about the note that is renamed.
+/// The facts of the index about the note that is renamed.
 pub(super) struct RenameSources<'a> {
     /// The notes that link to it, or say that they supersede it.
     pub(super) linking: &'a [RelPath],
     /// The notes that could not be read, so that nobody knows whether they link to it.
     pub(super) unread: &'a [Warning],
-    /// Whether a link of the note at this path, below the root of the notebook, leads to it.
+    /// Returns true if a link of the note at this path, below the root of the notebook, leads to it.
     pub(super) leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
-    /// Whether no note but it answers to this name, title or alias; the one at the second path, below the
-    /// root of the notebook, is it as well.
+    /// Returns true if no other note answers to this name, title or alias. The one at the second path, below the root
+    /// of the notebook, is the same note.
     pub(super) is_unambiguous: &'a (dyn Fn(&str, &str) -> bool + Send + Sync),
-    /// Whether notes of its folder are called by their titles, as Obsidian calls them.
+    /// True if notes of its folder are called by their titles, as Obsidian calls them.
     pub(super) verbatim_names: bool,
 }

@@ -198,5 +198,10 @@ pub async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
         if pending { Poll::Pending } else { Poll::Ready(()) }
     })
     .await;
-    waiting.into_iter().filter_map(|awaited| awaited.answer).collect()
+    let answer = |awaited: Awaited<T>| {
+        debug_assert!(awaited.answer.is_some(), "a broken invariant: an operation that was not answered");
+        // Left out, it would give each of the others the answer to another operation.
+        awaited.answer.unwrap_or(Err(FsError::Cancelled))
+    };
+    waiting.into_iter().map(answer).collect()
 }

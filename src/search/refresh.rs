@@ -1,0 +1,192 @@
+//! Brings a [`Corpus`] up to date: lists the folders and reads only what changed.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
+
+use super::SkipReason;
+use super::corpus::{Corpus, Page};
+use super::files::{DocId, Document};
+use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
+use crate::engine::{Call, Fs, Limits, Loaded, load_all};
+use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Version};
+use crate::store::RelPath;
+
+/// How many files are read together.
+const READ_BATCH: usize = 256;
+
+/// How many bytes are read together, but for one larger file. What is read together is in memory at once, and parsed
+/// within the time of one call.
+const READ_BYTES: u64 = 8 << 20;
+
+/// What files are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Their texts, which are kept.
+    Literal,
+    /// Their words: a text is indexed as it comes, and read again if a passage of it is to be shown.
+    Ranked,
+}
+
+/// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
+pub(crate) async fn refresh(
+    call: &Call,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
+    scopes: Vec<FolderScope>,
+    purpose: Purpose,
+) -> Result<(), Error> {
+    let (fs, limits) = (&call.fs, &call.scope.limits);
+    let mut changed = Vec::new();
+    let mut listed = Vec::new();
+    corpus.borrow_mut().begin();
+    let rules = corpus.borrow().rules;
+    let mut walk = Walk::of(scopes);
+    while let Some(scope) = walk.next()? {
+        let pages = look_through(fs, corpus, &scope, limits, &mut changed).await?;
+        pages.iter().for_each(|page| walk.add(&page.folders));
+        listed.push((scope.folder, pages));
+    }
+    corpus.borrow_mut().keep_folders(&walk.seen);
+    read(fs, corpus, changed, limits, purpose).await;
+    let mut corpus = corpus.borrow_mut();
+    // Only what was read as well as listed is known, lest another search under way trust the list.
+    let is_current = corpus.rules == rules;
+    if is_current {
+        corpus.pages.extend(listed);
+    }
+    if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
+        corpus.pages.clear();
+    }
+    let Corpus { files, literal, .. } = &mut *corpus;
+    files.settle(literal);
+    corpus.loaded = is_current;
+    Ok(())
+}
+
+/// Lists a folder, pages that are unchanged by their version alone, and adds what is to be read.
+async fn look_through(
+    fs: &Fs,
+    corpus: &Arc<AtomicRefCell<Corpus>>,
+    scope: &FolderScope,
+    limits: &Limits,
+    changed: &mut Vec<Entry>,
+) -> Result<Vec<Page>, Error> {
+    let known = corpus.borrow_mut().pages.remove(&scope.folder).unwrap_or_default();
+    let mut pages: Vec<Page> = Vec::new();
+    let mut bound = FolderBound::new(scope);
+    loop {
+        let after = pages.last().and_then(|page| page.next.clone());
+        let before = known.get(pages.len()).filter(|page| page.after == after);
+        let unless = before.and_then(|page| page.version.clone());
+        let listed = fs.list(scope.folder.as_ref(), after.clone(), limits.max_list_entries, unless).await;
+        let page = match (listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?, before) {
+            (ListOutcome::Page(listing), _) => {
+                bound.take(&listing)?;
+                let Listing { entries, next, version } = listing;
+                let folders = if scope.tree { subfolders(&entries) } else { Vec::new() };
+                let page = Page { after, next, version, folders };
+                let mut corpus = corpus.borrow_mut();
+                let is_covered = |entry: &Entry| scope.covers(entry, |path| corpus.covers(path));
+                let present = entries.into_iter().filter(is_covered).collect();
+                changed.extend(corpus.plan(scope.folder.as_ref(), &page, present, limits));
+                page
+            }
+            (ListOutcome::Unchanged, Some(page)) => page.clone(),
+            (ListOutcome::Unchanged, None) => return Err(Error::storage(scope.folder.as_ref(), &FsError::Unsupported)),
+        };
+        let is_last = page.next.is_none();
+        pages.push(page);
+        if is_last {
+            return Ok(pages);
+        }
+    }
+}
+
+/// Reads files into the corpus, many at once.
+async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits, purpose: Purpose) {
+    let (regular, special): (Vec<Entry>, Vec<Entry>) =
+        changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
+    for entry in special {
+        let mut corpus = corpus.borrow_mut();
+        corpus.skipped.insert(entry.path.clone(), SkipReason::NotRegular);
+        corpus.insert(Document::new(entry.path, entry.version, entry.modified, Some(String::new())));
+    }
+    let mut regular = regular.into_iter().peekable();
+    while regular.peek().is_some() {
+        let mut batch: Vec<Entry> = Vec::new();
+        let mut bytes = 0_u64;
+        while let Some(entry) = regular.next_if(|entry| {
+            batch.is_empty() || batch.len() < READ_BATCH && bytes.saturating_add(entry.size) <= READ_BYTES
+        }) {
+            bytes = bytes.saturating_add(entry.size);
+            batch.push(entry);
+        }
+        let (small, large): (Vec<Entry>, Vec<Entry>) =
+            batch.into_iter().partition(|entry| entry.size <= u64::from(limits.max_file_bytes));
+        let paths: Vec<(&RelPath, Option<Version>)> = small.iter().map(|entry| (&entry.path, None)).collect();
+        let answers = load_all(fs, &paths, limits.max_file_bytes).await;
+        let mut corpus = corpus.borrow_mut();
+        let first = corpus.files.next_id();
+        for (entry, answer) in small.into_iter().zip(answers) {
+            corpus.take(entry, answer, limits);
+        }
+        for entry in large {
+            let size = entry.size;
+            corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
+        }
+        if purpose == Purpose::Ranked {
+            corpus.index_notes();
+            if !corpus.keeps_texts {
+                corpus.files.drop_texts(first);
+            }
+        }
+    }
+}
+
+/// Reads the texts of files that the index was not made from. One that has changed since is a new file.
+pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, ids: &[DocId]) {
+    let limits = &call.scope.limits;
+    for batch in ids.chunks(READ_BATCH) {
+        let wanted: Vec<(DocId, RelPath, u64)> = {
+            let corpus = corpus.borrow();
+            let docs = batch.iter().filter_map(|&id| Some((id, corpus.files.doc(id)?)));
+            docs.map(|(id, doc)| (id, doc.path.clone(), doc.modified)).collect()
+        };
+        let paths: Vec<(&RelPath, Option<Version>)> = wanted.iter().map(|(_, path, _)| (path, None)).collect();
+        let answers = load_all(&call.fs, &paths, limits.max_file_bytes).await;
+        let mut corpus = corpus.borrow_mut();
+        for ((id, path, modified), answer) in wanted.into_iter().zip(answers) {
+            let is_same = |version: &Version| corpus.files.doc(id).is_some_and(|doc| doc.version == *version);
+            let answer = match answer {
+                Ok(Loaded::Whole { bytes, version }) if is_same(&version) => match String::from_utf8(bytes) {
+                    Ok(text) => {
+                        corpus.files.set_text(id, text);
+                        continue;
+                    }
+                    // The version is the host's word alone. A file that is not text is named, not shown as empty.
+                    Err(error) => Ok(Loaded::Whole { bytes: error.into_bytes(), version }),
+                },
+                answer => answer,
+            };
+            let entry = Entry { path, kind: EntryKind::File, size: 0, version: Version(String::new()), modified };
+            corpus.take(entry, answer, limits);
+        }
+    }
+}
+
+/// Reads every text that the index was not made from.
+pub(crate) async fn read_all(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
+    let missing: Vec<DocId> = {
+        let mut corpus = corpus.borrow_mut();
+        corpus.keeps_texts = true;
+        corpus.files.since(0).filter(|(_, doc)| doc.text.is_none()).map(|(id, _)| id).collect()
+    };
+    if !missing.is_empty() {
+        load_texts(call, corpus, &missing).await;
+        let mut corpus = corpus.borrow_mut();
+        let Corpus { files, literal, .. } = &mut *corpus;
+        files.settle(literal);
+    }
+}

@@ -1,0 +1,186 @@
+//! [`FolderScope`]: the folders that a search covers, and walking them.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::engine::{Fs, Limits};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, ListOutcome, Listing};
+use crate::sorted::SortedSet;
+use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
+
+/// How many entries a folder may have. A host could otherwise keep a command busy for ever.
+const MAX_FOLDER_ENTRIES: usize = 1 << 20;
+
+/// How many folders a tree may have.
+const MAX_FOLDERS: usize = 1 << 16;
+
+/// A folder that a search covers.
+#[derive(Clone, Debug)]
+pub(crate) struct FolderScope {
+    /// `None` for the root.
+    pub(crate) folder: Option<RelPath>,
+    /// Also everything below it, except hidden folders and the memory of other scopes. Hidden files never belong to it.
+    pub(crate) tree: bool,
+}
+
+impl FolderScope {
+    /// What makes up the memory of a scope.
+    pub(crate) fn all(layout: &Layout) -> Vec<Self> {
+        let tree = Self { folder: layout.project_folder().cloned(), tree: true };
+        match &tree.folder {
+            None => alloc::vec![tree],
+            Some(_) => alloc::vec![Self { folder: None, tree: false }, tree],
+        }
+    }
+
+    /// Whether listing this comes to a Markdown file of the path, if there is one.
+    pub(crate) fn reaches(&self, path: &RelPath) -> bool {
+        is_markdown(path) && self.holds(path)
+    }
+
+    /// Whether listing this comes to a file of the path, if there is one, whatever its extension.
+    pub(crate) fn holds(&self, path: &RelPath) -> bool {
+        if is_hidden(path) || Layout::is_other_memory(path) {
+            return false;
+        }
+        let mut folder = path.parent();
+        while self.tree && folder != self.folder {
+            let Some(inner) = folder else { return false };
+            if is_hidden(&inner) || Layout::is_other_memory(&inner) {
+                return false;
+            }
+            folder = inner.parent();
+        }
+        folder == self.folder
+    }
+
+    pub(super) fn covers(&self, entry: &Entry, is_covered: impl Fn(&RelPath) -> bool) -> bool {
+        entry.kind != EntryKind::Directory && is_covered(&entry.path) && !is_hidden(&entry.path)
+    }
+}
+
+/// The Markdown files of scopes, and what is named like one; folders are those that are left out as another memory's.
+pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Vec<Entry>, Error> {
+    let mut found = Vec::new();
+    let mut walk = Walk::of(scopes);
+    while let Some(scope) = walk.next()? {
+        let mut after = None;
+        let mut bound = FolderBound::new(&scope);
+        loop {
+            let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
+            let outcome = listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?;
+            let ListOutcome::Page(page) = outcome else { break };
+            bound.take(&page)?;
+            if scope.tree {
+                walk.add(&subfolders(&page.entries));
+            }
+            let is_left_out = |entry: &Entry| {
+                scope.tree && entry.kind == EntryKind::Directory && Layout::is_alias_of_other_memory(&entry.path)
+            };
+            let is_listed = |entry: &Entry| scope.covers(entry, is_markdown) || is_left_out(entry);
+            found.extend(page.entries.into_iter().filter(is_listed));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Every file and folder below a folder, but for those of other scopes and of tools that keep thousands.
+pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits) -> Result<Vec<RelPath>, Error> {
+    let mut found = Vec::new();
+    let mut walk = Walk::of(alloc::vec![FolderScope { folder: folder.cloned(), tree: true }]);
+    while let Some(scope) = walk.next()? {
+        let mut after = None;
+        let mut bound = FolderBound::new(&scope);
+        loop {
+            let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
+            // A folder that cannot be listed, such as a hidden one of another user, is not memory.
+            let Ok(ListOutcome::Page(page)) = listed else { break };
+            bound.take(&page)?;
+            let folders = page.entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
+            let folders = folders.map(|entry| &entry.path).filter(|path| {
+                let is_of_tool = |tool: &str| store::is_name(path.file_name(), tool);
+                !Layout::is_other_memory(path) && ![".git", ".saddlebag", "node_modules"].into_iter().any(is_of_tool)
+            });
+            walk.add(&folders.cloned().collect::<Vec<_>>());
+            found.extend(page.entries.into_iter().map(|entry| entry.path));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The folders among entries that belong to the tree, and those that are taken for another memory although they are
+/// not spelt as one: they are not walked, and named.
+pub(super) fn subfolders(entries: &[Entry]) -> Vec<RelPath> {
+    let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| &entry.path);
+    let is_named = |path: &RelPath| !Layout::is_other_memory(path) || Layout::is_alias_of_other_memory(path);
+    folders.filter(|path| !is_hidden(path) && is_named(path)).cloned().collect()
+}
+
+/// Goes through folders, each once.
+pub(super) struct Walk {
+    queue: VecDeque<FolderScope>,
+    pub(super) seen: SortedSet<Option<RelPath>>,
+}
+
+impl Walk {
+    pub(super) fn of(scopes: Vec<FolderScope>) -> Self {
+        Self { queue: scopes.into(), seen: SortedSet::default() }
+    }
+
+    pub(super) fn add(&mut self, folders: &[RelPath]) {
+        let folders = folders.iter().filter(|folder| !Layout::is_other_memory(folder));
+        let scopes = folders.map(|folder| FolderScope { folder: Some(folder.clone()), tree: true });
+        self.queue.extend(scopes);
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<FolderScope>, Error> {
+        while let Some(scope) = self.queue.pop_front() {
+            if self.seen.insert(scope.folder.clone()) {
+                if self.seen.len() > MAX_FOLDERS {
+                    let message = alloc::format!("more than {MAX_FOLDERS} folders of notes");
+                    return Err(Error::new(ErrorCode::TooLarge, message, "move what is not memory out of the store"));
+                }
+                return Ok(Some(scope));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Counts the entries of a folder, page after page.
+pub(super) struct FolderBound<'a> {
+    folder: Option<&'a RelPath>,
+    entries: usize,
+}
+
+impl<'a> FolderBound<'a> {
+    pub(super) fn new(scope: &'a FolderScope) -> Self {
+        Self { folder: scope.folder.as_ref(), entries: 0 }
+    }
+
+    pub(super) fn take(&mut self, page: &Listing) -> Result<(), Error> {
+        self.entries += page.entries.len();
+        if self.entries <= MAX_FOLDER_ENTRIES {
+            return Ok(());
+        }
+        let place = self.folder.map_or("the root of the store", RelPath::as_str);
+        let message = alloc::format!("{place}: more than {MAX_FOLDER_ENTRIES} entries");
+        Err(Error::new(ErrorCode::TooLarge, message, "move what is not memory out of the folder"))
+    }
+}
+
+pub(super) fn is_markdown(path: &RelPath) -> bool {
+    path.as_str().ends_with(NOTE_SUFFIX)
+}
+
+fn is_hidden(path: &RelPath) -> bool {
+    store::is_hidden(path.file_name())
+}
