@@ -13,7 +13,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Reply, journal::JournalReply};
 use serde_json::{Value, json};
 
-use parts::{backup, restored, skipped};
+use parts::{backup, restored, skipped, time};
 
 /// Any reply.
 pub(crate) fn reply(reply: &Reply) -> Value {
@@ -75,7 +75,7 @@ fn file_page(page: &FilePage) -> Value {
 }
 
 fn listed_file(file: &ListedFile) -> Value {
-    json!({ "path": file.path, "size": file.size, "modified": file.modified })
+    json!({ "path": file.path, "size": file.size, "modified": time(file.modified) })
 }
 
 fn listed(reply: &ListReply) -> Value {

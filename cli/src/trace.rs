@@ -21,7 +21,7 @@ use saddlebag_host::Observer;
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, ProgramCode};
-use crate::json;
+use crate::json::{self, parts::time};
 use crate::output::JsonLine;
 
 /// The file that a trace goes to.
@@ -208,7 +208,7 @@ fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
                     "kind": kind,
                     "size": entry.size,
                     "version": entry.version.0,
-                    "modified": entry.modified,
+                    "modified": time(entry.modified),
                 })
             });
             let entries: Vec<Value> = entries.collect();

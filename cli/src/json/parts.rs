@@ -2,9 +2,16 @@
 
 use saddlebag::journal::{BackupReply, RestoreReply};
 use saddlebag::search::Skipped;
+use saddlebag::store::utc_text;
 use saddlebag::tools::ToolAnswer;
 use saddlebag::trust::Flag;
 use serde_json::{Value, json};
+
+/// A time as RFC 3339 in UTC; `null` where it is unknown, which is 0. As a number of nanoseconds it would be larger than
+/// what many JSON parsers keep exactly.
+pub(crate) fn time(nanoseconds: u64) -> Option<String> {
+    (nanoseconds > 0).then(|| utc_text(nanoseconds))
+}
 
 pub(crate) fn restored(reply: &RestoreReply) -> Value {
     json!({

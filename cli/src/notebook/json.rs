@@ -3,7 +3,7 @@
 use saddlebag::notebook::{ErrorState, GraphLink, NoteInfo, NotebookReply, RecallHit, RememberState, Warning};
 use serde_json::{Value, json};
 
-use crate::json::parts::{flags, restored, skipped};
+use crate::json::parts::{flags, restored, skipped, time};
 
 /// Any reply of the notebook.
 pub(crate) fn reply(reply: &NotebookReply) -> Value {
@@ -166,8 +166,8 @@ fn note(note: &NoteInfo) -> Value {
         "tags": note.tags,
         "aliases": note.aliases,
         "link": note.link,
-        "created": note.created,
-        "modified": note.modified,
+        "created": time(note.created),
+        "modified": time(note.modified),
         "snippets": note.snippets,
         "unapproved": note.unapproved.map(saddlebag::trust::Provenance::as_str),
     })
