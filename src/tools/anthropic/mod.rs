@@ -49,17 +49,18 @@ pub(super) async fn run(
     let command = arguments.needed("command")?;
     check_fields(&command, arguments)?;
     let tool = Tool { folder: Folder { call, entries }, dialect };
-    let path = arguments.needed("path")?;
+    // `rename` has two paths instead.
+    let path = || arguments.needed("path");
     match command.as_str() {
-        "view" => tool.view(&path, arguments.range("view_range")).await,
-        "create" => tool.create(&path, &arguments.needed("file_text")?).await,
-        "str_replace" => tool.replace(&path, &arguments.needed("old_str")?, &arguments.needed("new_str")?).await,
+        "view" => tool.view(&path()?, arguments.range("view_range")).await,
+        "create" => tool.create(&path()?, &arguments.needed("file_text")?).await,
+        "str_replace" => tool.replace(&path()?, &arguments.needed("old_str")?, &arguments.needed("new_str")?).await,
         "insert" => {
             let line = arguments.integer("insert_line");
             let line = line.ok_or_else(|| Error::internal("no `insert_line` was given"))?;
-            tool.insert(&path, line, &arguments.needed("insert_text")?).await
+            tool.insert(&path()?, line, &arguments.needed("insert_text")?).await
         }
-        "delete" => tool.delete(&path).await,
+        "delete" => tool.delete(&path()?).await,
         "rename" => tool.rename(&arguments.needed("old_path")?, &arguments.needed("new_path")?).await,
         _ => Err(unknown(&command)),
     }
