@@ -82,6 +82,7 @@ impl Pass {
     fn quick(&mut self) -> Result<(), String> {
         self.step("format", format)?;
         self.step("unit tests", unit_tests)?;
+        self.step("contract", contract)?;
         self.step("lints", || {
             let packages = ["clippy"].into_iter().chain(COMPONENT).chain(NATIVE);
             cargo(packages.chain(["--all-targets", "--quiet", "--", "--deny", "warnings"]))
@@ -97,6 +98,7 @@ impl Pass {
             cargo(["check", "--quiet"].into_iter().chain(COMPONENT).chain(["--lib", "--target", NO_STD_TARGET]))
         })?;
         self.step("unit tests", unit_tests)?;
+        self.step("contract", contract)?;
         let installing = (!without_clients).then(|| Background::start("installation of the clients", clients::install));
         self.step("lints", || {
             cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])
@@ -175,6 +177,11 @@ impl Background {
 
 fn format() -> Result<(), String> {
     cargo(["fmt", "--all", "--check"])
+}
+
+/// The conversions are those of `wit/`. In a run of its own: the parser of `wit/` changes the features of other crates.
+fn contract() -> Result<(), String> {
+    cargo(["test", "--package", "saddlebag-contract"])
 }
 
 fn unit_tests() -> Result<(), String> {

@@ -140,13 +140,13 @@ macro_rules! mirror_contract {{
 fn the_conversions_are_those_of_wit() {
     let path = root().join("src/mirror/contract.rs");
     let expected = rendered();
-    if std::env::var_os("SADDLEBAG_UPDATE").is_some() {
+    if std::env::var_os("SADDLEBAG_REWRITE").is_some() {
         fs::write(&path, &expected).expect("the file is written");
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == expected,
-        "{} is not what `wit/` makes it: run this test with SADDLEBAG_UPDATE=1, and look at the difference",
+        "{} is not what `wit/` makes it: run this test with SADDLEBAG_REWRITE=1, and look at the difference",
         path.display()
     );
 }
