@@ -6,6 +6,7 @@
 
 mod dates;
 mod error;
+mod filter_text;
 mod graph;
 mod links;
 mod mentions;
@@ -30,10 +31,11 @@ pub(crate) use self::mentions::unlinked_mentions;
 pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::tag_counts;
 
+use self::filter_text::{full_text, named, queries, row};
 use self::graph::Direction;
 pub(super) use saddlebag_markdown::paths::parts as path_parts;
+use saddlebag_zk_rules::mentions;
 pub(crate) use saddlebag_zk_rules::zk_href;
-use saddlebag_zk_rules::{FullText, Row, mentions};
 
 use self::tags::TagFilter;
 use self::text::Exact;
@@ -61,16 +63,6 @@ pub(crate) fn select(
     order::sort_slice(&mut selected, |&a, &b| selection.compare(notes, sort, a, b));
     selected.truncate(limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
     Ok(selected)
-}
-
-/// Notes in the order in which zk indexes and numbers them: by path, a folder before what only begins
-/// like it.
-pub(crate) fn index_order(notes: &[NoteView<'_>]) -> Vec<usize> {
-    let mut notes_in_order: Vec<usize> = (0..notes.len()).collect();
-    let key = |byte: u8| if byte == b'/' { 1 } else { byte };
-    let path = |note: usize| notes.get(note).map(|view| view.path.bytes().map(key)).into_iter().flatten();
-    order::sort_slice(&mut notes_in_order, |&a, &b| path(a).cmp(path(b)));
-    notes_in_order
 }
 
 /// What is left of the notes, and what is known about them.
@@ -254,49 +246,6 @@ impl Selection {
             .then_with(|| first.note.title.cmp(&second.note.title))
             .then_with(|| first.path.cmp(second.path))
     }
-}
-
-/// A note as zk's full-text search sees it.
-fn row<'a>(view: &NoteView<'a>) -> Row<'a> {
-    let body = view.text.get(view.note.body.clone()).unwrap_or_default();
-    Row { path: view.path, title: &view.note.title, body }
-}
-
-/// The queries that say something.
-fn queries(filter: &NoteFilter) -> impl Iterator<Item = &str> {
-    filter.matches.iter().map(String::as_str).filter(|query| !query.trim().is_empty())
-}
-
-/// The full-text queries of a filter, mentions among them.
-fn full_text(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<FullText, SelectError> {
-    let mut full_text = FullText::default();
-    if filter.strategy == MatchStrategy::FullText {
-        for query in queries(filter) {
-            let added = full_text.add_query(query);
-            added.map_err(|problem| SelectError::Query { query: query.into(), problem })?;
-        }
-    }
-    if !filter.mention.is_empty() {
-        let mentioned = named(notes, &filter.mention)?;
-        let added = full_text.add_names(mentioned.iter().filter_map(|&note| notes.get(note)).flat_map(links::names));
-        added.map_err(|problem| SelectError::Query { query: filter.mention.join(", "), problem })?;
-    }
-    Ok(full_text)
-}
-
-/// The notes that filters name. One that names none is a mistake.
-fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usize>, SelectError> {
-    let mut named = Vec::new();
-    for path in paths {
-        let found = paths::named(notes, path);
-        if found.is_empty() {
-            return Err(SelectError::NoNotesAt { path: path.clone() });
-        }
-        named.extend(found);
-    }
-    order::sort_slice(&mut named, Ord::cmp);
-    named.dedup();
-    Ok(named)
 }
 
 /// When notes must have been created and changed, in nanoseconds since 1970-01-01T00:00:00Z.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::graph::DeadLink;
 use super::mentions::Mention;
+use super::paths::index_order;
 use super::tags::TagCount;
 use super::*;
 use crate::document::{Note, TagSyntax};
