@@ -86,7 +86,6 @@ pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output
 
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use page::locate_page;
-pub(crate) use types::{NoteView, SUPERSEDES};
 pub(crate) use waiting::waiting;
 
 use crate::family::family;

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
 
-use super::SelectError;
+use super::error::SelectError;
 use crate::store::Timestamp;
 
 const NANOSECONDS: i128 = 1_000_000_000;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::links::{Links, Resolution, Resolver};
+use super::paths::index_order;
 use crate::notebook::types::NoteView;
 use crate::order;
 use crate::sorted::SortedMap;
@@ -226,7 +227,7 @@ pub(crate) fn edges(notes: &[NoteView<'_>], links: &dyn Links, selected: &[usize
         }
     }
     let mut numbers = vec![0; notes.len()];
-    for (number, note) in super::index_order::index_order(notes).into_iter().enumerate() {
+    for (number, note) in index_order(notes).into_iter().enumerate() {
         if let Some(place) = numbers.get_mut(note) {
             *place = number;
         }

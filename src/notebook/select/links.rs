@@ -12,7 +12,7 @@ use saddlebag_markdown::paths::{folder, join, normalize, stem, without_extension
 use saddlebag_zk_rules::ZkResolver;
 
 use crate::document::{Link, LinkKind, Note, Value};
-use crate::notebook::{NoteView, SUPERSEDES};
+use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::percent;
 

@@ -6,8 +6,8 @@
 
 mod dates;
 mod error;
+mod filter_text;
 mod graph;
-mod index_order;
 mod links;
 mod mentions;
 mod paths;
@@ -31,10 +31,11 @@ pub(crate) use self::mentions::unlinked_mentions;
 pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::tag_counts;
 
+use self::filter_text::{full_text, named, queries, row};
 use self::graph::Direction;
 pub(super) use saddlebag_markdown::paths::parts as path_parts;
+use saddlebag_zk_rules::mentions;
 pub(crate) use saddlebag_zk_rules::zk_href;
-use saddlebag_zk_rules::{FullText, Row, mentions};
 
 use self::tags::TagFilter;
 use self::text::Exact;
@@ -245,49 +246,6 @@ impl Selection {
             .then_with(|| first.note.title.cmp(&second.note.title))
             .then_with(|| first.path.cmp(second.path))
     }
-}
-
-/// A note as zk's full-text search sees it.
-fn row<'a>(view: &NoteView<'a>) -> Row<'a> {
-    let body = view.text.get(view.note.body.clone()).unwrap_or_default();
-    Row { path: view.path, title: &view.note.title, body }
-}
-
-/// The queries that say something.
-fn queries(filter: &NoteFilter) -> impl Iterator<Item = &str> {
-    filter.matches.iter().map(String::as_str).filter(|query| !query.trim().is_empty())
-}
-
-/// The full-text queries of a filter, mentions among them.
-fn full_text(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<FullText, SelectError> {
-    let mut full_text = FullText::default();
-    if filter.strategy == MatchStrategy::FullText {
-        for query in queries(filter) {
-            let added = full_text.add_query(query);
-            added.map_err(|problem| SelectError::Query { query: query.into(), problem })?;
-        }
-    }
-    if !filter.mention.is_empty() {
-        let mentioned = named(notes, &filter.mention)?;
-        let added = full_text.add_names(mentioned.iter().filter_map(|&note| notes.get(note)).flat_map(links::names));
-        added.map_err(|problem| SelectError::Query { query: filter.mention.join(", "), problem })?;
-    }
-    Ok(full_text)
-}
-
-/// The notes that filters name. One that names none is a mistake.
-fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usize>, SelectError> {
-    let mut named = Vec::new();
-    for path in paths {
-        let found = paths::named(notes, path);
-        if found.is_empty() {
-            return Err(SelectError::NoNotesAt { path: path.clone() });
-        }
-        named.extend(found);
-    }
-    order::sort_slice(&mut named, Ord::cmp);
-    named.dedup();
-    Ok(named)
 }
 
 /// When notes must have been created and changed, in nanoseconds since 1970-01-01T00:00:00Z.

@@ -4,9 +4,10 @@ use alloc::vec::Vec;
 
 use saddlebag_markdown::paths::{normalize, without_extension};
 
-use crate::notebook::NoteView;
+use crate::notebook::types::NoteView;
+use crate::order;
 
-/// Whether a path is, begins with, or is below `href`: `x.md`, `x`, `daily/2026-01`, `facts`.
+/// Returns true if a path is, begins with, or is below `href`: `x.md`, `x`, `daily/2026-01`, `facts`.
 fn fits(path: &str, href: &str) -> bool {
     href.is_empty()
         || path
@@ -41,6 +42,16 @@ fn first_that_finds(notes: &[NoteView<'_>], rules: &[&dyn Fn(&str) -> bool]) -> 
         notes.iter().enumerate().filter(|(_, view)| rule(view.path)).map(|(number, _)| number).collect()
     };
     rules.iter().map(found).find(|notes| !notes.is_empty()).unwrap_or_default()
+}
+
+/// Notes in the order in which zk indexes and numbers them: by path, a folder before what only begins
+/// like it.
+pub(super) fn index_order(notes: &[NoteView<'_>]) -> Vec<usize> {
+    let mut notes_in_order: Vec<usize> = (0..notes.len()).collect();
+    let key = |byte: u8| if byte == b'/' { 1 } else { byte };
+    let path = |note: usize| notes.get(note).map(|view| view.path.bytes().map(key)).into_iter().flatten();
+    order::sort_slice(&mut notes_in_order, |&a, &b| path(a).cmp(path(b)));
+    notes_in_order
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 
 use saddlebag_zk_rules::FullText;
 
-use super::{Links, SelectError, full_text, named, row};
+use super::error::SelectError;
+use super::filter_text::{full_text, named, row};
+use super::links::Links;
 use crate::notebook::types::{NoteFilter, NoteView};
 
 /// What a listing shows of each note: the words around a match, else the blocks of the links that were

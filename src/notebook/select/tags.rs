@@ -3,7 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::SelectError;
+use super::error::SelectError;
+use super::paths::index_order;
 use crate::notebook::types::NoteView;
 use crate::sorted::SortedMap;
 
@@ -125,7 +126,7 @@ pub(crate) struct TagCount<'a> {
 /// Every tag, by name.
 pub(crate) fn tag_counts<'a>(notes: &[NoteView<'a>]) -> Vec<TagCount<'a>> {
     let mut tags: SortedMap<&'a str, TagCount<'a>> = SortedMap::default();
-    for number in super::index_order::index_order(notes) {
+    for number in index_order(notes) {
         for tag in notes.get(number).map_or(&[][..], |view| &view.note.tags) {
             let id = tags.len() as u64 + 1;
             if let Some(count) = tags.get_or_insert(tag, TagCount { name: tag, id, notes: 0 }) {

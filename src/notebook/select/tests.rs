@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::graph::DeadLink;
 use super::mentions::Mention;
+use super::paths::index_order;
 use super::tags::TagCount;
 use super::*;
 use crate::document::{Note, TagSyntax};
@@ -215,7 +216,7 @@ fn links_resolve_as_zk_resolves_them() {
     let views = notes.views();
     let links = LinkTable::zk(&views);
     let everything: Vec<usize> = (0..views.len()).collect();
-    let order = super::index_order::index_order(&views);
+    let order = index_order(&views);
     let number = |note: usize| order.iter().position(|&other| other == note).map(|at| at as u64 + 1);
     let edges: Vec<Value> = edges(&views, &links, &everything)
         .into_iter()
