@@ -210,10 +210,10 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }).into(),
         NotebookCommand::RememberError(RememberError { tool: name(), error: name() }).into(),
     ];
-    let is_of_entries = |command: &Command| {
+    let is_of_another_test = |command: &Command| {
         matches!(command, Command::Entries(_) | Command::Exchange(_) | Command::CallTool(_) | Command::SyncAgentsMd(_))
     };
-    commands.extend(support::every_command(&name()).into_iter().filter(|command| !is_of_entries(command)));
+    commands.extend(support::every_command(&name()).into_iter().filter(|command| !is_of_another_test(command)));
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
     let listing = Pending { limit: 50, ..Pending::default() };

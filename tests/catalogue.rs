@@ -14,7 +14,7 @@ use support::{BOTH, Kind, every_question};
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// The sample store, with the run open that some samples need.
-pub fn sample_drive(kind: Kind) -> Drive<Simulator> {
+pub(crate) fn sample_drive(kind: Kind) -> Drive<Simulator> {
     let mut drive = drive(kind, sample_config(), &sample_files());
     drive.call(EntriesCommand { run: Some(SAMPLE_RUN.into()), ..EntriesCommand::new(OpenRun { fence: 1 }) }).unwrap();
     drive

@@ -1,32 +1,24 @@
 //! A host that breaks the contract is told so, and changes nothing by it.
 
-use saddlebag::agents_md::SyncAgentsMd;
-use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
-use saddlebag::context::{Context, ContextEntries, Preamble};
+use saddlebag::catalogue::SAMPLE_NAME;
+use saddlebag::context::Context;
 use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate,
-    ImportEntries, ImportFile, ImportMode, ListEntries, OpenRun, Policy, PurgeEntries, RetainEntries,
+    EntriesCommand, EntriesVerb, ExportEntries, ForgetEntry, GetEntry, PurgeEntries, RetainEntries,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
-    Write, WriteMode,
+    Edit, EditChange, JournalCommand, List, Read, Restore, Search, Status, Target, Write, WriteMode,
 };
-use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Orphans,
-    Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename, Tags, Today, UnlinkedMentions,
-};
+use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult,
     ListOutcome, Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::Timestamp;
-use saddlebag::{Command, Config, Limits};
+use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
-use support::{BOTH, agent_config, keep, path, project_config, today};
+use support::{BOTH, agent_config, path, project_config, today};
 
 fn search(query: &str) -> JournalCommand {
     JournalCommand::Search(Search::new(query))

@@ -10,19 +10,15 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
-    CloseRun, EntriesCommand, EntriesConfig, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries,
-    ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
-    Policy, PurgeEntries,
+    CloseRun, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, Hydrate, ImportEntries, ImportFile,
+    ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun, Policy,
 };
 use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, JournalCommand, List, Read, Restore, Search, Slash, Status, Target, Write, WriteMode,
 };
-use saddlebag::notebook::{
-    Forget, Init, Journal, Link, ListNotes, NoteFilter, NotebookCommand, Recall, Remember, RememberError,
-    RememberSummary, Rename, RestoreNote, Today,
-};
+use saddlebag::notebook::{Remember, Rename};
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::{Command, Config};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};

@@ -2,21 +2,12 @@
 
 use saddlebag::Command;
 use saddlebag::agents_md::SyncAgentsMd;
-use saddlebag::approval::{Pending, TrustCommand};
-use saddlebag::context::{Context, ContextEntries, Preamble};
-use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries, GetEntry, Hydrate, ListEntries,
-    OpenRun, Policy, PurgeEntries,
-};
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, Format};
-use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, List, Read, Restore, Search, Status, Target, Write, WriteMode,
-};
+use saddlebag::entries::{EntriesCommand, EntriesVerb, OpenRun, PurgeEntries};
+use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Read, Restore, Target, Write, WriteMode};
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
-use support::{BOTH, agent_config, keep, project_config};
+use support::{BOTH, agent_config, every_question, keep, project_config};
 
 const FILES: [(&str, &[u8]); 8] = [
     ("README.md", b"fact of the readme"),

@@ -13,6 +13,24 @@
 //! `section` finds, reads and writes the section, `item` one fact of it, `written` is what the store remembers. `sync` is
 //! the command: `sides` compares the two, `merge` decides on each fact, `layout` fits them into the new section, and
 //! `remember` records that.
+//!
+//! # How do the files of a project come in?
+//!
+//! AGENTS.md and ARCHITECTURE.md lie outside of the root, where the component cannot ask for anything. The host reads them,
+//! by a `LocalDir` on their folder, and hands bytes over; what becomes of them is decided in the component.
+//! docs/context.md has the rules.
+//!
+//! **The preamble** (`context/preamble.rs`) gathers memory once, makes its block to know how large it is, and shares the
+//! budget out: small parts whole, the others the same. Only if memory's share is less than its block, the block is made
+//! again, within the share.
+//!
+//! **The section of AGENTS.md** is a merge of three: the section as it is, the entry as it is, and the fact as the store wrote
+//! it last. That memory is in the store (`written.rs`), one file for each AGENTS.md, as a file can claim anything of itself;
+//! the last marker only says which of the sections that were given out the file has. `sync` first refuses what is wrong with
+//! the file, then computes all changes without making any. If a person must look first, the reply has them with their digest,
+//! and a second request with that digest makes exactly these. Then it changes entries, each under the version that was
+//! compared, has the new section remembered, and gives the new bytes. `Host::sync_agents_md` writes them under the version
+//! that it read, and begins again after a lost race: what is done already is no change the second time.
 
 mod item;
 mod layout;

@@ -4,6 +4,29 @@
 //! frontmatter above the content. Each command is a struct in a file of its own, such as [`StoreEntry`] with
 //! [`StoreReply`]; [`EntriesCommand`] adds the scope that it runs in. What decides is pure: [`plan`](plan()) is hydration,
 //! [`over_cap`] and [`is_expired`] are what goes.
+//!
+//! # How do entries work?
+//!
+//! docs/entries.md has the rules. What decides is pure (`hydrate.rs`, `retention.rs`, `select.rs`,
+//! `document.rs`); the commands around it do four things.
+//!
+//! **Look** (`view.rs`). A `Corpus` of their own, by the same code as the other families', is brought up to date over the
+//! folders of the agent and of its workspace; what is new in it is parsed once, by its number. Of each key one file counts.
+//! It is apart from the corpus of journal and notebook for isolation: no search or recall of theirs can find an entry, and
+//! no `find` a note, whatever its filter. It is empty, and asks for nothing, until the first command that needs entries.
+//!
+//! **Change** (`write.rs`). Each change is computed from the bytes that it replaces, by `engine::update`: the view only says
+//! which file is meant. Text that is no entry, or another key's, is an error there, so no hand-written file is lost. What
+//! goes by age or at the cap goes afterwards, each file under the version that was seen.
+//!
+//! **Hold** (`runs.rs`). A run is in memory alone. Each of its entries remembers the version that it was written on, which is
+//! the precondition when it is stored.
+//!
+//! **Move** (`export.rs`, `import.rs`). Pages of files go out and parts of an import come in; what came of the parts before is
+//! handed in with each, so the memory holds no state of an import. A file is parsed where it would be in the store. It
+//! replaces its entry by one write in its old place, and is copied to the folder of its category only then: whatever is cut
+//! short leaves an entry whole, and at most a copy of it, which the next import removes. The program around it only reads and
+//! writes folders and tar streams (`cli/src/entries/`), and believes nothing of them.
 
 mod adopt;
 mod category;

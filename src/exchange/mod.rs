@@ -6,6 +6,18 @@
 //!
 //! [`ImportFrom`] and [`ExportTo`] are the commands, [`ExchangeCommand`] adds the scope that one runs in; [`detect`] tells
 //! which format a folder looks like.
+//!
+//! # How does memory come from other agents?
+//!
+//! The host reads files and hands their bytes in; a converter makes `ForeignEntry`s of them and names what it could not
+//! read. `entries/adopt.rs` decides what becomes of each, in two passes over one view of the entries: first what is here
+//! already is found, then the others take a key. The only memory of earlier imports is the source of an entry, which has
+//! the place and a digest of what it said there; `imported_entry` is the one place where the fields of an imported entry
+//! are made. docs/exchange.md has the outcomes.
+//!
+//! An export is a pure function of the entries, computed anew for each page; the cursor has a digest of the whole, so that
+//! pages never mix two states of the store. `find_losses` reads what was written and compares: what a format cannot carry
+//! is not claimed, it is looked for.
 
 mod basic_memory;
 mod claude_code;

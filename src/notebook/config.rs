@@ -1,4 +1,17 @@
 //! [`NotebookConfig`]: how a notebook is kept.
+//!
+//! # How does an existing zk notebook fare?
+//!
+//! It is opened in place. `.zk/config.toml` is read anew by each command, leniently: what has the wrong type is as if it
+//! were missing, with a warning. A file that is no TOML lets readers go on with the defaults and stops writers at the line
+//! and column. Nothing of it is ever written but by `init`, where it is missing. `.zk/notebook.db` is neither read nor
+//! written; hidden files are no notes. What is added to such a notebook is what a command was asked for, and the index
+//! file, which is hidden from zk. What is honoured stands in docs/notebook.md.
+//!
+//! `saddlebag zk …` answers as zk 0.15.2 does, from the same index: zk's link rule, zk's order, zk's snippets, and its
+//! full-text search, which `select/fts/` does in one pass over the texts, with FTS5's tokens, stems and BM25. Recall ranks
+//! otherwise; this is for scripts. Where zk answers a mistake with silence, there is an error, or a warning beside the
+//! silence.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -1,4 +1,27 @@
 //! How a notebook writes a link, and how a link goes on leading to a note that is renamed.
+//!
+//! # How are links resolved?
+//!
+//! `document/` finds links as they are written and resolves nothing. `select/links.rs` does, in memory, from the names of
+//! all notes, each looked up once in a table: time grows with the links, not with their product
+//! (`many_notes_resolve_in_linear_time`).
+//!
+//! `Resolver` is our rule. It takes the first of these that names one note:
+//!
+//! 1. The path with its extension: of a wiki-link below the notebook's root, then beside the note that has the link; of a
+//!    Markdown link, and of what begins with `./` or `../`, the other way round.
+//! 2. The path without its extension, if one note alone has it.
+//! 3. The file name, behind as many folders as the link names, whatever its case; one in the same case is preferred.
+//! 4. The title or an alias, whatever its case, its white space and its way to write accents.
+//!
+//! If none does, the link is ambiguous where several notes were met on the way, and dead where there were none;
+//! `dead-links` says which, with the candidates. A target is then tried once more with `%20` and the like decoded. A
+//! Markdown link to a file of another type, such as `scan.pdf`, leaves the notebook and is not dead; neither is a link to a
+//! heading of the same note. What stands behind `#` is kept and not resolved. A person who names a note is understood by
+//! the same rule, and told what an ambiguous name could mean.
+//!
+//! `ZkResolver` is zk's rule, under which `[[auth]]` leads to `author-style.md` if nothing is nearer. It is used for the
+//! `zk` subcommands and where a request says `zk-links`, and nowhere else.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -4,6 +4,55 @@
 //! has another. Whatever is wrong with it (a missing part, a wrong checksum, another format) means that
 //! it is not used. It is written in parts, as a host need not take more at once, of which each says which
 //! writing it belongs to.
+//!
+//! # What is the index, and what is on disk?
+//!
+//! A `Corpus` is the one index of the opened `memory`, for all families. It keeps only what was asked for:
+//!
+//! | Part | Made | Grows with |
+//! | --- | --- | --- |
+//! | `Files`: path, version | By the first command that looks at the tree | The notes |
+//! | Their texts | By the first literal search, and for the hits of a recall | The text, up to `max-index-bytes` |
+//! | Literal words and their lines | By the second literal search | The text |
+//! | What was parsed of each note, as bytes (`EncodedNote`); the ranked index; which note supersedes which; frontmatter that cannot be read | By the first command of the notebook that asks the index | The notes |
+//!
+//! **Which files.** The Markdown files directly in the root, those of the journal, and every file of the scope's tree that
+//! the configuration of the notebook takes for a note; before a notebook command has read it, every Markdown file. Literal
+//! search answers from the journal's whatever the configuration says, the notebook from its notes. Hidden files and folders
+//! are left out, and so is the memory of other scopes: `projects/<slug>/`, `agents/*/entries/`, `workspaces/*/entries/`.
+//! Folders are walked one after the other, at most 65,536 of them with 1,048,576 entries each.
+//!
+//! **Numbers.** A file has a number (`DocId`). A changed file is a new file under a new number, and numbers only grow: what
+//! was indexed of the old one is passed over until the index is packed. So a change costs its own size. Packing
+//! (`RankedIndex::settle`) happens when most of the documents are gone, or when what came since has more than half the
+//! postings of what was packed before; spread over the notes, that too costs each its own size.
+//!
+//! **Texts.** A notebook command indexes the notes batch by batch (`READ_BATCH`) as they are read, and lets go of each text
+//! then: memory holds the words and not the texts. The passages of a hit are cut from its text, which is read for that and
+//! kept. Once literal search was used, which needs every text, all are kept.
+//!
+//! **Versions.** A file of the index is known by the version that the host gave it, and read again when a listing shows
+//! another. There is no generation and no watch: one listing is the whole check.
+//!
+//! **The index file** lets a new engine begin without reading every note. It lies in `.saddlebag/index/` of the scope,
+//! `0000` and on, and holds for each note its number, path, version, time and what was parsed of it, then the ranked index
+//! in the form in which it is used: neither is decoded until it is needed. Texts are not in it; those of the hits are read.
+//! With it come the versions of the pages that the notes were listed on: a folder in which nothing changed since is
+//! `unchanged`, and none of its entries crosses the boundary. They count under the version of the configuration that they
+//! were listed under, and a folder of which anything could not be read is left out.
+//!
+//! - *Format.* Each part has at most 2 MiB and begins with a head of 24 bytes: `sbindex` and the number of the format, the
+//!   writing that it belongs to, how many parts there are, which one it is. The writing is the XXH3 checksum (64 bits) of
+//!   everything behind the heads, so a part of another writing, a missing part and a changed byte are all the same: not
+//!   this index. Entries are encoded by `postcard`.
+//! - *Read* by the first command that asks the index of the notebook, in an engine that has looked at nothing yet. It is
+//!   not used if the configuration reads tags otherwise than when it was written.
+//! - *Written* when there are at least 128 notes (`MIN_NOTES`) and a tenth of them came, went or changed since it was read
+//!   or written: reading fewer anew is about as fast as writing. Where the host refuses, the command goes on.
+//! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) does without.
+//!
+//! It is never the truth: it says what a file of this path and version holds, and the listing says which files and versions
+//! there are. Two writers at once leave parts of two writings, which is no index, and the next command makes one.
 
 use alloc::string::String;
 use alloc::sync::Arc;

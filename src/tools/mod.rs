@@ -10,6 +10,18 @@
 //! let names: Vec<String> = tools(&DEFAULT_SETS).into_iter().map(|tool| tool.name).collect();
 //! assert_eq!(names.first().map(String::as_str), Some("memory_write"));
 //! ```
+//!
+//! # How do tools work?
+//!
+//! docs/tools.md has the rules. A tool is a row of `TABLE`: name, description, fields of its arguments and of its
+//! answer, effect. `tools` makes schemas and annotations of the rows; `Arguments::parse` holds what a model sends against
+//! the same row. Then a tool is its family's command: `command` maps the arguments to it, the family runs it, `answer` maps
+//! the reply to text and structure. No rule of memory is in this room.
+//!
+//! `memory` has no command of its own to stand on, as its words and its paths are Anthropic's. A path is parsed
+//! (`MemoryPath`), then located: long-term memory, the scope's own Markdown, the entries, or `memories/` of the scope for
+//! whatever a model makes besides. Files are changed by `engine::update`, as by every family; entries by
+//! `entries/files.rs`, which reads the edited text as an entry again and stores it under the version that was shown.
 
 mod answer;
 mod anthropic;

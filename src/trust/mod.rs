@@ -16,6 +16,30 @@
 //! assert_eq!((flags[0].kind, flags[0].what.as_str()), (FlagKind::Markup, "</memory"));
 //! assert_eq!((flags[1].kind, flags[1].what.as_str()), (FlagKind::Bidirectional, "U+202E"));
 //! ```
+//!
+//! # What is trusted?
+//!
+//! docs/trust.md has the rules. Text passes two gates. At the way **in**, each family begins with its
+//! `screen.rs`: the command as it may be run, or an error. There the provenance of a `store` or a `remember` is settled from
+//! the configuration and from what the command names, secrets are refused or redacted, text of the block is left out, and
+//! journal files take nothing of tools and imports. Whoever runs a command of a family passes it, as it is inside
+//! `journal::run`, `notebook::run` and `entries::run`. `import.rs` screens each file by itself, behind the check that it is
+//! not what is stored already: so an export comes back to its store whatever the policy. Behind it is a second check, which
+//! no command can skip: `engine::{create, update, append, write_version}` take `Screened` bytes alone, and every removal needs
+//! a `Removal`. Both are made by the `Screen` of the call, which sees the path, the bytes that the file has and those that it
+//! is to have: it finds secrets that were put together, refuses to change trusted text in a memory for tools, and to change
+//! files that other projects or other agents read.
+//!
+//! At the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out what `Standing::of_text` says is
+//! not approved, of the text of the file and never of the index. What is left becomes `ForModel`, by escaping or from literals;
+//! the fields of replies that a model may read have that type. `from_contract` takes over what the other side of the contract
+//! has as this type, `of_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command
+//! ends, in `memory.rs`.
+//!
+//! An approval is a field of the file, and bound to the text by what writes: every change of content, category or tags
+//! through a command writes the field anew. To approve is a conditional write under
+//! the version of the text that was listed, its SHA-256, which the request has to name for each text.
+//! When a turn recalls something unapproved, it recalls once more among the others, so that it takes nobody's place.
 
 mod echo;
 mod escape;

@@ -3,6 +3,15 @@
 //! [`worker`] runs many calls on one store. [`server`] turns what the protocol asks for into commands,
 //! with [`tools`], [`resources`] and [`prompts`]. [`stdio`] and [`http`] are the ways to it, [`message`] is what comes
 //! in on both; [`token`] is what opens the second, [`connections`] are its places. Standard output has messages of the protocol and nothing else.
+//!
+//! # How does the server work?
+//!
+//! `saddlebag mcp` is `cli/src/mcp/`, on the official SDK `rmcp`. `worker.rs` has the engine on a thread of its own: it
+//! performs one operation after another, oldest first, and takes new calls and cancellations in between, so that a long
+//! search holds nothing up. `server.rs` turns what the protocol asks for into commands, with `tools.rs`, `resources.rs`
+//! and `prompts.rs`; what the tools are and which files there are, the component says. `stdio.rs` is the SDK's transport
+//! with an answer for what is no message; `http.rs` puts a door before the SDK's service, `token.rs` is its key. Only
+//! this folder knows of `tokio`.
 
 mod args;
 mod connections;

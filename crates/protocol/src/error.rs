@@ -1,4 +1,25 @@
 //! [`Error`]: why a command did not do what it was asked.
+//!
+//! # What happens when something goes wrong?
+//!
+//! Three kinds of errors stay apart. A `protocol-error` is a fault of the host: the call is refused. An `fs-error` is the
+//! host's answer to one operation, and a result like any other. An `error` is how a command ends. All three are open sets.
+//!
+//! | What goes wrong | What comes of it |
+//! | --- | --- |
+//! | The host denies, times out, has no room | The command ends with `storage`, naming the file and the host's words. A search passes over a file that cannot be read, the block goes on without it, and both name it |
+//! | Others keep changing the file | 1,024 attempts, then `contention` |
+//! | The backup cannot be written | An overwrite, and an edit of long-term memory or the scratchpad, is done and says so; a deletion, a restore, and an edit or clear by slash command are refused |
+//! | The component panics, passes its memory (1 GiB), its time for one call (30 s) or its bytes for the host (256 MiB) | A trap. The instance and its commands are gone, every later call says so, files are whole as each operation was performed whole or not at all. Other instances go on |
+//! | The file is no component, or has another world | A typed error before anything runs; `--engine native` needs no component |
+//! | The executor answers with the wrong kind | The engine refuses it; `Host::run` gives the command up and takes the next |
+//! | The machine or the process stops | Acknowledged changes are there; of a change of several operations a prefix may be. Overwrites and restores write first what would be lost, a rename can be finished |
+//! | A note's frontmatter is no YAML, or a bomb of anchors | A warning with the line; the note is searched and linked all the same |
+//! | The configuration of the notebook is no TOML | Readers go on with the defaults and warn; writers stop at the place |
+//!
+//! To see what happens: `SADDLEBAG_LOG=debug` logs commands and operations without content, `--trace FILE` writes every
+//! command, request and result with content, one JSON object a line, to a file that is made with mode 0600. Unless
+//! secrets are allowed (`--secrets allow`), they are redacted there, and bytes that are not text are left out.
 
 use alloc::format;
 use alloc::string::String;

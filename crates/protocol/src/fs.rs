@@ -1,4 +1,35 @@
 //! The operations that the component asks for, and what a host may answer.
+//!
+//! # What does the contract promise, and where does it differ from a plain file system?
+//!
+//! The promises stand at the operations, in [`wit/fs.wit`](wit/fs.wit). Less can be asked than of a file system, and more
+//! is kept.
+//!
+//! | Plain file system | Here |
+//! | --- | --- |
+//! | Open, seek, write at an offset | No handles. A read gives bytes of one version, and says which; a file is replaced whole, or added to at its end |
+//! | Last writer wins | `write`, `append`, `remove` and `rename` carry a precondition: `any`, `absent`, `matches(version)` |
+//! | Modification time tells of a change | A version is an opaque text that changes whenever the bytes do; only equality means anything |
+//! | An error may mean "done" | A lost race is the outcome `stale`, with the current version. A store that cannot tell says `unknown`, and one that could not sync a change says `not-durable` |
+//! | `O_APPEND` in the middle of a line | `newline-first` ends an unfinished last line before the addition |
+//! | An absent file is `ENOENT` | Absence is an outcome; an absent folder is empty; removing what is absent succeeds |
+//! | `readdir`, in no order | Sorted by the bytes of the path, in pages with a cursor and a version; `unchanged` if the page still has it |
+//! | Links, devices, any name | Links are refused, devices never read. A path is relative, at most 4,096 bytes; a segment has 1 to 255 bytes, is neither `.` nor `..`, and has no `\`, NUL or control character |
+//! | `mkdir` first, `rename` replaces | Folders are made on the way; `rename` needs a free name, else `exists` |
+//!
+//! An `unknown` is settled by reading back: a write by comparing the whole file, an append by comparing the bytes at the
+//! offset that the outcome names. A change that lost its race is computed anew from what is there, up to 1,024 times; then
+//! the error is `contention`.
+//!
+//! A `not-durable` is not read back: the bytes may come from a cache that the disk never took. The command fails and says
+//! that the change may be undone, and the host writes the file again before anything that is done to it later is
+//! acknowledged. `a_change_that_is_not_durable_is_never_acknowledged` puts this on every operation of every command and
+//! then cuts the power.
+//!
+//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list`, the last never recursively: a tree is
+//! walked folder by folder, so that each page has a version of its own. `init` asks for `make-directory`, and Anthropic's
+//! tool for `rename`. Recursive listings and the `unless` of a read are in the contract and in both executors, and no
+//! command uses them; the `rename` of a note makes a new file before the old one goes.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -5,6 +5,7 @@
 
 #![allow(clippy::panic)]
 
+mod architecture;
 mod graph;
 mod source;
 

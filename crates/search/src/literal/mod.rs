@@ -30,6 +30,30 @@
 //! assert_eq!((matches.len(), best.text, best.lines), (2, 1, vec![0, 1]));
 //! assert_eq!(windows(texts.0[0], &[0]), "the port\nis 5432\n…");
 //! ```
+//!
+//! # How does literal search work, and what does it cost?
+//!
+//! Search answers from the files of the journal: the Markdown files directly in the root, `MEMORY.md` and the scratchpad of
+//! the project, and those directly in `notes/`, `daily/`, `facts/` and `decisions/` of the project. It shares the
+//! index with the notebook.
+//!
+//! 1. **Refresh.** The root and the folders of the scope are listed, one after the other. The request carries the version
+//!    of the page as it was (`unless`); an `unchanged` page costs the component nothing. Of any other page the files are
+//!    compared by version, and what changed is read in batches of 256 requests. The host still looks at every file of a
+//!    folder to answer, in several threads where there are thousands. With `vouched-unchanged` the listing is left out: not
+//!    one request.
+//! 2. **Find.** A term has no white space, so it lies within one word of one line. The first search folds and scans every
+//!    text. When there is a second one, every distinct word goes into an index once, with its lines as LEB128 postings;
+//!    from then on a search scans the words, not the texts, in time that grows with the vocabulary and the matches.
+//!    Indexing costs more than one scan: a program that searches once does not pay for it.
+//! 3. **Rank.** Long-term memory first, then the number of terms, text before file name, matching lines, the date of a log,
+//!    the path. A name counts only for files without a match in their text, and the extension not at all.
+//! 4. **Render.** Windows of three lines around the matches, at most five a file, within a budget of bytes; a page of hits
+//!    beside it.
+//!
+//! Case folds by Unicode simple folding, the rule of case-insensitive regular expressions. What cannot be searched (not
+//! UTF-8, too large, a link, unreadable, index full) is named in the reply with the reason, and found by name. Measured
+//! costs are in docs/benchmarks.md.
 
 mod fold;
 mod index;
