@@ -46,7 +46,7 @@ pub trait Request: Clone + Debug + PartialEq {
     /// Commands of this kind about the note, the entry, the file or the target of this name.
     ///
     /// With [`SAMPLE_NAME`](crate::catalogue::SAMPLE_NAME), each of them succeeds in a fresh store of
-    /// [`sample_files`](crate::catalogue::sample_files), and at least one does all that [`EFFECT`](Self::EFFECT) says.
+    /// [`sample_files`](crate::catalogue::sample_files) and does no more than [`EFFECT`](Self::EFFECT) says.
     fn samples(name: &str) -> Vec<Self>;
 }
 

@@ -1,9 +1,9 @@
 //! The words that the samples of commands and their store share.
 
-/// The name that the samples succeed with: there is a note and an entry of it in [`sample_files`].
+/// The name that the samples succeed with: there is a note and an entry of it in [`sample_files`](crate::catalogue::sample_files).
 pub const SAMPLE_NAME: &str = "a";
 
-/// A text that occurs once in each file of the journal in [`sample_files`].
+/// A text that occurs once in each file of the journal in [`sample_files`](crate::catalogue::sample_files).
 pub const SAMPLE_TEXT: &str = "port 5432";
 
 /// The run that must be open before the samples which belong to one.

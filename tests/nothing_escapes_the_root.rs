@@ -192,6 +192,8 @@ fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
     let export = ExportEntries { forgotten: true, cursor: Some(key()) };
     let in_run = |verb| EntriesCommand { run: Some(key()), ..EntriesCommand::new(verb) };
     vec![
+        keep(name, "mine", "core"),
+        keep(name, "mine", "workspace"),
         keep("x", "mine", name),
         EntriesCommand::new(import.into()),
         EntriesCommand::new(export.into()),

@@ -25,7 +25,8 @@ pub struct StoreEntry {
 impl Request for StoreEntry {
     type Reply = StoreReply;
     const NAME: &'static str = "store-entry";
-    const EFFECT: Effect = Effect::Replaces;
+    // A move to another category removes the old file, and the cap of entries may evict the oldest.
+    const EFFECT: Effect = Effect::Removes;
 
     fn samples(name: &str) -> Vec<Self> {
         let entry = |key: &str, category: &str| NewEntry::new(key, "another text", category);

@@ -1,7 +1,7 @@
 //! Memory that moves between agents: the formats of other agents, read into entries and written from them.
 //!
 //! Each format is a file of pure functions, over files that the host has read. What they read becomes
-//! [`ForeignEntry`]s, which the entries take in one by one; what they could not read is a [`RejectedPart`].
+//! [`ForeignEntry`](crate::entries::ForeignEntry)s, which the entries take in one by one; what they could not read is a [`RejectedPart`].
 //! What a format cannot carry is found by reading back what was written: each difference is a [`Loss`].
 //!
 //! [`ImportFrom`] and [`ExportTo`] are the commands, [`ExchangeCommand`] adds the scope that one runs in; [`detect`] tells

@@ -71,9 +71,9 @@ impl Target {
         }
     }
 
-    /// Long-term memory, the scratchpad, today's log and the note of this name.
+    /// Long-term memory, the scratchpad, the log of a day and the note of this name.
     pub(super) fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self::LongTerm, Self::Scratchpad, Self::Daily(None), Self::Note(name.into())]
+        alloc::vec![Self::LongTerm, Self::Scratchpad, Self::Daily(Some("2026-05-24".into())), Self::Note(name.into())]
     }
 
     /// The file of the target.

@@ -40,9 +40,9 @@ impl Request for Write {
             content: "- a new line".into(),
             truncate: false,
         };
-        let targets = Target::samples(name);
-        let modes = |target| [write(target, WriteMode::Append), write(target, WriteMode::Overwrite)];
-        targets.iter().flat_map(modes).collect()
+        let today = |target| if matches!(target, Target::Daily(_)) { Target::Daily(None) } else { target };
+        let modes = |target| [write(&target, WriteMode::Append), write(&target, WriteMode::Overwrite)];
+        Target::samples(name).into_iter().map(today).flat_map(modes).collect()
     }
 }
 

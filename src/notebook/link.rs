@@ -55,7 +55,7 @@ impl Request for Link {
 
     fn samples(name: &str) -> Vec<Self> {
         let link = |from: &str, to: &str| Self { from: from.into(), to: to.into(), text: None };
-        alloc::vec![link(name, "b"), link("b", name)]
+        alloc::vec![link(name, "b"), link(name, "waits")]
     }
 }
 

@@ -27,7 +27,7 @@ impl Request for RestoreNote {
     const EFFECT: Effect = Effect::Replaces;
 
     fn samples(name: &str) -> Vec<Self> {
-        [format!("notes/{name}.md"), name.into()].map(|note| Self { note }).to_vec()
+        alloc::vec![Self { note: format!("notes/{name}.md") }]
     }
 }
 
