@@ -117,7 +117,7 @@ fn a_host_that_fails_once_loses_no_text() {
                             |text: &&str| files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(*text));
                         let shown = wanted[0];
                         assert!(
-                            wanted.iter().any(|text| has(&text)),
+                            wanted.iter().any(has),
                             "{kind:?}: {command:?}, failing at {operation}, gave {outcome:?} and lost `{shown}`"
                         );
                     }

@@ -93,7 +93,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         &mut self.executor
     }
 
-    /// The tools of these sets, as a model is shown them; a [`ToolCall`](saddlebag::tools::ToolCall) runs one.
+    /// The tools of these sets, as a model is shown them; a [`CallTool`](saddlebag::tools::CallTool) runs one.
     ///
     /// # Errors
     ///

@@ -80,6 +80,7 @@ impl core::error::Error for UnknownWord {}
 #[macro_export]
 macro_rules! words {
     ($name:ident, $kind:literal { $($variant:ident = $word:literal),+ $(,)? }) => {
+        #[allow(unreachable_pub, reason = "the enum may be private")]
         impl $name {
             /// Every variant.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];

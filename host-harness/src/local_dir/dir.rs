@@ -72,7 +72,7 @@ pub enum OpenError {
     },
 }
 
-/// An [`Executor`] on a folder of the local disk.
+/// An [`Executor`](crate::Executor) on a folder of the local disk.
 ///
 /// - New files are for their owner alone (0600), new folders as well (0700); an existing file
 ///   keeps its permissions. Hard links and extended attributes of a file do not survive a write, nor do hard

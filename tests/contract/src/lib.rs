@@ -52,7 +52,7 @@ fn snake(name: &str) -> String {
     name.replace('-', "_")
 }
 
-fn record<'a>(contract: &'a Resolve, payload: Option<Type>) -> Option<&'a wit_parser::Record> {
+fn record(contract: &Resolve, payload: Option<Type>) -> Option<&wit_parser::Record> {
     let Some(Type::Id(id)) = payload else { return None };
     match &contract.types[id].kind {
         TypeDefKind::Record(record) => Some(record),
