@@ -17,7 +17,7 @@ use crate::{input, json, trust};
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
-/// How many recalled notes go into the block.
+/// The most recalled notes in the block.
 const RECALLED_NOTES: u32 = 10;
 /// Runs the subcommand.
 pub(crate) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
@@ -114,7 +114,7 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the texts of the block hide or pose as.
+/// The hidden text and the forged markup in the texts of the block.
 fn flagged(context: &ContextReply) -> Vec<String> {
     let lines = context.flags.iter().map(|flagged| {
         let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), shown);

@@ -35,7 +35,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What kind of thing went wrong: one word, for programs.
+/// The kind of a failure: one word, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     /// The memory, or the program in its stead, refused or failed.
@@ -65,14 +65,14 @@ impl From<ProgramCode> for Code {
     }
 }
 
-/// What no memory can say, as only the program knows of it.
+/// A failure that only the program can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramCode {
     /// The command line cannot be understood.
     Usage,
-    /// What was to be read, outside of the store, cannot be.
+    /// A file outside of the store cannot be read.
     Input,
-    /// What was to be written, outside of the store, cannot be.
+    /// A file outside of the store cannot be written.
     Output,
     /// The place of an export is not empty.
     NotEmpty,
