@@ -49,7 +49,7 @@ pub trait Observer {
 /// reply.
 ///
 /// ```
-/// use saddlebag::journal::{AppendDaily, JournalCommand, Target, Write, WriteMode};
+/// use saddlebag::journal::{Target, Write, WriteMode};
 /// use saddlebag::store::Timestamp;
 /// use saddlebag::Config;
 /// use saddlebag_host::{Host, NativeEngine, Simulator};
@@ -59,7 +59,7 @@ pub trait Observer {
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
 /// let content = "- [ ] water the plants".to_string();
 /// let reply = host.call(now, Write { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false })?;
-/// assert_eq!(reply.bytes, 24);
+/// assert_eq!(reply.bytes, 22);
 /// assert_eq!(host.executor().files()["SCRATCHPAD.md"], b"- [ ] water the plants\n");
 /// # Ok::<(), saddlebag_host::HostError>(())
 /// ```

@@ -124,7 +124,7 @@ impl Project {
 /// Memory in a folder of the local disk: a [`Host`] with an engine and a [`LocalDir`].
 ///
 /// ```
-/// use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
+/// use saddlebag::journal::{AppendDaily, Target, WriteMode};
 /// use saddlebag_host::{EngineKind, Options, Project, Saddlebag};
 ///
 /// # let folder = tempfile::tempdir()?;
