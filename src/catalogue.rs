@@ -26,7 +26,7 @@ pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
         ("projects/proj/notes/a.md", b"port 5432 of a, see [[b]]\n"),
         ("projects/proj/notes/a.bak", b"before\n"),
         ("projects/proj/notes/b.md", b"# B\n\nthe text of b, see [[a]] and [[nowhere]]\n"),
-        ("projects/proj/notes/waits.md", SAMPLE_WAITING),
+        ("projects/proj/notes/waits.md", SAMPLE_WAITING.as_bytes()),
         ("agents/a/entries/core/a.md", b"---\nkey: a\ncategory: core\n---\n\nthe text of a"),
         ("agents/a/entries/core/a.bak", b"---\nkey: a\ncategory: core\n---\n\nbefore"),
         (

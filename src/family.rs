@@ -44,7 +44,8 @@ macro_rules! family {
                 alloc::vec![$($crate::CommandInfo::of::<$request>($family)),*]
             }
 
-            async fn run(self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
+            /// Runs the command.
+            pub(crate) async fn run(self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
                 Ok(match self {
                     $(Self::$request(request) => $reply::$request($crate::request::Run::run(request, with).await?),)*
                 })

@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
 use crate::agents_md::{self, SyncAgentsMd};
-use crate::approval::{self, TrustCall, TrustCommand, TrustReply};
+use crate::approval::{TrustCall, TrustCommand, TrustReply};
 use crate::context::{self, Context, Preamble};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{self, ExchangeCommand, ExchangeReply};
-use crate::files::{self, FilesCall, FilesCommand, FilesReply};
-use crate::journal::{self, JournalCall, JournalCommand, JournalReply};
+use crate::files::{FilesCall, FilesCommand, FilesReply};
+use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
 use crate::request::{Effect, Request};
@@ -338,12 +338,12 @@ async fn run(
     Ok(match command {
         Command::Journal(command) => {
             let command = notebook::locate_page(call, notebook, command).await?;
-            Reply::Journal(journal::run(&JournalCall { call, corpus }, command).await?)
+            Reply::Journal(command.run(&JournalCall { call, corpus }).await?)
         }
-        Command::Notebook(command) => Reply::Notebook(notebook::run(&NotebookCall { call, notebook }, command).await?),
+        Command::Notebook(command) => Reply::Notebook(command.run(&NotebookCall { call, notebook }).await?),
         Command::Entries(command) => Reply::Entries(entries::run(call, entries, command).await?),
-        Command::Files(command) => Reply::Files(files::run(&FilesCall { call, entries }, command).await?),
-        Command::Trust(command) => Reply::Trust(approval::run(&TrustCall { call, notebook, entries }, command).await?),
+        Command::Files(command) => Reply::Files(command.run(&FilesCall { call, entries }).await?),
+        Command::Trust(command) => Reply::Trust(command.run(&TrustCall { call, notebook, entries }).await?),
         Command::Exchange(command) => Reply::Exchange(exchange::run(call, entries, command).await?),
         Command::Context(request) => {
             let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));

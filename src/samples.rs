@@ -10,4 +10,4 @@ pub const SAMPLE_TEXT: &str = "port 5432";
 pub const SAMPLE_RUN: &str = "r";
 
 /// A note that waits to be approved.
-pub(crate) const SAMPLE_WAITING: &[u8] = b"---\nprovenance: tool\n---\n# Waits\n\nthe text of a tool\n";
+pub(crate) const SAMPLE_WAITING: &str = "---\nprovenance: tool\n---\n# Waits\n\nthe text of a tool\n";

@@ -60,11 +60,10 @@ impl Request for Approve {
 
     fn samples(name: &str) -> Vec<Self> {
         let item = |name: String, base: String| ApproveItem { name, base };
-        let waits = core::str::from_utf8(SAMPLE_WAITING).unwrap_or_default();
         let items = alloc::vec![
             item(name.into(), "0".repeat(64)),
             item(format!("{name}.md"), "0".repeat(64)),
-            item("waits".into(), version_of(waits)),
+            item("waits".into(), version_of(SAMPLE_WAITING)),
         ];
         alloc::vec![Self { items, dry_run: false }]
     }

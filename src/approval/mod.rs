@@ -14,7 +14,6 @@ pub use types::PendingItem;
 pub(crate) use types::TrustCall;
 
 use crate::family::family;
-use crate::protocol::Error;
 
 family! {
     "trust" in Trust, run with TrustCall<'_>;
@@ -25,9 +24,4 @@ family! {
         Pending,
         Approve,
     }
-}
-
-/// Runs a command.
-pub(crate) async fn run(with: &TrustCall<'_>, command: TrustCommand) -> Result<TrustReply, Error> {
-    command.run(with).await
 }

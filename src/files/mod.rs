@@ -13,7 +13,6 @@ pub use read::ReadFile;
 pub(crate) use types::FilesCall;
 
 use crate::family::family;
-use crate::protocol::Error;
 
 family! {
     "files" in Files, run with FilesCall<'_>;
@@ -24,9 +23,4 @@ family! {
         ListFiles,
         ReadFile,
     }
-}
-
-/// Runs a command.
-pub(crate) async fn run(with: &FilesCall<'_>, command: FilesCommand) -> Result<FilesReply, Error> {
-    command.run(with).await
 }

@@ -43,7 +43,6 @@ pub(crate) use target::page_path;
 pub(crate) use types::JournalCall;
 
 use crate::family::family;
-use crate::protocol::Error;
 
 family! {
     "journal" in Journal, run with JournalCall<'_>;
@@ -62,9 +61,4 @@ family! {
         FlushSummary,
         Slash,
     }
-}
-
-/// Runs a command.
-pub(crate) async fn run(with: &JournalCall<'_>, command: JournalCommand) -> Result<JournalReply, Error> {
-    command.run(with).await
 }

@@ -89,7 +89,6 @@ pub(crate) use page::locate_page;
 pub(crate) use waiting::waiting;
 
 use crate::family::family;
-use crate::protocol::Error;
 
 family! {
     "notebook" in Notebook, run with NotebookCall<'_>;
@@ -119,9 +118,4 @@ family! {
         RememberError,
         RememberSummary,
     }
-}
-
-/// Runs a command.
-pub(crate) async fn run(with: &NotebookCall<'_>, command: NotebookCommand) -> Result<NotebookReply, Error> {
-    command.run(with).await
 }

@@ -66,7 +66,7 @@ mod tests {
     use super::super::testing::{Store, call_at, day, run_alone};
     use super::*;
     use crate::engine::Fs;
-    use crate::journal::{self, JournalCall, JournalReply, Restore, Target};
+    use crate::journal::{JournalCall, JournalReply, Restore, Target};
 
     fn store() -> Store {
         Store::with(&[
@@ -91,7 +91,7 @@ mod tests {
             let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
             let command = Restore { target: Target::Page(name) }.into();
             let command = locate_page(&call, &notebook, command).await?;
-            match journal::run(&JournalCall { call: &call, corpus: &notebook.corpus }, command).await? {
+            match command.run(&JournalCall { call: &call, corpus: &notebook.corpus }).await? {
                 JournalReply::Restore(reply) => Ok(reply),
                 other => panic!("{other:?}"),
             }

@@ -198,7 +198,7 @@ async fn answer(call: &Call, families: Families<'_>, given: &CallTool) -> Result
             let command = journal::command(spec, &arguments)?;
             let command = crate::notebook::locate_page(call, families.notebook, command).await?;
             let with = JournalCall { call, corpus: families.corpus };
-            let reply = crate::journal::run(&with, command).await?;
+            let reply = command.run(&with).await?;
             if let Some(name) = journal::missing_note(&arguments, &reply) {
                 return Err(journal::no_note(name, &List.run(&with).await?));
             }
@@ -215,7 +215,7 @@ async fn answer(call: &Call, families: Families<'_>, given: &CallTool) -> Result
         }
         ToolSet::Notebook => {
             let command = notebook::command(spec, &arguments)?;
-            let reply = crate::notebook::run(&NotebookCall { call, notebook: families.notebook }, command).await?;
+            let reply = command.run(&NotebookCall { call, notebook: families.notebook }).await?;
             notebook::answer(&arguments, reply)
         }
         ToolSet::Anthropic => {

@@ -3,7 +3,8 @@
 //! # What happens when something goes wrong?
 //!
 //! Three kinds of errors stay apart. A `protocol-error` is a fault of the host: the call is refused. An `fs-error` is the
-//! host's answer to one operation, and a result like any other. An `error` is how a command ends. All three are open sets.
+//! host's answer to one operation, and a result like any other. An `error` is how a command ends. Another version of the contract may
+//! have more cases of each.
 //!
 //! | What goes wrong | What comes of it |
 //! | --- | --- |
@@ -42,7 +43,7 @@ pub struct Error {
     pub help: String,
 }
 
-/// Kind of an error. An open set: treat an unknown code like `Internal`.
+/// Kind of an error. Another version of the contract may have more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
     /// A note name breaks a rule of names.

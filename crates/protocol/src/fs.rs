@@ -281,7 +281,7 @@ words!(EntryKind, "kind of a path" { File = "file", Directory = "directory", Oth
 /// Why an operation was not performed. Nothing has changed, except after [`FsError::NotDurable`] and unless
 /// the text of [`FsError::Other`] says otherwise.
 ///
-/// An open set: treat what you do not know like [`FsError::Other`].
+/// Another version of the contract may have more cases.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FsError {
     /// The host's policy or the file system's permissions forbid it.

@@ -33,7 +33,7 @@ pub struct Finished<R> {
 /// Why a call was refused. Nothing has changed: the store, the commands in flight and the requests
 /// that are owed a result are as before.
 ///
-/// An open set: treat an unknown case as a fault of the host.
+/// Another version of the contract may have more cases.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
     /// No request ever had this key, as far as is known: of the last 4,096 commands that ended.
