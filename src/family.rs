@@ -15,7 +15,8 @@ macro_rules! family {
         }
 
         $(#[$reply_doc])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         #[non_exhaustive]
         pub enum $reply {
             $(#[doc = concat!("The reply of [`", stringify!($request), "`].")]

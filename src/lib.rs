@@ -38,6 +38,7 @@ pub mod exchange;
 mod family;
 pub mod files;
 pub mod journal;
+mod json;
 mod memory;
 #[doc(hidden)]
 pub mod mirror;

@@ -120,7 +120,8 @@ macro_rules! families {
         }
 
         /// The reply of a [`Command`]. Its case is that of the command.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         #[non_exhaustive]
         pub enum Reply {
             $($(#[$family_doc])* $family($reply),)*

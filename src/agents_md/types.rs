@@ -72,9 +72,12 @@ pub enum Side {
 words!(Side, "side" { Section = "section", Store = "store" });
 
 /// What came of bringing section and entries together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentsMdReply {
     /// The bytes of the file now; `None` where it stays as it is.
+    #[serde(serialize_with = "crate::json::text")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub content: Option<Vec<u8>>,
     /// Set if a person must confirm the changes first: then nothing was changed, and the changes are what would be.
     pub unconfirmed: Option<Unconfirmed>,
@@ -91,13 +94,15 @@ pub struct AgentsMdReply {
 }
 
 /// What became of one fact.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactChange {
     /// Its key.
     pub key: String,
     /// Its line in the file as it was given, counted from 1.
     pub line: Option<u32>,
     /// What was done.
+    #[serde(flatten)]
     pub kind: FactChangeKind,
     /// What the entry said before, made harmless; `None` where there was no entry.
     pub entry: Option<String>,
@@ -106,7 +111,8 @@ pub struct FactChange {
 }
 
 /// Changes that wait for a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unconfirmed {
     /// Of the changes as they are shown: [`SyncAgentsMd::confirmed`] takes it, and confirms these and no others.
     pub digest: String,
@@ -115,7 +121,9 @@ pub struct Unconfirmed {
 }
 
 /// What was done with a fact.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "ChangeView")]
 #[non_exhaustive]
 pub enum FactChangeKind {
     /// It is in the section now.
@@ -135,4 +143,39 @@ pub enum FactChangeKind {
     Conflict(String),
     /// The store does not take what the section says, for this reason. Both stay as they are.
     Refused(String),
+}
+
+impl FactChangeKind {
+    /// Returns the change in one word, and why nothing was done if nothing was.
+    #[must_use]
+    pub fn words(&self) -> (&'static str, Option<&str>) {
+        match self {
+            Self::Listed => ("listed", None),
+            Self::Refreshed => ("refreshed", None),
+            Self::Unlisted => ("unlisted", None),
+            Self::Stored => ("stored", None),
+            Self::Updated => ("updated", None),
+            Self::Forgotten => ("forgotten", None),
+            Self::Conflict(reason) => ("conflict", Some(reason)),
+            Self::Refused(reason) => ("refused", Some(reason)),
+        }
+    }
+}
+
+/// The JSON of a [`FactChangeKind`].
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ChangeView {
+    /// What came of it.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["listed", "refreshed", "unlisted", "stored", "updated", "forgotten", "conflict", "refused"])))]
+    change: &'static str,
+    /// The reason, where it is a `conflict` or `refused`.
+    reason: Option<String>,
+}
+
+impl From<FactChangeKind> for ChangeView {
+    fn from(kind: FactChangeKind) -> Self {
+        let (change, reason) = kind.words();
+        Self { change, reason: reason.map(String::from) }
+    }
 }

@@ -34,7 +34,8 @@ pub struct ApproveItem {
 }
 
 /// What came of approving.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveReply {
     /// What is approved now.
     pub approved: Vec<PendingItem>,
@@ -45,7 +46,8 @@ pub struct ApproveReply {
 }
 
 /// Something that was not approved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedItem {
     /// As it was named.
     pub name: String,

@@ -27,7 +27,8 @@ pub struct Pending {
 }
 
 /// A page of what waits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PendingReply {
     /// By path.
     pub items: Vec<PendingItem>,

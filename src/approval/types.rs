@@ -24,7 +24,8 @@ pub(crate) struct TrustCall<'a> {
 }
 
 /// Something that waits to be approved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PendingItem {
     /// The key of an entry, the path of a note; made harmless.
     pub name: ForModel,

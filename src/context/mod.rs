@@ -137,7 +137,8 @@ impl Default for Context {
 }
 
 /// The block, and what it does not say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextReply {
     /// The block; `None` where there is nothing to say.
     pub block: Option<ForModel>,
@@ -150,7 +151,8 @@ pub struct ContextReply {
 }
 
 /// Text in which there is more than a reader sees.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flagged {
     /// The file; empty for an entry that a run holds.
     pub path: String,
@@ -163,7 +165,8 @@ pub struct Flagged {
 }
 
 /// Something that the block does not say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The file; empty for an entry that a run holds.
     pub path: String,
@@ -172,6 +175,8 @@ pub struct LeftOut {
     /// The title of its section.
     pub section: String,
     /// Why.
+    #[serde(serialize_with = "crate::json::display")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub reason: LeftOutReason,
     /// How many bytes of text the block has of it.
     pub kept_bytes: u64,

@@ -74,7 +74,8 @@ pub enum PreambleRole {
 }
 
 /// A preamble, and what it does not say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PreambleReply {
     /// The text; empty where there is nothing to say.
     pub text: ForModel,
@@ -87,7 +88,8 @@ pub struct PreambleReply {
 }
 
 /// A part of a preamble.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PreamblePart {
     /// The path of the file; `memory` for the block, `memory prompt` for what a model is told about its tools.
     pub name: String,

@@ -24,7 +24,8 @@ pub const MAX_CHECKPOINT_BYTES: u64 = 262_144;
 pub struct Checkpoint;
 
 /// What became of the entries of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckpointReply {
     /// The keys that were stored.
     pub stored: Vec<String>,

@@ -24,7 +24,8 @@ pub struct Hydrate {
 }
 
 /// Why an entry is hydrated or is not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// The entry.
     pub key: String,
@@ -41,6 +42,8 @@ pub struct Explanation {
     /// How many bytes are taken after it.
     pub total: u64,
     /// When it was last changed, in nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub updated: u64,
     /// Why it is left out; `None` for what is taken.
     pub left_out: Option<String>,

@@ -22,7 +22,8 @@ pub struct Explain {
 }
 
 /// The decision on every entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainReply {
     /// In the order in which they were looked at.
     pub entries: Vec<Explanation>,

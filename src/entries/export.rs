@@ -27,7 +27,8 @@ pub struct ExportEntries {
 }
 
 /// A page of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportReply {
     /// By path; at most [`MAX_EXPORT_FILES`], with [`MAX_EXPORT_BYTES`] together unless one alone has more.
     pub files: Vec<EntryFile>,
@@ -40,13 +41,17 @@ pub struct ExportReply {
 }
 
 /// The file of an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryFile {
     /// `<category>/<key>.md`, also of the workspace.
     pub path: String,
     /// Byte for byte as it is stored.
+    #[serde(skip)]
     pub content: Vec<u8>,
     /// When the entry was last changed, in nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub updated: u64,
 }
 

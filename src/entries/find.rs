@@ -28,7 +28,8 @@ pub struct FindEntries {
 }
 
 /// Entries that answer a query.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindEntriesReply {
     /// The best first.
     pub hits: Vec<EntryHit>,
@@ -39,7 +40,8 @@ pub struct FindEntriesReply {
 }
 
 /// An entry that answers a query.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryHit {
     /// The entry.
     pub entry: EntryInfo,

@@ -77,7 +77,8 @@ pub struct ForeignEntry {
 }
 
 /// What came of an entry from elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangedEntry {
     /// The file that it is in, as it was given.
     pub path: String,
@@ -86,15 +87,20 @@ pub struct ExchangedEntry {
     /// The key that it has here.
     pub key: String,
     /// Whether it is of the workspace.
+    #[serde(skip)]
     pub shared: bool,
     /// Tells what it says from anything else, as the source does.
+    #[serde(skip)]
     pub digest: String,
     /// What was done.
+    #[serde(flatten)]
     pub state: ExchangeState,
 }
 
 /// What taking an entry in came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "StateView")]
 #[non_exhaustive]
 pub enum ExchangeState {
     /// The key is new here.
@@ -110,6 +116,31 @@ pub enum ExchangeState {
     Kept(String),
     /// It cannot be an entry, for this reason.
     Rejected(String),
+}
+
+/// The JSON of an [`ExchangeState`].
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct StateView {
+    /// What came of it.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["stored", "updated", "unchanged", "renamed", "kept", "rejected"])))]
+    state: &'static str,
+    /// The key that it has there, where it is `renamed`; the reason, where it is `kept` or `rejected`.
+    detail: Option<String>,
+}
+
+impl From<ExchangeState> for StateView {
+    fn from(state: ExchangeState) -> Self {
+        let (state, detail) = match state {
+            ExchangeState::Stored => ("stored", None),
+            ExchangeState::Updated => ("updated", None),
+            ExchangeState::Unchanged => ("unchanged", None),
+            ExchangeState::Renamed(key) => ("renamed", Some(key)),
+            ExchangeState::Kept(reason) => ("kept", Some(reason)),
+            ExchangeState::Rejected(reason) => ("rejected", Some(reason)),
+        };
+        Self { state, detail }
+    }
 }
 
 /// Entries to take in.

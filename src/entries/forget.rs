@@ -27,7 +27,8 @@ pub struct ForgetEntry {
 }
 
 /// What came of forgetting an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgetEntryReply {
     /// The entry.
     pub key: String,

@@ -13,7 +13,8 @@ use crate::request::{Effect, Request, Run};
 
 /// The entries for a prompt. Their texts are made harmless, as [`for_model`](crate::trust::for_model) does it; budgets
 /// count them as they are stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HydrateReply {
     /// What is taken, in the order in which it is shown.
     pub entries: Vec<EntryInfo>,

@@ -74,27 +74,33 @@ pub enum ImportMode {
 words!(ImportMode, "mode of an import" { Upsert = "upsert", Replace = "replace" });
 
 /// What came of importing files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportReply {
     /// In their order.
     pub files: Vec<ImportedFile>,
 }
 
 /// What came of importing a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedFile {
     /// As it was given.
     pub path: String,
     /// The key that it stands for, if that can be told.
     pub key: Option<String>,
     /// Whether it is of the workspace.
+    #[serde(skip)]
     pub shared: bool,
     /// What came of it.
+    #[serde(flatten)]
     pub state: ImportState,
 }
 
 /// What importing a file came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "StateView")]
 #[non_exhaustive]
 pub enum ImportState {
     /// It is stored.
@@ -105,6 +111,29 @@ pub enum ImportState {
     Deleted,
     /// It is not stored, for this reason.
     Rejected(String),
+}
+
+/// The JSON of an [`ImportState`].
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct StateView {
+    /// What came of it.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["upserted", "unchanged", "deleted", "rejected"])))]
+    state: &'static str,
+    /// The reason, where it is `rejected`.
+    reason: Option<String>,
+}
+
+impl From<ImportState> for StateView {
+    fn from(state: ImportState) -> Self {
+        let (state, reason) = match state {
+            ImportState::Upserted => ("upserted", None),
+            ImportState::Unchanged => ("unchanged", None),
+            ImportState::Deleted => ("deleted", None),
+            ImportState::Rejected(reason) => ("rejected", Some(reason)),
+        };
+        Self { state, reason }
+    }
 }
 
 impl Request for ImportEntries {

@@ -24,7 +24,8 @@ pub struct ListEntries {
 }
 
 /// A page of entries.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListEntriesReply {
     /// The newest created first.
     pub entries: Vec<EntryInfo>,

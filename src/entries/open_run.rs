@@ -27,7 +27,8 @@ pub struct OpenRun {
 }
 
 /// A run that was opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunReply {
     /// The run.
     pub run: String,

@@ -21,7 +21,8 @@ pub struct PurgeEntries {
 }
 
 /// What came of removing forgotten entries for good.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PurgeReply {
     /// The keys that are gone.
     pub purged: Vec<String>,

@@ -26,7 +26,8 @@ pub struct RetainEntries {
 }
 
 /// What came of forgetting what is in none of the files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetainReply {
     /// What is forgotten.
     pub deleted: Vec<DeletedEntry>,
@@ -37,7 +38,8 @@ pub struct RetainReply {
 }
 
 /// An entry that is in none of the files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeletedEntry {
     /// Its key.
     pub key: String,

@@ -3,10 +3,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::store::utc_text;
 use crate::trust::{ForModel, Provenance, Standing};
 
 /// What storing came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "StateView")]
 #[non_exhaustive]
 pub enum StoreState {
     /// The key is new, or was forgotten and is back with something else to say.
@@ -25,14 +28,42 @@ pub enum StoreState {
     Held,
 }
 
+/// The JSON of a [`StoreState`].
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct StateView {
+    /// What came of it.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["stored", "updated", "moved", "unchanged", "forgotten", "conflict", "held"])))]
+    state: &'static str,
+    /// The category that it had, where it is `moved`.
+    moved_from: Option<String>,
+}
+
+impl From<StoreState> for StateView {
+    fn from(state: StoreState) -> Self {
+        let (state, moved_from) = match state {
+            StoreState::Stored => ("stored", None),
+            StoreState::Updated => ("updated", None),
+            StoreState::Unchanged => ("unchanged", None),
+            StoreState::Forgotten => ("forgotten", None),
+            StoreState::Conflict => ("conflict", None),
+            StoreState::Held => ("held", None),
+            StoreState::Moved(from) => ("moved", Some(from)),
+        };
+        Self { state, moved_from }
+    }
+}
+
 /// What came of storing an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreReply {
     /// The entry.
     pub key: String,
     /// Its category now.
     pub category: String,
     /// What was done.
+    #[serde(flatten)]
     pub state: StoreState,
     /// The version of its file now; empty for what is held by a run.
     pub version: String,
@@ -47,7 +78,9 @@ pub struct StoreReply {
 }
 
 /// An entry, as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "EntryView")]
 pub struct EntryInfo {
     /// Its key.
     pub key: String,
@@ -77,6 +110,65 @@ pub struct EntryInfo {
     pub approved: Option<u64>,
 }
 
+/// The JSON of an [`EntryInfo`].
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct EntryView {
+    /// Its key.
+    key: String,
+    /// Its category.
+    category: String,
+    /// Its content.
+    content: String,
+    /// Its tags, in their order.
+    tags: Vec<String>,
+    /// When it was made, as RFC 3339.
+    created: String,
+    /// When its content, its category or its tags last changed, as RFC 3339.
+    updated: String,
+    /// Where it comes from, for people.
+    source: Option<String>,
+    /// The key of the entry that it replaces.
+    supersedes: Option<String>,
+    /// The version of its file; empty if only a run has it.
+    version: String,
+    /// Its file; empty if only a run has it.
+    path: String,
+    /// The size that budgets count: key, content and category, in bytes.
+    size: u64,
+    /// The origin of its text.
+    provenance: Provenance,
+    /// When a person approved it, as RFC 3339.
+    approved: Option<String>,
+    /// The origin of its text, if the entry goes into no prompt until it is approved.
+    unapproved: Option<Provenance>,
+}
+
+impl From<EntryInfo> for EntryView {
+    fn from(entry: EntryInfo) -> Self {
+        let unapproved = entry.standing().unapproved();
+        let EntryInfo {
+            key, category, content, tags, created, updated, source, supersedes, version, path, size, ..
+        } = entry;
+        Self {
+            key,
+            category,
+            content,
+            tags,
+            created: utc_text(created),
+            updated: utc_text(updated),
+            source,
+            supersedes,
+            version,
+            path,
+            size,
+            provenance: entry.provenance,
+            approved: entry.approved.map(utc_text),
+            unapproved,
+        }
+    }
+}
+
 impl EntryInfo {
     /// Whether its text is trusted.
     #[must_use]
@@ -93,7 +185,8 @@ impl EntryInfo {
 }
 
 /// A file that stands where an entry would, and is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryProblem {
     /// The file.
     pub path: String,
@@ -104,7 +197,8 @@ pub struct EntryProblem {
 }
 
 /// An entry that was not stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedEntry {
     /// Its key.
     pub key: String,

@@ -26,9 +26,11 @@ pub struct ExportTo {
 }
 
 /// A page of an export.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportToReply {
     /// At most 1,024, with 4 MiB together. A large file is several parts on several pages.
+    #[serde(skip)]
     pub parts: Vec<FilePart>,
     /// Where the next page begins; `None` on the last.
     pub next: Option<String>,
@@ -47,13 +49,15 @@ pub struct ExportToReply {
 }
 
 /// A part of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilePart {
     /// The path of the file.
     pub path: String,
     /// Where in the file the part belongs, in bytes.
     pub offset: u64,
     /// Its bytes.
+    #[serde(skip)]
     pub content: Vec<u8>,
 }
 

@@ -38,7 +38,8 @@ pub struct ImportFrom {
 }
 
 /// What came of taking files in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportFromReply {
     /// What was found in them, in order.
     pub entries: Vec<ExchangedEntry>,

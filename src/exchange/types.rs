@@ -18,7 +18,8 @@ pub struct ForeignFile {
 }
 
 /// A part of a file that could not be read, or not whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectedPart {
     /// The file, as it was given.
     pub path: String,
@@ -32,7 +33,8 @@ pub struct RejectedPart {
 pub type WrittenFile = (String, String);
 
 /// What a format could not carry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
     /// The entry; `*` for all of them.
     pub key: String,

@@ -24,7 +24,8 @@ pub struct ListFiles {
 }
 
 /// A page of the files of a scope.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilePage {
     /// Sorted by path, each below the root, whatever the path prefix.
     pub files: Vec<ListedFile>,

@@ -23,7 +23,8 @@ pub struct Edit {
 }
 
 /// What an edit did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EditReply {
     /// The file.
     pub path: String,

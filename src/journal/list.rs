@@ -15,7 +15,8 @@ use crate::store::Layout;
 pub struct List;
 
 /// The files of a scope.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListReply {
     /// Sorted by path.
     pub files: Vec<ListedFile>,

@@ -41,7 +41,8 @@ pub struct Slash {
 }
 
 /// The answer to a `/memory` command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlashReply {
     /// Text for a person.
     pub text: String,

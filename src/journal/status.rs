@@ -17,7 +17,8 @@ use crate::store::{LONG_TERM_FILE, RelPath};
 pub struct Status;
 
 /// The sizes of what is always at hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusReply {
     /// The size of the long-term memory that every project shares; `None` if it was never written.
     pub long_term_bytes: Option<u64>,

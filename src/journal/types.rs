@@ -47,7 +47,8 @@ pub enum EditChange {
 }
 
 /// What a write did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WriteReply {
     /// The file.
     pub path: String,
@@ -64,7 +65,8 @@ pub struct WriteReply {
 }
 
 /// A part of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadReply {
     /// The file.
     pub path: String,
@@ -79,6 +81,7 @@ pub struct ReadReply {
     /// Where the next part starts; `None` at the end.
     pub next_offset: Option<u64>,
     /// What to show behind the text: that there is more, or that there is none.
+    #[serde(skip)]
     pub ending: String,
 }
 
@@ -96,18 +99,22 @@ pub enum FileState {
 words!(FileState, "state of a file" { Missing = "missing", Empty = "empty", Text = "text" });
 
 /// A file of a scope.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedFile {
     /// The file.
     pub path: String,
     /// Its size in bytes.
     pub size: u64,
     /// When it last changed, in nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub modified: u64,
 }
 
 /// What a restore did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestoreReply {
     /// The file.
     pub path: String,
@@ -120,12 +127,30 @@ pub struct RestoreReply {
 }
 
 /// What became of the backup of a change.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "Option<BackupView>")]
 pub struct BackupReply {
     /// The file that holds what was replaced.
     pub path: Option<String>,
     /// Why it is not the usual backup file, which could not be written.
     pub failure: Option<String>,
+}
+
+/// The JSON of a [`BackupReply`]; `null` where there is no backup.
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct BackupView {
+    /// The file that holds what was replaced.
+    path: String,
+    /// Why it is not the usual backup file, which could not be written.
+    failure: Option<String>,
+}
+
+impl From<BackupReply> for Option<BackupView> {
+    fn from(BackupReply { path, failure }: BackupReply) -> Self {
+        Some(BackupView { path: path?, failure })
+    }
 }
 
 impl BackupReply {

@@ -17,14 +17,16 @@ use crate::search::DocId;
 pub struct DeadLinks;
 
 /// The links that lead nowhere.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadLinksReply {
     /// By the path of the note that has the link, and its line.
     pub links: Vec<DeadLink>,
 }
 
 /// A link that leads to no note, or to no single one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadLink {
     /// The file that has it.
     pub path: String,

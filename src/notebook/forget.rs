@@ -24,7 +24,8 @@ pub struct Forget {
 }
 
 /// The reply of [`Forget`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgetReply {
     /// The note that was removed.
     pub path: String,

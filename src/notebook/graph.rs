@@ -23,7 +23,8 @@ pub struct Graph {
 }
 
 /// Notes and the links between them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphReply {
     /// The notes.
     pub notes: Vec<NoteInfo>,
@@ -32,7 +33,8 @@ pub struct GraphReply {
 }
 
 /// A link between two notes.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphLink {
     /// The file that has the link.
     pub source: String,
@@ -49,8 +51,10 @@ pub struct GraphLink {
     /// The block that it stands in.
     pub snippet: String,
     /// Where the block starts in the file, in bytes.
+    #[serde(skip)]
     pub snippet_start: u64,
     /// Where it ends.
+    #[serde(skip)]
     pub snippet_end: u64,
 }
 

@@ -21,7 +21,8 @@ use crate::trust::{ForModel, Screened};
 pub struct Init;
 
 /// The reply of [`Init`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitReply {
     /// The files and folders that were made; a folder ends in `/`.
     pub made: Vec<String>,

@@ -25,7 +25,8 @@ pub struct Journal {
 }
 
 /// The reply of [`Journal`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JournalEntryReply {
     /// Today's note.
     pub path: String,

@@ -34,7 +34,8 @@ pub struct Link {
 }
 
 /// The reply of [`Link`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkReply {
     /// The note that has the link.
     pub from: String,

@@ -29,7 +29,8 @@ pub struct ListNotes {
 }
 
 /// Notes that fit a filter.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListNotesReply {
     /// In the order that was asked for.
     pub notes: Vec<NoteInfo>,

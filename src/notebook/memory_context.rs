@@ -30,7 +30,8 @@ pub struct MemoryContext {
 }
 
 /// Recalled notes as text for a prompt.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryContextReply {
     /// A section of Markdown; empty where there is nothing to say.
     pub text: ForModel,

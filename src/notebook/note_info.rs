@@ -14,7 +14,8 @@ use crate::protocol::Error;
 use crate::trust::{Provenance, Standing};
 
 /// A note.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoteInfo {
     /// The file.
     pub path: String,
@@ -23,8 +24,10 @@ pub struct NoteInfo {
     /// Its body up to the first blank line.
     pub lead: String,
     /// Its text without frontmatter and title; empty unless asked for.
+    #[serde(skip)]
     pub body: String,
     /// The whole file; empty unless asked for.
+    #[serde(skip)]
     pub text: String,
     /// The parts that fit the filter: a part of the text, or the blocks that have the links.
     pub snippets: Vec<String>,
@@ -35,12 +38,17 @@ pub struct NoteInfo {
     /// Other names.
     pub aliases: Vec<String>,
     /// The frontmatter as JSON, as far as it could be read.
+    #[serde(skip)]
     pub metadata: String,
     /// A link to it, as the configuration writes links.
     pub link: String,
     /// In nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub created: u64,
     /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub modified: u64,
     /// Where its text comes from, if that keeps it out of prompts until a person approves it.
     pub unapproved: Option<Provenance>,

@@ -52,7 +52,8 @@ pub struct Recall {
 }
 
 /// The reply of [`Recall`].
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecallReply {
     /// Best first.
     pub hits: Vec<RecallHit>,
@@ -67,7 +68,8 @@ pub struct RecallReply {
 }
 
 /// A note that answers a query, and why.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecallHit {
     /// The file.
     pub path: String,
@@ -92,7 +94,8 @@ pub struct RecallHit {
 }
 
 /// A part of a score.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScorePart {
     /// The word of the query, or what else counts: `phrase`, `proximity`, `coverage`, `superseded`.
     pub reason: String,

@@ -20,14 +20,16 @@ pub struct Related {
 }
 
 /// The notes that are linked with a note.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelatedReply {
     /// The nearest first.
     pub notes: Vec<RelatedNote>,
 }
 
 /// A note that has to do with another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelatedNote {
     /// The file.
     pub path: String,

@@ -54,13 +54,15 @@ pub struct Remember {
 }
 
 /// The reply of [`Remember`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RememberReply {
     /// The note: the new one, or the one that says the same.
     pub path: String,
     /// Its title.
     pub title: String,
     /// Whether a note was made.
+    #[serde(flatten)]
     pub state: RememberState,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
@@ -69,7 +71,9 @@ pub struct RememberReply {
 }
 
 /// The ways to remember something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "StateView")]
 pub enum RememberState {
     /// A new note was made.
     Created,
@@ -77,6 +81,28 @@ pub enum RememberState {
     AlreadyThere,
     /// A new note was made that supersedes this older one.
     Superseded(String),
+}
+
+/// The JSON of a [`RememberState`].
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct StateView {
+    /// What came of it.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["created", "already-there", "superseded"])))]
+    state: &'static str,
+    /// The older note, where it is `superseded`.
+    supersedes: Option<String>,
+}
+
+impl From<RememberState> for StateView {
+    fn from(state: RememberState) -> Self {
+        let (state, supersedes) = match state {
+            RememberState::Created => ("created", None),
+            RememberState::AlreadyThere => ("already-there", None),
+            RememberState::Superseded(old) => ("superseded", Some(old)),
+        };
+        Self { state, supersedes }
+    }
 }
 
 impl Request for Remember {

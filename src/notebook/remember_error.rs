@@ -45,7 +45,8 @@ pub struct RememberError {
 }
 
 /// The reply of [`RememberError`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorReply {
     /// The note about it; empty where none was kept.
     pub path: String,

@@ -14,14 +14,16 @@ use crate::request::{Effect, Request, Run};
 pub struct Tags;
 
 /// The tags of a notebook.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TagsReply {
     /// By name.
     pub tags: Vec<TagCount>,
 }
 
 /// A tag.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TagCount {
     /// Its name, without marks.
     pub name: String,

@@ -23,7 +23,8 @@ const MAX_ATTEMPTS: u32 = 16;
 pub struct Today;
 
 /// Today's note.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodayReply {
     /// Its file.
     pub path: String,

@@ -15,7 +15,8 @@ use crate::protocol::Error;
 pub(crate) const SUPERSEDES: &str = "supersedes";
 
 /// Something that is not as its author may think; the command went on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// The file that it is about, below the root of the notebook.
     pub path: String,
@@ -171,7 +172,8 @@ pub(crate) struct NoteView<'a> {
 }
 
 /// The number of memories that there are for a prompt.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoriesReply {
     /// The number of memories.
     pub memories: u32,

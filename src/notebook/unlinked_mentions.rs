@@ -17,14 +17,16 @@ pub struct UnlinkedMentions {
 }
 
 /// The notes that name a note without linking to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnlinkedMentionsReply {
     /// By path.
     pub notes: Vec<Mention>,
 }
 
 /// A note that names another without linking to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mention {
     /// The file.
     pub path: String,

@@ -36,7 +36,8 @@ pub const MAX_HIT_LINES: usize = 1000;
 pub const MAX_QUESTION_BYTES: usize = 65_536;
 
 /// The answer to a search.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchResults {
     /// The terms of the query, each with the number of lines that have it.
     pub terms: Vec<TermCount>,
@@ -53,7 +54,8 @@ pub struct SearchResults {
 }
 
 /// A term and the number of lines that have it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TermCount {
     /// The term as it stands in the query.
     pub term: String,
@@ -62,7 +64,8 @@ pub struct TermCount {
 }
 
 /// A file that matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchHit {
     /// The file.
     pub path: String,
@@ -109,11 +112,14 @@ impl SearchHit {
 }
 
 /// A file that could not be searched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skipped {
     /// The file.
     pub path: String,
     /// Why.
+    #[serde(serialize_with = "crate::json::display")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub reason: SkipReason,
 }
 

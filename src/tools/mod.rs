@@ -142,7 +142,9 @@ impl Request for CallTool {
 }
 
 /// What a tool answers. Every failure of a tool is an answer, which a model can act on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "AnswerView")]
 pub struct ToolAnswer {
     /// For the model.
     pub text: ForModel,
@@ -150,6 +152,25 @@ pub struct ToolAnswer {
     pub structured: Option<String>,
     /// The text says what went wrong, and what to do.
     pub is_error: bool,
+}
+
+/// The JSON of a [`ToolAnswer`].
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct AnswerView {
+    /// For the model.
+    text: ForModel,
+    /// The same for programs; `null` where there is nothing but the text.
+    structured: Option<serde_json::Value>,
+    /// The text says what went wrong, and what to do.
+    is_error: bool,
+}
+
+impl From<ToolAnswer> for AnswerView {
+    fn from(ToolAnswer { text, structured, is_error }: ToolAnswer) -> Self {
+        let structured = structured.and_then(|object| serde_json::from_str(&object).ok());
+        Self { text, structured, is_error }
+    }
 }
 
 /// The tools of these sets, in the order of [`ToolSet::ALL`].

@@ -178,6 +178,21 @@ impl Serialize for ForModel {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ForModel {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> alloc::borrow::Cow<'static, str> {
+        String::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+}
+
 impl PartialEq<str> for ForModel {
     fn eq(&self, other: &str) -> bool {
         self.0 == other

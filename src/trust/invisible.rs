@@ -17,7 +17,8 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 
 /// What was found in a text that a model is to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flag {
     /// What kind of thing it is.
     pub kind: FlagKind,

@@ -1,7 +1,7 @@
 //! Enums whose variants are words, as command lines, JSON and files have them.
 //!
 //! [`words!`] takes an enum and one list of its variants and their words. It gives the enum `ALL`, `WORDS`, `as_str`,
-//! [`Display`](core::fmt::Display), [`FromStr`] and [`Word`]. A variant that the list lacks does not compile.
+//! [`Display`](core::fmt::Display), [`FromStr`], [`Word`] and `serde::Serialize`. A variant that the list lacks does not compile.
 //!
 //! ```
 //! use saddlebag_words::words;
@@ -26,7 +26,13 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-extern crate alloc;
+#[doc(hidden)]
+pub extern crate alloc;
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub use schemars;
+#[doc(hidden)]
+pub use serde;
 
 use alloc::string::String;
 use core::fmt;
@@ -121,7 +127,48 @@ macro_rules! words {
                 self.as_str()
             }
         }
+
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        $crate::word_schema!($name);
     };
+}
+
+/// Gives an enum of words its JSON Schema: a string out of a set.
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! word_schema {
+    ($name:ident) => {
+        impl $crate::schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> $crate::alloc::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut $crate::schemars::SchemaGenerator) -> $crate::schemars::Schema {
+                $crate::schemars::json_schema!({ "type": "string", "enum": Self::WORDS })
+            }
+        }
+    };
+}
+
+/// Does nothing: there are no schemas without the feature `schema`.
+#[cfg(not(feature = "schema"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! word_schema {
+    ($name:ident) => {};
 }
 
 #[cfg(test)]

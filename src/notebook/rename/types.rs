@@ -9,7 +9,8 @@ use crate::store::RelPath;
 use crate::trust::ForModel;
 
 /// The reply of [`Rename`](super::Rename).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RenameReply {
     /// Where the note was.
     pub old_path: String,
