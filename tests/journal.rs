@@ -333,7 +333,7 @@ fn search_pages_follow_one_another() {
         assert_eq!((all.total_files, all.hits.len(), all.rendered_hits), (10, 10, 10));
         let mut joined = Vec::new();
         for offset in [0, 4, 8, 12, u32::MAX] {
-            let page = search(&mut drive, Search { offset, limit: 4, ..Search::new("word") });
+            let page = search(&mut drive, Search { offset, limit: Some(4), ..Search::new("word") });
             assert_eq!((page.total_files, &page.terms), (10, &all.terms));
             joined.extend(page.hits);
         }

@@ -309,7 +309,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
     let today = noon(text_of(case, "today"));
     let mut run = |command: Command| host.run(today, command);
     let search = |query: &str, max_bytes: u32| {
-        let request = Search { max_bytes, limit: u32::MAX, ..Search::new(query) };
+        let request = Search { max_bytes, limit: Some(u32::MAX), ..Search::new(query) };
         Command::Journal(JournalCommand::Search(request))
     };
     Ok(match words[..] {

@@ -273,7 +273,7 @@ fn weakness_15_a_second_page_can_be_asked_for_and_the_extension_matches_nothing(
         assert_eq!(search(&mut drive, "md").total_files, 0);
         let mut seen = Vec::new();
         for offset in [0, 3, 6, 9] {
-            let request = Search { offset, limit: 3, ..Search::new("word") };
+            let request = Search { offset, limit: Some(3), ..Search::new("word") };
             let Ok(Reply::Journal(JournalReply::Search(page))) = drive.run(JournalCommand::Search(request)) else {
                 panic!("no page")
             };

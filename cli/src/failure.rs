@@ -212,7 +212,3 @@ pub(crate) fn set_command_done(done: bool) {
 fn is_command_done() -> bool {
     COMMAND_DONE.load(Ordering::Relaxed)
 }
-
-pub(crate) fn wrong_reply() -> Failure {
-    Failure::new(ProgramCode::Component, "the reply is not of the kind of its command", "rebuild the program")
-}

@@ -41,6 +41,15 @@ pub(crate) fn target(word: &str, name: Option<&str>, role: TargetRole) -> Result
     }
 }
 
+/// Text may begin with a hyphen, as a list item does; a mistyped option is no text.
+pub(crate) fn free_text(text: &str) -> Result<String, String> {
+    let option = text.strip_prefix("--").and_then(|rest| rest.chars().next()).is_some_and(char::is_alphabetic);
+    if option {
+        return Err("looks like an option; give such text on standard input, with `-`".into());
+    }
+    Ok(text.to_string())
+}
+
 fn standard_input() -> Result<String, Failure> {
     whole(io::stdin().lock(), "standard input")
 }

@@ -1,29 +1,28 @@
 //! `saddlebag`: plain Markdown memory for agents, on the command line.
 //!
-//! [`args`] is the command line, [`global`] what all of its commands have, [`store`] opens what it names, [`commands`] runs it, [`output`] and
-//! [`json`] show what came of it. [`trace`] and [`demo`] watch the operations.
+//! [`args`] is the command line, [`global`] has the options of all subcommands, [`store`] opens what they name. A
+//! subcommand is one file that implements [`subcommand::Subcommand`]: its arguments, what it does and what it prints.
+//! [`output`] prints, [`trace`] records the operations.
 
 mod args;
-mod commands;
-mod context;
-mod demo;
 mod entries;
-mod exchange;
+mod export;
 mod failure;
+mod formats;
 mod global;
+mod import;
 mod input;
-mod instructions;
-mod json;
-mod location;
+mod journal;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod notebook;
 mod output;
+mod program;
+mod prompt;
 #[cfg(test)]
 mod reference;
-mod status;
 mod store;
-mod tools;
+mod subcommand;
 mod trace;
 mod trust;
 mod word;
@@ -45,7 +44,7 @@ fn main() -> ExitCode {
     cli.global.color.write_global();
     start_logging();
     let mut output = Output::new(cli.global.json);
-    let ended = commands::run(cli, &mut output).and_then(|exit| {
+    let ended = cli.command.run(&cli.global, &mut output).and_then(|exit| {
         output.flush()?;
         Ok(exit)
     });

@@ -17,6 +17,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use saddlebag::search::Skipped;
 use saddlebag::trust::{for_terminal, is_hidden};
 use saddlebag_host::Recovered;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
@@ -232,13 +233,13 @@ impl Output {
     }
 
     /// The one object of a run.
-    pub(crate) fn object(&mut self, object: &Value) -> io::Result<()> {
-        writeln!(self.out, "{}", JsonLine::new(object))
+    pub(crate) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
+        writeln!(self.out, "{}", JsonLine::new(&serde_json::to_value(object)?))
     }
 
     /// The object where one is wanted, else the text as a line.
-    pub(crate) fn object_or_line(&mut self, object: impl FnOnce() -> Value, text: &str) -> io::Result<()> {
-        if self.json { self.object(&object()) } else { self.line(text) }
+    pub(crate) fn object_or_line(&mut self, object: &impl Serialize, text: &str) -> io::Result<()> {
+        if self.json { self.object(object) } else { self.line(text) }
     }
 
     /// Returns true if there is a person to ask who reads text, not objects.

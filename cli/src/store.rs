@@ -10,14 +10,14 @@ use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExchangeVerb};
 use saddlebag::protocol::{ErrorCode, after_changes};
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::{SecretPolicy, TrustConfig};
-use saddlebag::{Command, Reply};
+use saddlebag::{Answered, Command, Reply};
 #[cfg(feature = "component")]
 use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
     EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
 };
 
-use crate::failure::{Failure, set_command_done, wrong_reply};
+use crate::failure::{Failure, ProgramCode, set_command_done};
 use crate::global::{self, Global};
 use crate::output::{self, Output};
 use crate::trace::Trace;
@@ -138,12 +138,23 @@ impl Store {
         self.memory.observe(observer);
     }
 
-    /// Runs a command.
-    pub(crate) fn run(&mut self, command: impl Into<Command>) -> Result<Reply, Failure> {
+    /// Runs a command, and returns its own reply.
+    pub(crate) fn call<R: Answered>(&mut self, request: R, output: &mut Output) -> Result<R::Reply, Failure> {
+        let reply = self.run(request, output)?;
+        R::from_reply(reply).ok_or_else(|| {
+            let message = format!("the reply is not that of `{}`", R::NAME);
+            Failure::new(ProgramCode::Component, message, "rebuild the program")
+        })
+    }
+
+    /// Runs a command of any kind.
+    pub(crate) fn run(&mut self, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
         let command = command.into();
         let is_dry = is_dry_run(&command);
         set_command_done(false);
-        let reply = self.memory.run(self.now, command).map_err(|error| self.told(error.into()))?;
+        let reply = self.memory.run(self.now, command).map_err(|error| self.told(error.into()));
+        self.warn_of_trace(output);
+        let reply = reply?;
         set_command_done(true);
         self.has_changed |= !is_dry && changes(&reply);
         Ok(reply)
@@ -169,54 +180,20 @@ impl Store {
         folder: &mut LocalDir,
         path: &RelPath,
         request: &SyncAgentsMd,
+        output: &mut Output,
     ) -> Result<AgentsMdReply, Failure> {
         set_command_done(false);
-        let reply = self.memory.sync_agents_md(self.now, folder, path, request)?;
+        let reply = self.memory.sync_agents_md(self.now, folder, path, request);
+        self.warn_of_trace(output);
+        let reply = reply?;
         set_command_done(true);
         Ok(reply)
     }
 
-    /// Why the trace is not whole, if it is not.
-    pub(crate) fn trace_failure(&self) -> Option<String> {
-        self.trace.as_ref().and_then(Trace::failure)
-    }
-}
-
-/// Opens the store and runs one command in it.
-pub(crate) fn execute(command: impl Into<Command>, global: &Global, output: &mut Output) -> Result<Reply, Failure> {
-    run_in(&mut Store::open(global)?, command, output)
-}
-
-/// Runs one command in an open store.
-pub(crate) fn run_in(store: &mut Store, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
-    let reply = store.run(command);
-    if let Some(failure) = store.trace_failure() {
-        output.warning(&failure);
-    }
-    reply
-}
-
-/// Runs a command of entries in an open store.
-pub(crate) fn run_entries(
-    store: &mut Store,
-    command: EntriesCommand,
-    output: &mut Output,
-) -> Result<EntriesReply, Failure> {
-    match run_in(store, command, output)? {
-        Reply::Entries(reply) => Ok(reply),
-        _ => Err(wrong_reply()),
-    }
-}
-
-/// Runs an import or an export of another agent's files in an open store.
-pub(crate) fn run_exchange(
-    store: &mut Store,
-    verb: ExchangeVerb,
-    output: &mut Output,
-) -> Result<ExchangeReply, Failure> {
-    match run_in(store, ExchangeCommand::new(verb), output)? {
-        Reply::Exchange(reply) => Ok(reply),
-        _ => Err(wrong_reply()),
+    fn warn_of_trace(&self, output: &mut Output) {
+        if let Some(failure) = self.trace.as_ref().and_then(Trace::failure) {
+            output.warning(&failure);
+        }
     }
 }
 

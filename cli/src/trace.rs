@@ -14,14 +14,13 @@ use saddlebag::protocol::{
     AppendOutcome, CommandId, EntryKind, Error, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, Precondition,
     ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
-use saddlebag::store::{RelPath, Timestamp};
+use saddlebag::store::{RelPath, Timestamp, utc_text};
 use saddlebag::trust::{FoundSecret, secrets_in};
 use saddlebag::{Command, Reply};
 use saddlebag_host::Observer;
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, ProgramCode};
-use crate::json::{self, parts::time};
 use crate::output::JsonLine;
 
 /// The file that a trace goes to.
@@ -125,7 +124,7 @@ impl Observer for Tracer {
 
     fn finished(&mut self, id: CommandId, outcome: &Result<Reply, Error>) {
         let mut object = match outcome {
-            Ok(reply) => fields(json!({ "reply": json::reply(reply) })),
+            Ok(reply) => fields(json!({ "reply": reply })),
             Err(error) => fields(
                 json!({ "error": { "code": error.code.as_str(), "message": error.message, "help": error.help } }),
             ),
@@ -208,7 +207,7 @@ fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
                     "kind": kind,
                     "size": entry.size,
                     "version": entry.version.0,
-                    "modified": time(entry.modified),
+                    "modified": (entry.modified > 0).then(|| utc_text(entry.modified)),
                 })
             });
             let entries: Vec<Value> = entries.collect();

@@ -20,8 +20,9 @@ pub struct Search {
     pub query: String,
     /// How many matching files to pass over: the next page of an earlier search.
     pub offset: u32,
-    /// How many hits the reply lists.
-    pub limit: u32,
+    /// The most hits that the reply lists, and that its text has. Without it the reply lists 50 hits, and its text has
+    /// as many as fit into [`Self::max_bytes`].
+    pub limit: Option<u32>,
     /// How many bytes the rendered text may have, without its truncation marker.
     pub max_bytes: u32,
     /// The host vouches that nothing changed since the last search, by a watch or a generation
@@ -33,7 +34,7 @@ impl Search {
     /// A search for `query` with the usual limits: 50 hits, [`DEFAULT_READ_BYTES`] of text.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Self { query: query.into(), offset: 0, limit: 50, max_bytes: DEFAULT_READ_BYTES, vouched_unchanged: false }
+        Self { query: query.into(), offset: 0, limit: None, max_bytes: DEFAULT_READ_BYTES, vouched_unchanged: false }
     }
 }
 
@@ -73,7 +74,7 @@ pub(super) async fn search(
     }
     // What is known from an index file alone has no text.
     read_all(call, corpus).await;
-    let page = (request.offset as usize, request.limit as usize);
+    let page = (request.offset as usize, request.limit.map(|limit| limit as usize));
     let shown = |path: &_| call.scope.shown(path);
     Ok(corpus.borrow_mut().search(&terms, shown, page, request.max_bytes as usize))
 }

@@ -164,7 +164,7 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
     match command {
         SlashCommand::Status => Ok(status(call).await?.text),
         SlashCommand::Search(query) => {
-            let request = Search { max_bytes: SHOWN, limit: 0, ..Search::new(query) };
+            let request = Search { max_bytes: SHOWN, ..Search::new(query) };
             let results = search(call, corpus, &request).await?;
             if results.total_files == 0 {
                 return Ok(format!("No matches for '{}'.", request.query));

@@ -103,7 +103,7 @@ macro_rules! mirror_contract {
             journal::SlashReply { text }
             journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, text }
             journal::TermCount { term, lines }
-            journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, body, unapproved }
+            journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, heading, body, unapproved }
             journal::Skipped { path, reason }
             journal::ListReply { files, skipped }
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }

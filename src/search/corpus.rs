@@ -178,13 +178,13 @@ impl Corpus {
 
     /// Answers a query from memory.
     ///
-    /// `shown` gives the path as it is to be shown; hits from `offset` on, at most `limit`; the
-    /// rendering takes at most `max_bytes` and a truncation marker.
+    /// `shown` gives the path as it is to be shown; hits from `offset` on, at most `limit`, in the rendering as well;
+    /// without a limit the list has [`USUAL_HITS`]. The rendering takes at most `max_bytes` and a truncation marker.
     pub(crate) fn search(
         &mut self,
         terms: &Terms,
         shown: impl Fn(&RelPath) -> String,
-        (offset, limit): (usize, usize),
+        (offset, limit): (usize, Option<usize>),
         max_bytes: usize,
     ) -> SearchResults {
         let matches = literal::find(&mut self.literal, &self.files, terms);
@@ -197,9 +197,9 @@ impl Corpus {
             debug_assert!(doc.is_some(), "a broken invariant: a match in file {}, which is gone", found.text);
             Some(hit(doc?, &found, terms, &shown))
         });
-        let hits: Vec<SearchHit> = all.by_ref().take(limit).collect();
-        // A rendering is bounded by its bytes alone: it may go on behind the last hit of the page.
-        let blocks = hits.iter().map(SearchHit::block).chain(all.map(|hit| hit.block()));
+        let hits: Vec<SearchHit> = all.by_ref().take(limit.unwrap_or(USUAL_HITS)).collect();
+        let more = all.take(if limit.is_some() { 0 } else { usize::MAX });
+        let blocks = hits.iter().map(SearchHit::block).chain(more.map(|hit| hit.block()));
         let (rendered, rendered_hits) = render::render(&counts, matches.len(), remaining, blocks, max_bytes);
         SearchResults {
             terms: counts,
@@ -478,18 +478,25 @@ fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, no
     }
 }
 
+/// How many hits a search lists without a limit.
+const USUAL_HITS: usize = 50;
+
 fn hit(doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {
     let filename_only = found.lines.is_empty();
+    let path = shown(&doc.path);
+    let terms: Vec<String> = found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect();
+    let unapproved = Standing::of_text(doc.text()).unapproved();
     SearchHit {
-        path: shown(&doc.path),
-        terms: found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect(),
+        heading: render::heading(&path, unapproved, &terms),
+        path,
+        terms,
         lines: found.lines.iter().take(MAX_HIT_LINES).map(|line| line + 1).collect(),
         total_lines: count(found.lines.len()),
         filename_only,
         date: doc.rank.date.map(|date| date.to_string()),
         long_term: doc.rank.is_long_term,
         body: if filename_only { literal::name_match(doc.text()) } else { literal::windows(doc.text(), &found.lines) },
-        unapproved: Standing::of_text(doc.text()).unapproved(),
+        unapproved,
     }
 }
 

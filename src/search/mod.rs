@@ -81,6 +81,8 @@ pub struct SearchHit {
     pub date: Option<String>,
     /// Whether the file is long-term memory.
     pub long_term: bool,
+    /// The line above the body in [`SearchResults::rendered`].
+    pub heading: ForModel,
     /// The windows of lines around the first matches.
     pub body: String,
     /// Where its text comes from, if that keeps it out of prompts until it is approved.
@@ -101,13 +103,7 @@ pub(crate) fn best_passage(
 impl SearchHit {
     /// The hit as it stands in a rendering.
     fn block(&self) -> ForModel {
-        let terms: Vec<&str> = self.terms.iter().map(String::as_str).collect();
-        match self.unapproved {
-            Some(provenance) => {
-                render::block(&alloc::format!("{} (unapproved: {provenance})", self.path), &terms, &self.body)
-            }
-            None => render::block(&self.path, &terms, &self.body),
-        }
+        render::block(&self.heading, &self.body)
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::TermCount;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, Provenance};
 
 /// What the frame of a rendering may take from its budget, in bytes.
 const FRAME_BYTES: usize = 256;
@@ -51,9 +51,17 @@ pub(super) fn render(
     (out.truncated(max_bytes, &ForModel::ours(TRUNCATED)), count)
 }
 
-/// The head of a hit's block.
-pub(super) fn block(path: &str, terms: &[&str], body: &str) -> ForModel {
-    ForModel::escaped(&format!("{path}  [matched: {}]\n{body}", terms.join(", ")))
+/// The line above the body of a hit.
+pub(super) fn heading(path: &str, unapproved: Option<Provenance>, terms: &[String]) -> ForModel {
+    let mark = unapproved.map(|provenance| format!(" (unapproved: {provenance})")).unwrap_or_default();
+    ForModel::escaped(&format!("{path}{mark}  [matched: {}]", terms.join(", ")))
+}
+
+/// The heading of a hit and its body.
+pub(super) fn block(heading: &ForModel, body: &str) -> ForModel {
+    let mut block = heading.clone();
+    block.push_escaped(&format!("\n{body}"));
+    block
 }
 
 fn plural(count: usize) -> String {

@@ -22,8 +22,6 @@ use crate::trust::{add_flags, for_model};
 const PAGE_FILES: usize = 200;
 /// How many notes an error names.
 const NAMED_NOTES: usize = 10;
-/// How many hits a page of a search has at most.
-const PAGE_HITS: u32 = 50;
 
 /// The command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalCommand, Error> {
@@ -63,7 +61,6 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
         }),
         Id::Search => JournalCommand::Search(Search {
             offset: arguments.start()?,
-            limit: PAGE_HITS,
             max_bytes: MAX_ANSWER_BYTES as u32,
             ..Search::new(arguments.needed("query")?)
         }),

@@ -13,6 +13,7 @@ const DEFAULT_ADDRESS: &str = "127.0.0.1:7423";
 /// Larger than the largest arguments of a tool, which are 1 MiB, whatever is escaped in them.
 const DEFAULT_MESSAGE_BYTES: u32 = 8 << 20;
 
+/// Serve memory to clients of the Model Context Protocol, on standard input and output or HTTP
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     /// Serve HTTP on this address of the machine itself, not standard input and output [without an

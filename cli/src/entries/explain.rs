@@ -1,0 +1,52 @@
+//! `explain`: why an entry would be hydrated or not.
+
+use clap::Args;
+use saddlebag::entries::{Explain, ExplainReply, Explanation};
+
+use super::hydrate::HydrateArgs;
+use super::shared::warn_of_problems;
+use crate::failure::{Exit, Failure};
+use crate::output::{FAINT, Output, shown};
+use crate::subcommand::Ask;
+
+/// Print of every entry why it would be hydrated or not
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Only of this key
+    #[arg(allow_hyphen_values = true)]
+    key: Option<String>,
+    #[command(flatten)]
+    hydrate: HydrateArgs,
+}
+
+impl Ask for ExplainArgs {
+    type Request = Explain;
+
+    fn request(self) -> Result<Explain, Failure> {
+        Ok(Explain { request: self.hydrate.hydrate(), key: self.key })
+    }
+
+    fn print(reply: &ExplainReply, output: &mut Output) -> Result<(), Failure> {
+        reply.entries.iter().try_for_each(|entry| print_explanation(entry, output))?;
+        output.styled(FAINT, &format!("{} of {} bytes", reply.bytes, reply.max_bytes))?;
+        Ok(())
+    }
+
+    fn exit(reply: &ExplainReply) -> Exit {
+        if reply.entries.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+
+    fn warn(reply: &ExplainReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_problems(&reply.problems, output);
+        Ok(())
+    }
+}
+
+fn print_explanation(entry: &Explanation, output: &mut Output) -> Result<(), Failure> {
+    let Explanation { rank, size, total, .. } = entry;
+    let tier = if entry.pinned { "pinned" } else { "windowed" };
+    let decision = entry.left_out.as_deref().unwrap_or("in");
+    let key = shown(&entry.key);
+    output.line(&format!("{tier:8} {rank:4}  {size:6} bytes  {total:7} in all  {decision:21}  {key}"))?;
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! `find`: the entries that answer a question.
+
+use clap::Args;
+use saddlebag::entries::{FindEntries, FindEntriesReply};
+
+use super::shared::{mark, preview, warn_of_problems};
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, STRONG, shown};
+use crate::subcommand::Ask;
+
+/// How many hits are shown unless told otherwise.
+const USUAL_HITS: u32 = 20;
+
+/// Find entries by a question or a query, best first
+#[derive(Debug, Args)]
+pub(crate) struct FindArgs {
+    /// A sentence, or a query as for recall; behind `--` where a word begins with a hyphen
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// How many at most
+    #[arg(long, short = 'n', default_value_t = USUAL_HITS, value_name = "N")]
+    limit: u32,
+}
+
+impl Ask for FindArgs {
+    type Request = FindEntries;
+
+    fn request(self) -> Result<FindEntries, Failure> {
+        Ok(FindEntries { query: self.query.join(" "), limit: self.limit })
+    }
+
+    fn print(reply: &FindEntriesReply, output: &mut Output) -> Result<(), Failure> {
+        if reply.hits.is_empty() {
+            output.line("Nothing found.")?;
+        }
+        for hit in &reply.hits {
+            let (key, category) = (shown(&hit.entry.key), shown(&hit.entry.category));
+            output.styled(STRONG, &format!("{key}  ({category}){}", mark(&hit.entry)))?;
+            output.line(&preview(&hit.passage))?;
+        }
+        Ok(())
+    }
+
+    fn exit(reply: &FindEntriesReply) -> Exit {
+        if reply.hits.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+
+    fn warn(reply: &FindEntriesReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_problems(&reply.problems, output);
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! `hydrate`: the entries for a prompt.
+
+use clap::Args;
+use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrateReply, Policy};
+
+use super::shared::warn_of_problems;
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, STRONG, shown};
+use crate::subcommand::Ask;
+use crate::word::word;
+
+/// Print the entries for a prompt, under a budget
+#[derive(Debug, Args)]
+pub(crate) struct HydrateArgs {
+    /// How many bytes of entries
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_HYDRATE_BYTES)]
+    max_bytes: u64,
+    /// greedy: every core entry that fits, then every other; prefix: each tier ends at the first that does not
+    #[arg(long, default_value_t, value_parser = word::<Policy>())]
+    policy: Policy,
+}
+
+impl HydrateArgs {
+    pub(super) fn hydrate(&self) -> Hydrate {
+        Hydrate { max_bytes: self.max_bytes, policy: self.policy }
+    }
+}
+
+impl Ask for HydrateArgs {
+    type Request = Hydrate;
+
+    fn request(self) -> Result<Hydrate, Failure> {
+        Ok(self.hydrate())
+    }
+
+    fn print(reply: &HydrateReply, output: &mut Output) -> Result<(), Failure> {
+        for entry in &reply.entries {
+            output.styled(STRONG, &format!("{}  ({})", shown(&entry.key), shown(&entry.category)))?;
+            output.line(entry.content.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn exit(reply: &HydrateReply) -> Exit {
+        if reply.entries.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+
+    fn warn(reply: &HydrateReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_problems(&reply.problems, output);
+        Ok(())
+    }
+}

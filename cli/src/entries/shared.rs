@@ -1,0 +1,26 @@
+//! Parts of the output that several subcommands of entries share.
+
+use saddlebag::document::normalize_line;
+use saddlebag::entries::{EntryInfo, EntryProblem};
+
+use crate::output::Output;
+
+/// How many characters of a content a list shows.
+const PREVIEW_CHARS: usize = 80;
+
+pub(super) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
+    problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
+}
+
+/// What keeps an entry out of prompts until it is approved.
+pub(super) fn mark(entry: &EntryInfo) -> String {
+    entry.standing().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
+}
+
+/// The beginning of a content on one line.
+pub(super) fn preview(content: &str) -> String {
+    let line: String = normalize_line(content).chars().filter(|c| !c.is_control()).collect();
+    let mut chars = line.chars();
+    let head: String = chars.by_ref().take(PREVIEW_CHARS).collect();
+    if chars.next().is_some() { format!("{head}…") } else { head }
+}

@@ -1,0 +1,330 @@
+//! `import --from`: the files of another agent, taken in as entries.
+
+use std::path::Path;
+
+use saddlebag::entries::{ExchangeState, ExchangedEntry};
+use saddlebag::exchange::{Detected, Format, ImportFrom, ImportFromReply, RejectedPart, detect};
+use saddlebag::trust::Provenance;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ImportArgs;
+use super::foreign_sources::{self as sources, Source};
+use super::known::{self, Kind, Known};
+use crate::failure::{Exit, Failure};
+use crate::formats::FormatName;
+use crate::global::Global;
+use crate::output::{self, Output, progress, shown};
+use crate::store::Store;
+
+/// What an import came to.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Imported {
+    /// True if nothing was changed.
+    dry_run: bool,
+    #[serde(flatten)]
+    source: Imports,
+}
+
+/// What the imports of all agents on this machine came to.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OfMachine {
+    /// True if nothing was changed.
+    dry_run: bool,
+    /// The memories that were found.
+    sources: Vec<OfAgent>,
+}
+
+/// The memory of an agent on this machine.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum OfAgent {
+    Files {
+        /// The agent.
+        agent: &'static str,
+        /// Its folder or file.
+        place: String,
+        #[serde(flatten)]
+        source: Imports,
+    },
+    InPlace {
+        /// The agent.
+        agent: &'static str,
+        /// Its folder.
+        place: String,
+        /// True: `--root` opens it, and it is not imported.
+        in_place: bool,
+    },
+}
+
+/// What the import of one source came to.
+#[derive(Serialize, JsonSchema)]
+struct Imports {
+    /// The format, as `--from` names it.
+    format: Format,
+    #[serde(flatten)]
+    summary: Summary,
+}
+
+/// Imports what is no Markdown of our own. `None` where a folder turns out to be just that.
+pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
+    match (args.format, &args.from) {
+        (FormatName::Auto, None) => of_machine(args, global, output).map(Some),
+        (FormatName::Auto, Some(from)) => match detected(from)? {
+            Detected::Format(format) => {
+                output.note(&format!("{} looks like {}", from.display(), format.as_str()));
+                one(format, from, args, global, output).map(Some)
+            }
+            Detected::Markdown => Ok(None),
+            _ => Err(in_place(from)),
+        },
+        (name, from) => {
+            let Some(format) = name.foreign() else { return Ok(None) };
+            let Some(from) = from else {
+                let message = format!("--from {} needs the folder or the file to import", format.as_str());
+                return Err(Failure::usage(message, "`--from auto` finds what is on this machine"));
+            };
+            one(format, from, args, global, output).map(Some)
+        }
+    }
+}
+
+/// What a folder or a file looks like.
+fn detected(from: &Path) -> Result<Detected, Failure> {
+    let paths = if from.is_dir() {
+        sources::listing(from)?
+    } else {
+        from.file_name().map(|name| name.to_string_lossy().into_owned()).into_iter().collect()
+    };
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    detect(&paths).ok_or_else(|| {
+        let message = format!("`{}` looks like no format that is known", from.display());
+        Failure::usage(message, "name the format with --from; nothing was imported")
+    })
+}
+
+fn in_place(from: &Path) -> Failure {
+    let message = format!("`{}` is opened in place, and not imported", from.display());
+    Failure::usage(message, format!("run saddlebag with --root {}", from.display()))
+}
+
+fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let source = Source::open(from, format)?;
+    let reply = take_in(format, &source, args.dry_run, args.trust, &mut Store::open(global)?, output)?;
+    let summary = Summary::of(reply);
+    let exit = summary.exit();
+    if output.is_json() {
+        output.object(&Imported { dry_run: args.dry_run, source: Imports { format, summary } })?;
+    } else {
+        summary.print(args.dry_run, output)?;
+        if summary.has_news() && !args.trust && !args.dry_run {
+            crate::trust::note_pending(output)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Finds what is on this machine, shows it, and imports it if that is wanted.
+fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let mut store = Store::open(global)?;
+    let mut planned: Vec<(Known, Format, Source)> = Vec::new();
+    let mut found: Vec<OfAgent> = Vec::new();
+    let mut failures = false;
+    for known in known::find(global) {
+        let place = sources::origin(&known.place);
+        let format = match known.kind {
+            Kind::Files(format) => format,
+            Kind::InPlace => {
+                tell(&format!("{}: {place}: opened in place with --root, and not imported", known.agent));
+                found.push(OfAgent::InPlace { agent: known.agent, place, in_place: true });
+                continue;
+            }
+        };
+        let source = match Source::open(&known.place, format) {
+            Ok(source) => source,
+            Err(failure) => {
+                tell(&format!("{}: {place}: {}", known.agent, failure.message));
+                failures = true;
+                continue;
+            }
+        };
+        let reply = take_in(format, &source, true, args.trust, &mut store, output)?;
+        let summary = Summary::of(reply);
+        tell(&format!("{}: {place}: {}, {}", known.agent, files(source.len()), summary.line()));
+        let has_news = summary.has_news();
+        found.push(OfAgent::Files { agent: known.agent, place, source: Imports { format, summary } });
+        if has_news {
+            planned.push((known, format, source));
+        }
+    }
+    if found.is_empty() && !failures {
+        return Err(Failure::nothing("no memory of another agent was found on this machine"));
+    }
+    let is_done = !args.dry_run && !planned.is_empty();
+    if is_done {
+        confirm(args, planned.len(), output)?;
+        found.clear();
+    }
+    let mut exit = if failures { Exit::Failed } else { Exit::Done };
+    let mut has_news = false;
+    for (known, format, source) in planned.iter().filter(|_| is_done) {
+        let reply = take_in(*format, source, false, args.trust, &mut store, output)?;
+        let summary = Summary::of(reply);
+        if summary.exit() != Exit::Done {
+            exit = summary.exit();
+        }
+        if !output.is_json() {
+            output.line(&format!("{}:", known.agent))?;
+            summary.print(false, output)?;
+            has_news |= summary.has_news();
+        }
+        let (place, format) = (source.origin.clone(), *format);
+        found.push(OfAgent::Files { agent: known.agent, place, source: Imports { format, summary } });
+    }
+    if has_news && !args.trust {
+        crate::trust::note_pending(output)?;
+    }
+    if output.is_json() {
+        output.object(&OfMachine { dry_run: args.dry_run, sources: found })?;
+    } else if !is_done {
+        output.line(if args.dry_run { "Nothing was imported: this was a dry run" } else { "There is nothing new" })?;
+    }
+    Ok(exit)
+}
+
+/// What a person is shown before anything is done, on standard error: standard output has the summary.
+fn tell(line: &str) {
+    output::tell(&shown(line));
+}
+
+fn confirm(args: &ImportArgs, sources: usize, output: &mut Output) -> Result<(), Failure> {
+    if args.yes {
+        return Ok(());
+    }
+    let sources = if sources == 1 { "1 source".to_string() } else { format!("{sources} sources") };
+    let help = "`--yes` goes on, `--dry-run` only shows";
+    output.confirm(&format!("Import {sources}?"), &format!("{sources} would be imported"), help, false)
+}
+
+/// Hands all files in, in parts that are within the limits.
+fn take_in(
+    format: Format,
+    source: &Source,
+    dry_run: bool,
+    trust: bool,
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<ImportFromReply, Failure> {
+    let bar = progress(source.len() as u64);
+    let mut done = ImportFromReply::default();
+    source.each_part(format, |files, others| {
+        let count = files.len() as u64;
+        let origin = source.origin.clone();
+        let earlier = done.entries.clone();
+        let provenance = trust.then_some(Provenance::User);
+        let request = ImportFrom { format, origin, files, others, dry_run, earlier, provenance };
+        let reply = store.call(request, output)?;
+        bar.inc(count);
+        done.entries.extend(reply.entries);
+        done.rejected.extend(reply.rejected);
+        Ok(())
+    })?;
+    bar.finish_and_clear();
+    Ok(done)
+}
+
+/// The counts of an import, and what was not taken as it is.
+#[derive(Default, Serialize, JsonSchema)]
+struct Summary {
+    /// The number of entries that are stored now.
+    upserted: usize,
+    /// The number of new keys among them.
+    stored: usize,
+    /// The number of keys that say something else now.
+    updated: usize,
+    /// The number of entries that say what is stored already.
+    unchanged: usize,
+    /// The entries that are stored under another key, as their own says something else here.
+    conflicts: Vec<Conflict>,
+    /// The entries that stay as they are here.
+    kept: Vec<Kept>,
+    /// The parts of files that cannot be entries.
+    rejected: Vec<RejectedPart>,
+}
+
+/// An entry that is stored under another key.
+#[derive(Serialize, JsonSchema)]
+struct Conflict {
+    /// The file that it comes from.
+    path: String,
+    /// Its line there.
+    line: u32,
+    /// Its key there.
+    key: String,
+    /// Its key here.
+    stored_as: String,
+}
+
+/// An entry that stays as it is here.
+#[derive(Serialize, JsonSchema)]
+struct Kept {
+    /// Its key.
+    key: String,
+    /// Why.
+    reason: String,
+}
+
+impl Summary {
+    fn of(reply: ImportFromReply) -> Self {
+        let mut summary = Self { rejected: reply.rejected, ..Self::default() };
+        for ExchangedEntry { path, line, key, state, .. } in reply.entries {
+            match state {
+                ExchangeState::Stored => summary.stored += 1,
+                ExchangeState::Updated => summary.updated += 1,
+                ExchangeState::Renamed(from) => {
+                    summary.conflicts.push(Conflict { path, line, key: from, stored_as: key });
+                }
+                ExchangeState::Kept(reason) => summary.kept.push(Kept { key, reason }),
+                ExchangeState::Rejected(reason) => summary.rejected.push(RejectedPart { path, line, reason }),
+                _ => summary.unchanged += 1,
+            }
+        }
+        summary.upserted = summary.stored + summary.updated;
+        summary
+    }
+
+    fn exit(&self) -> Exit {
+        if self.rejected.is_empty() { Exit::Done } else { Exit::Failed }
+    }
+
+    fn has_news(&self) -> bool {
+        self.upserted + self.conflicts.len() > 0
+    }
+
+    fn line(&self) -> String {
+        let (upserted, unchanged) = (self.upserted, self.unchanged);
+        let (conflicts, kept) = (self.conflicts.len(), self.kept.len());
+        let rejected = self.rejected.len();
+        format!("{upserted} upserted, {unchanged} unchanged, {conflicts} conflicts, {kept} kept, {rejected} rejected")
+    }
+
+    fn print(&self, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
+        for Conflict { key, stored_as, .. } in &self.conflicts {
+            let (key, stored) = (shown(key), shown(stored_as));
+            output.line(&format!("conflict: {key} says something else here, which stays: stored as {stored}"))?;
+        }
+        for Kept { key, reason } in &self.kept {
+            output.line(&format!("kept {}: {}", shown(key), shown(reason)))?;
+        }
+        for RejectedPart { path, line, reason } in &self.rejected {
+            output.line(&format!("rejected {}:{line}: {}", shown(path), shown(reason)))?;
+        }
+        let done = if dry_run { "Would import" } else { "Imported" };
+        output.line(&format!("{done}: {}", self.line()))?;
+        Ok(())
+    }
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".into() } else { format!("{count} files") }
+}

@@ -1,0 +1,271 @@
+//! The files of another agent. What is in a folder is not believed: links are not followed, what is no regular
+//! file is not opened, and nothing is read past its limit.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use saddlebag::entries::{MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED};
+use saddlebag::exchange::{ForeignFile, Format};
+use saddlebag::protocol::ErrorCode;
+
+use super::sources::stream as tar_members;
+use crate::failure::{Failure, ProgramCode};
+
+/// How many bytes a dump of JSON lines may have. It is handed on in pieces of whole lines.
+const MAX_DUMP_BYTES: usize = 64 << 20;
+
+/// How many bytes a piece of a dump has at most.
+const PIECE_BYTES: usize = 2 << 20;
+
+/// How many files and folders are looked at, and how deep.
+const MAX_LOOKED_AT: usize = 1 << 17;
+const MAX_DEPTH: usize = 32;
+
+/// What an import is to take in.
+pub(super) struct Source {
+    /// As the sources of the entries say it.
+    pub(super) origin: String,
+    files: Vec<Found>,
+}
+
+/// A file by its path below the source.
+pub(super) struct Found {
+    pub(super) path: String,
+    place: Place,
+}
+
+enum Place {
+    File(PathBuf),
+    Bytes(Vec<u8>),
+    Refused(String),
+}
+
+impl Source {
+    /// The files of a format in a folder, a single file, or standard input.
+    pub(super) fn open(from: &Path, format: Format) -> Result<Self, Failure> {
+        if from.as_os_str() == "-" {
+            return Self::of_standard_input(format);
+        }
+        let refused = |error: io::Error| {
+            let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
+            Failure::new(ProgramCode::Input, message, "nothing was imported")
+        };
+        let kind = fs::metadata(from).map_err(refused)?;
+        if kind.is_dir() {
+            let mut files = walk(from, false)?;
+            files.retain(|found| matches!(found.place, Place::Refused(_)) || format.wants(&found.path));
+            return Ok(Self { origin: origin(from), files });
+        }
+        if !kind.is_file() {
+            let message = format!("`{}` is neither a folder nor a regular file", from.display());
+            return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
+        }
+        let name = from.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let origin = from.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let path = format.single_file().filter(|_| format != Format::JsonLines).map_or(name, str::to_string);
+        Ok(Self { origin: self::origin(origin), files: vec![Found { path, place: Place::File(from.to_path_buf()) }] })
+    }
+
+    fn of_standard_input(format: Format) -> Result<Self, Failure> {
+        let origin = "-".to_string();
+        if let Some(name) = format.single_file() {
+            let limit = limit(format);
+            let mut bytes = Vec::new();
+            let read = io::stdin().lock().take(limit as u64 + 1).read_to_end(&mut bytes);
+            read.map_err(|error| {
+                Failure::new(
+                    ProgramCode::Input,
+                    format!("cannot read standard input: {}", saddlebag_host::io_cause(&error)),
+                    "",
+                )
+            })?;
+            let place = if bytes.len() > limit { Place::Refused(too_large(limit)) } else { Place::Bytes(bytes) };
+            return Ok(Self { origin, files: vec![Found { path: name.to_string(), place }] });
+        }
+        let members = tar_members(io::stdin().lock(), &|path| format.wants(path))?;
+        let files = members.into_iter().map(|file| {
+            let place = file.content.map_or_else(Place::Refused, Place::Bytes);
+            Found { path: file.path, place }
+        });
+        Ok(Self { origin, files: files.collect() })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Hands the files on in parts that one command may have, with the paths of the files of other parts.
+    pub(super) fn each_part(
+        &self,
+        format: Format,
+        mut take: impl FnMut(Vec<ForeignFile>, Vec<String>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let paths: Vec<&str> = self.files.iter().map(|found| found.path.as_str()).collect();
+        let (mut part, mut bytes): (Vec<ForeignFile>, usize) = (Vec::new(), 0);
+        let mut hand_on = |part: &mut Vec<ForeignFile>| {
+            let part = std::mem::take(part);
+            let is_other = |path: &&&str| part.iter().all(|file| file.path != ***path);
+            let others = if part.len() == paths.len() {
+                Vec::new()
+            } else {
+                paths.iter().filter(is_other).map(|path| (*path).to_string()).collect()
+            };
+            if part.is_empty() { Ok(()) } else { take(part, others) }
+        };
+        for found in &self.files {
+            for file in found.read(format) {
+                let size = file.content.as_ref().map_or(0, Vec::len);
+                if part.len() == MAX_IMPORT_FILES || bytes + size > MAX_IMPORT_BYTES {
+                    hand_on(&mut part)?;
+                    bytes = 0;
+                }
+                bytes += size;
+                part.push(file);
+            }
+        }
+        hand_on(&mut part)
+    }
+}
+
+impl Found {
+    /// The file, in pieces where it is a dump.
+    fn read(&self, format: Format) -> Vec<ForeignFile> {
+        let limit = limit(format);
+        let content = match &self.place {
+            Place::Refused(reason) => Err(reason.clone()),
+            Place::Bytes(bytes) => Ok(bytes.clone()),
+            Place::File(place) => read(place, limit),
+        };
+        let whole = |content| vec![ForeignFile { path: self.path.clone(), first_line: 1, content }];
+        match content {
+            Ok(bytes) if format == Format::JsonLines && bytes.len() > PIECE_BYTES => pieces(&self.path, &bytes),
+            content => whole(content),
+        }
+    }
+}
+
+fn limit(format: Format) -> usize {
+    if format == Format::JsonLines { MAX_DUMP_BYTES } else { MAX_IMPORT_BYTES }
+}
+
+fn too_large(limit: usize) -> String {
+    format!("it has more than {limit} bytes, the limit of a file of this format")
+}
+
+/// A file of at most so many bytes. Its kind is looked at before it is opened, as to open a pipe is to wait.
+fn read(place: &Path, limit: usize) -> Result<Vec<u8>, String> {
+    let failed = |error: io::Error| format!("it cannot be read: {}", saddlebag_host::io_cause(&error));
+    let before = fs::metadata(place).map_err(failed)?;
+    if !before.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    if before.len() > limit as u64 {
+        return Err(too_large(limit));
+    }
+    let mut bytes = Vec::new();
+    File::open(place).map_err(failed)?.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > limit { Err(too_large(limit)) } else { Ok(bytes) }
+}
+
+/// A dump in pieces of whole lines.
+fn pieces(path: &str, bytes: &[u8]) -> Vec<ForeignFile> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut first_line) = (bytes, 1_u32);
+    while !rest.is_empty() {
+        let window = &rest[..rest.len().min(PIECE_BYTES)];
+        let cut = match window.iter().rposition(|&byte| byte == b'\n') {
+            _ if window.len() == rest.len() => rest.len(),
+            Some(end) => end + 1,
+            None => {
+                let reason = format!("the line has more than {PIECE_BYTES} bytes, which no entry has");
+                pieces.push(ForeignFile { path: path.to_string(), first_line, content: Err(reason) });
+                let end = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
+                (rest, first_line) = (&rest[end..], first_line + 1);
+                continue;
+            }
+        };
+        let (piece, behind) = rest.split_at(cut);
+        pieces.push(ForeignFile { path: path.to_string(), first_line, content: Ok(piece.to_vec()) });
+        let lines = piece.iter().filter(|&&byte| byte == b'\n').count();
+        first_line = first_line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+        rest = behind;
+    }
+    pieces
+}
+
+/// The paths of the files below a folder, for telling what it looks like.
+pub(super) fn listing(from: &Path) -> Result<Vec<String>, Failure> {
+    Ok(walk(from, true)?.into_iter().map(|found| found.path).collect())
+}
+
+/// Every file below a folder, by path. What cannot be looked at is among them, with the reason.
+fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
+    let mut files = Vec::new();
+    let mut looked_at = 0;
+    let mut folders = vec![(from.to_path_buf(), String::new(), 0)];
+    while let Some((folder, prefix, depth)) = folders.pop() {
+        let refused = |reason: String| Found { path: prefix.clone(), place: Place::Refused(reason) };
+        let listed = match fs::read_dir(&folder) {
+            Ok(listed) => listed,
+            Err(error) if depth == 0 => {
+                let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
+                return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
+            }
+            Err(error) => {
+                files.push(refused(format!("the folder cannot be read: {}", saddlebag_host::io_cause(&error))));
+                continue;
+            }
+        };
+        if depth > MAX_DEPTH {
+            files.push(refused(format!("folders are looked at {MAX_DEPTH} deep")));
+            continue;
+        }
+        for entry in listed {
+            let Ok(entry) = entry else { continue };
+            looked_at += 1;
+            if looked_at > MAX_LOOKED_AT || files.len() > MAX_IMPORTED {
+                let message = format!("there are more than {} files to import, which is the limit", MAX_IMPORTED);
+                return Err(Failure::new(
+                    ErrorCode::TooLarge,
+                    message,
+                    "name a folder with less in it; nothing was imported",
+                ));
+            }
+            let name = entry.file_name();
+            let shown = name.to_string_lossy();
+            let is_notebook = with_hidden && shown == ".zk";
+            if shown.starts_with('.') && !is_notebook {
+                continue;
+            }
+            let path = format!("{prefix}{shown}");
+            let place = match entry.file_type() {
+                Err(error) => Place::Refused(format!("it cannot be looked at: {}", saddlebag_host::io_cause(&error))),
+                Ok(kind) if kind.is_symlink() => Place::Refused("it is a link, and links are not followed".into()),
+                Ok(kind) if kind.is_dir() => {
+                    folders.push((entry.path(), format!("{path}/"), depth + 1));
+                    continue;
+                }
+                Ok(_) if name.to_str().is_none() => Place::Refused("its name is not UTF-8 text".into()),
+                Ok(kind) if !kind.is_file() => Place::Refused("it is not a regular file".into()),
+                Ok(_) => Place::File(entry.path()),
+            };
+            files.push(Found { path, place });
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// Where files come from, as the sources of entries say it: the same for each way to name a folder, and `~` for
+/// the home folder.
+pub(super) fn origin(folder: &Path) -> String {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = real(folder);
+    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| real(&home));
+    match home.and_then(|home| folder.strip_prefix(home).ok().map(Path::to_path_buf)) {
+        Some(below) if below.as_os_str().is_empty() => "~".into(),
+        Some(below) => format!("~/{}", below.to_string_lossy().replace('\\', "/")),
+        None => folder.to_string_lossy().replace('\\', "/"),
+    }
+}

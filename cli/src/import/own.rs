@@ -1,0 +1,162 @@
+//! `import`: files of a folder or of a tar stream, taken in as entries.
+
+use saddlebag::entries::{
+    DeletedEntry, EntriesCommand, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, MAX_IMPORT_BYTES,
+    MAX_IMPORT_FILES, RetainEntries, RetainReply, SkippedEntry,
+};
+use saddlebag::trust::Provenance;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ImportArgs;
+use super::sources::Source;
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::output::{self, Output, progress, shown};
+use crate::store::Store;
+
+/// What an import came to.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Imported {
+    /// The number of files that were stored.
+    upserted: usize,
+    /// The number of files that say what is stored already.
+    unchanged: usize,
+    /// The number of entries that were forgotten.
+    deleted: usize,
+    /// The files that were not taken, and the entries that were not forgotten.
+    rejected: Vec<Rejected>,
+}
+
+/// A file that was not taken, or an entry that was not forgotten.
+#[derive(Serialize, JsonSchema)]
+struct Rejected {
+    /// The path of the file, or the key of the entry.
+    path: String,
+    /// Why.
+    reason: String,
+}
+
+pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let Some(from) = &args.from else {
+        return Err(Failure::usage("no folder is named", "name the folder to import; nothing was changed"));
+    };
+    let source = Source::open(from)?;
+    let mut work = Import { store: Store::open(global)?, source, mode: args.mode, trust: args.trust };
+    let is_replace = work.mode == ImportMode::Replace;
+    let (imported, retained) = if is_replace && !args.dry_run {
+        let planned = work.import(true, output)?;
+        let to_delete = work.retain(planned, true, output)?;
+        if !to_delete.deleted.is_empty() {
+            show(&to_delete.deleted);
+            confirm(args, to_delete.deleted.len(), output)?;
+        }
+        let imported = work.import(false, output)?;
+        let retained = work.retain(imported.clone(), false, output)?;
+        (imported, retained)
+    } else {
+        let imported = work.import(args.dry_run, output)?;
+        let retained = if is_replace { work.retain(imported.clone(), true, output)? } else { RetainReply::default() };
+        show(&retained.deleted);
+        (imported, retained)
+    };
+    summary(args, &imported, &retained, output)
+}
+
+/// An import under way.
+struct Import {
+    store: Store,
+    source: Source,
+    mode: ImportMode,
+    trust: bool,
+}
+
+impl Import {
+    /// Hands all files in, in parts that are within the limits.
+    fn import(&mut self, dry_run: bool, output: &mut Output) -> Result<Vec<ImportedFile>, Failure> {
+        let bar = progress(self.source.len() as u64);
+        let mut imported: Vec<ImportedFile> = Vec::with_capacity(self.source.len());
+        let (mut files, mut bytes): (Vec<ImportFile>, usize) = (Vec::new(), 0);
+        for number in 0..=self.source.len() {
+            let next = self.source.file(number);
+            let size = next.as_ref().and_then(|file| Some(file.content.as_ref().ok()?.len())).unwrap_or_default();
+            if next.is_none() || files.len() == MAX_IMPORT_FILES || bytes + size > MAX_IMPORT_BYTES {
+                let part = std::mem::take(&mut files);
+                let request = ImportEntries { files: part, mode: self.mode, dry_run, earlier: imported.clone() };
+                let provenance = self.trust.then_some(Provenance::User);
+                let command = EntriesCommand { provenance, ..EntriesCommand::new(request) };
+                let reply = self.store.call(command, output)?;
+                bar.inc(reply.files.len() as u64);
+                imported.extend(reply.files);
+                bytes = 0;
+            }
+            bytes += size;
+            files.extend(next);
+        }
+        bar.finish_and_clear();
+        Ok(imported)
+    }
+
+    fn retain(
+        &mut self,
+        imported: Vec<ImportedFile>,
+        dry_run: bool,
+        output: &mut Output,
+    ) -> Result<RetainReply, Failure> {
+        self.store.call(RetainEntries { imported, dry_run }, output)
+    }
+}
+
+/// Names what is in none of the files, on standard error: standard output has the summary.
+fn show(deleted: &[DeletedEntry]) {
+    for DeletedEntry { key, path } in deleted {
+        output::tell(&format!("to forget: {}  ({path})", shown(key)));
+    }
+}
+
+/// Asks whether to go on. Where nobody can be asked, only `--yes` does.
+fn confirm(args: &ImportArgs, deletions: usize, output: &mut Output) -> Result<(), Failure> {
+    if args.yes {
+        return Ok(());
+    }
+    let entries = if deletions == 1 { "1 entry".to_string() } else { format!("{deletions} entries") };
+    let takes_input = args.from.as_deref().is_some_and(|from| from.as_os_str() == "-");
+    let would = format!("{entries} would be forgotten");
+    output.confirm(&format!("Forget {entries}?"), &would, "`--yes` goes on", takes_input)
+}
+
+fn summary(
+    args: &ImportArgs,
+    imported: &[ImportedFile],
+    retained: &RetainReply,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let count = |state: ImportState| imported.iter().filter(|file| file.state == state).count();
+    let (upserted, unchanged) = (count(ImportState::Upserted), count(ImportState::Unchanged));
+    let deleted = count(ImportState::Deleted) + retained.deleted.len();
+    let rejected = imported.iter().filter_map(|file| match &file.state {
+        ImportState::Rejected(reason) => Some((&file.path, reason)),
+        _ => None,
+    });
+    let skipped = retained.skipped.iter().map(|SkippedEntry { key, reason }| (key, reason));
+    let rejected =
+        rejected.chain(skipped).map(|(path, reason)| Rejected { path: path.clone(), reason: reason.clone() });
+    let imported = Imported { upserted, unchanged, deleted, rejected: rejected.collect() };
+    let rejected = &imported.rejected;
+    if output.is_json() {
+        output.object(&imported)?;
+    } else {
+        for Rejected { path, reason } in rejected {
+            output.line(&format!("rejected {}: {}", shown(path), shown(reason)))?;
+        }
+        let done = if args.dry_run { "Would import" } else { "Imported" };
+        let rejected = rejected.len();
+        output.line(&format!(
+            "{done}: {upserted} upserted, {unchanged} unchanged, {deleted} deleted, {rejected} rejected"
+        ))?;
+        if upserted > 0 && !args.trust && !args.dry_run {
+            crate::trust::note_pending(output)?;
+        }
+    }
+    Ok(if imported.rejected.is_empty() { Exit::Done } else { Exit::Failed })
+}

@@ -1,0 +1,255 @@
+//! `demo`: memory at work on a sample store, with the operations that the component asks for.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args;
+use saddlebag::context::{Context, ContextEntries};
+use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, NewEntry, Policy, StoreEntry};
+use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, Write, WriteMode};
+use saddlebag::notebook::{NoteFilter, NotebookReply, Recall, Remember};
+use saddlebag::protocol::{
+    AppendOutcome, ErrorCode, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome,
+    RenameOutcome, WriteOutcome,
+};
+use saddlebag::store::RelPath;
+use saddlebag::{Command, Reply};
+use saddlebag_host::{Observer, Options, Project};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure, ProgramCode};
+use crate::global::Global;
+use crate::output::{FAINT, Output, STRONG};
+use crate::store::{Root, Store, options};
+use crate::subcommand::Subcommand;
+
+/// The sample store; the log goes to the day before.
+const SAMPLE: [(&str, &str); 4] = [
+    ("MEMORY.md", include_str!("../../sample/MEMORY.md")),
+    ("SCRATCHPAD.md", include_str!("../../sample/SCRATCHPAD.md")),
+    ("notes/deploy.md", include_str!("../../sample/notes/deploy.md")),
+    ("notes/database.md", include_str!("../../sample/notes/database.md")),
+];
+const SAMPLE_LOG: &str = include_str!("../../sample/yesterday.md");
+
+/// How much of a reply is shown, in lines.
+const SHOWN_LINES: usize = 28;
+
+/// Show memory at work on a sample store in a fresh folder
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Leave the folder, and say where it is
+    #[arg(long)]
+    keep: bool,
+}
+
+/// What the demo has shown.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Demo {
+    /// The commands, in their order.
+    steps: Vec<Step>,
+    /// The folder of the sample store; with --keep alone.
+    folder: Option<String>,
+}
+
+/// A command of the demo.
+#[derive(Serialize, JsonSchema)]
+struct Step {
+    /// The command line.
+    command: &'static str,
+    /// The operations that the component asked for, one line for each.
+    operations: Vec<String>,
+    /// The text of the reply.
+    text: String,
+}
+
+impl Subcommand for DemoArgs {
+    type Json = Demo;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        run(self.keep, global, output)
+    }
+}
+
+fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let failed = |error: io::Error| {
+        Failure::new(
+            ErrorCode::Storage,
+            format!("cannot make the sample store: {}", saddlebag_host::io_cause(&error)),
+            "",
+        )
+    };
+    let folder = tempfile::Builder::new().prefix("saddlebag-demo-").tempdir().map_err(failed)?;
+    let options = Options { project: Project::Notebook, create: false, ..options(global)? };
+    let mut store = Store::at(&Root::Default(folder.path().to_path_buf()), options, global)?;
+    copy_sample(folder.path(), &store).map_err(failed)?;
+    if !output.is_json() {
+        output.line("A sample store in a fresh folder. Each command is shown with the operations that the")?;
+        output.line("component asks for: it decides, the host performs.")?;
+    }
+    let mut steps = Vec::new();
+    for (line, command) in commands() {
+        steps.push(step(line, command, &mut store, global, output)?);
+    }
+    let kept = keep.then(|| folder.keep());
+    if output.is_json() {
+        output.object(&Demo { steps, folder: kept.map(|folder| folder.display().to_string()) })?;
+    } else if let Some(folder) = kept {
+        output.line("")?;
+        output.line(&format!("The store is in {}", folder.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn commands() -> [(&'static str, Command); 7] {
+    let fact = "- Staging listens on port 8443 since the move to the new load balancer.";
+    let log = AppendDaily {
+        heading: "staging moved".into(),
+        body: "New load balancer, port 8443. Rollback: switch the record back.".into(),
+    };
+    let fact_note = Remember {
+        title: "Load balancer".into(),
+        content: "Two nodes in front of staging. Certificates are renewed every 60 days.".into(),
+        template: "fact".into(),
+        group: None,
+        tags: vec!["infra".into()],
+        links: vec!["deploy".into()],
+        supersede: false,
+        provenance: None,
+    };
+    let entry = NewEntry {
+        tags: vec!["ops".into()],
+        ..NewEntry::new("deploy_target", "Staging first, production on the next workday.", "core")
+    };
+    let hydrate = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
+    let question = Recall {
+        query: "which port is staging listening on?".into(),
+        limit: 3,
+        offset: 0,
+        filter: NoteFilter::default(),
+        sort: Vec::new(),
+        explain: false,
+        vouched_unchanged: false,
+    };
+    [
+        (
+            "write long_term \"Staging listens on port 8443 ...\"",
+            Write { target: Target::LongTerm, mode: WriteMode::Append, content: fact.into(), truncate: false }.into(),
+        ),
+        ("log \"staging moved\" \"New load balancer ...\"", log.into()),
+        ("search staging port", Search::new("staging port").into()),
+        ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", fact_note.into()),
+        ("recall \"which port is staging listening on?\"", question.into()),
+        ("store deploy_target \"Staging first ...\" --tag ops", StoreEntry { entry, base: None }.into()),
+        (
+            "context --entries",
+            Command::Context(Context {
+                entries: Some(ContextEntries { request: hydrate, run: None }),
+                ..Context::default()
+            }),
+        ),
+    ]
+}
+
+fn step(
+    line: &'static str,
+    command: Command,
+    store: &mut Store,
+    global: &Global,
+    output: &mut Output,
+) -> Result<Step, Failure> {
+    let watcher = Watcher::default();
+    let seen = watcher.0.clone();
+    // A trace that was asked for goes on watching.
+    if global.trace.is_none() {
+        store.observe(watcher);
+    }
+    let text = match store.run(command, output)? {
+        Reply::Journal(JournalReply::Write(reply) | JournalReply::AppendDaily(reply)) => reply.message,
+        Reply::Journal(JournalReply::Search(results)) => results.rendered,
+        Reply::Context(reply) => reply.block.unwrap_or_default(),
+        Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
+        Reply::Notebook(NotebookReply::Recall(reply)) => reply.rendered,
+        Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,
+        _ => return Err(Failure::new(ProgramCode::Component, "the demo has no such reply", "rebuild the program")),
+    };
+    let operations = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
+    if !output.is_json() {
+        output.line("")?;
+        output.styled(STRONG, &format!("$ saddlebag {line}"))?;
+        for operation in &operations {
+            output.styled(FAINT, &format!("  {operation}"))?;
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        for line in lines.iter().take(SHOWN_LINES) {
+            output.line(line)?;
+        }
+        if lines.len() > SHOWN_LINES {
+            output.styled(FAINT, &format!("({} more lines)", lines.len() - SHOWN_LINES))?;
+        }
+    }
+    Ok(Step { command: line, operations, text: text.into_string() })
+}
+
+fn copy_sample(root: &Path, store: &Store) -> io::Result<()> {
+    for folder in ["notes", "daily"] {
+        fs::create_dir(root.join(folder))?;
+    }
+    for (path, text) in SAMPLE {
+        fs::write(root.join(path), text)?;
+    }
+    if let Some(yesterday) = store.now().local().and_then(|now| now.date().yesterday()) {
+        fs::write(root.join(format!("daily/{yesterday}.md")), SAMPLE_LOG)?;
+    }
+    Ok(())
+}
+
+/// Collects one line for each operation.
+#[derive(Default)]
+struct Watcher(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Watcher {
+    fn result(&mut self, request: &FsRequest, outcome: &Result<FsOutcome, FsError>) {
+        let place = match &request.op {
+            FsOp::Read { path, .. }
+            | FsOp::Write { path, .. }
+            | FsOp::Append { path, .. }
+            | FsOp::Remove { path, .. }
+            | FsOp::MakeDirectory { path } => path.as_str(),
+            FsOp::List { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
+            FsOp::Rename { from, .. } => from.as_str(),
+        };
+        let (name, answer) = (request.op.name(), answer(&request.op, outcome));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name:<6} {place:<22} {answer}"));
+    }
+}
+
+fn answer(op: &FsOp, outcome: &Result<FsOutcome, FsError>) -> String {
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => return error.to_string(),
+    };
+    let word = match (op, outcome) {
+        (_, FsOutcome::Read(ReadOutcome::Content(content))) => return format!("{} bytes", content.bytes.len()),
+        (_, FsOutcome::List(ListOutcome::Page(page))) => return format!("{} entries", page.entries.len()),
+        (_, FsOutcome::List(ListOutcome::Unchanged)) => "unchanged",
+        (FsOp::Write { content, .. }, FsOutcome::Write(WriteOutcome::Written(_)))
+        | (FsOp::Append { content, .. }, FsOutcome::Append(AppendOutcome::Written(_))) => {
+            return format!("{} bytes written", content.len());
+        }
+        (_, FsOutcome::Read(ReadOutcome::Unchanged)) => "unchanged",
+        (_, FsOutcome::Read(ReadOutcome::Absent) | FsOutcome::Rename(RenameOutcome::Absent)) => "absent",
+        (
+            _,
+            FsOutcome::Write(WriteOutcome::Stale(_))
+            | FsOutcome::Append(AppendOutcome::Stale(_))
+            | FsOutcome::Remove(RemoveOutcome::Stale(_))
+            | FsOutcome::Rename(RenameOutcome::Stale(_)),
+        ) => "stale",
+        _ => "done",
+    };
+    word.to_string()
+}

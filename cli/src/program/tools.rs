@@ -1,0 +1,200 @@
+//! `tools` and `call`: what a model is given, as other programs want it, and a call by hand.
+
+use clap::{Args, ValueEnum};
+use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, tools};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::failure::{Exit, Failure, ProgramCode};
+use crate::global::Global;
+use crate::input;
+use crate::output::{Output, STRONG};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+use crate::word::word;
+
+/// How Anthropic's API names the version of its memory tool, which it describes to the model itself.
+const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
+
+/// Print the tools that a model is given
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Which sets: journal, entries, notebook, anthropic [default: journal,entries,notebook]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
+    tools: Vec<ToolSet>,
+    /// Print them as JSON, in the shape that this takes
+    #[arg(long = "for", value_enum, value_name = "SHAPE")]
+    shape: Option<Shape>,
+}
+
+/// Run a tool as a model would
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The name of the tool
+    tool: String,
+    /// Its arguments, a JSON object; `-` reads them from standard input
+    #[arg(default_value = "{}")]
+    arguments: String,
+    /// Which sets are on: journal, entries, notebook, anthropic [default: all]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
+    tools: Vec<ToolSet>,
+    /// The words in which `memory` answers: those of the API's documentation, or of its SDK
+    #[arg(long, default_value_t, value_parser = word::<Dialect>())]
+    dialect: Dialect,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shape {
+    /// The array `tools` of Anthropic's Messages API
+    Anthropic,
+    /// The array `tools` of OpenAI's Chat Completions API
+    Openai,
+    /// The array `tools` of an answer to `tools/list`
+    Mcp,
+}
+
+/// The tools, as the component describes them.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Tools {
+    /// One for each tool.
+    tools: Vec<Described>,
+}
+
+/// A tool, with what a client may know of it.
+#[derive(Serialize, JsonSchema)]
+struct Described {
+    /// Its name.
+    name: String,
+    /// Its description, for a model.
+    description: String,
+    /// The JSON Schema of its arguments.
+    input_schema: Value,
+    /// The JSON Schema of its structured answer; `null` if it has none.
+    output_schema: Value,
+    /// The set that it belongs to.
+    set: ToolSet,
+    /// True if it changes nothing.
+    read_only: bool,
+    /// True if it may replace or remove text.
+    destructive: bool,
+    /// True if doing it twice is doing it once.
+    idempotent: bool,
+}
+
+impl Described {
+    fn of(tool: Tool) -> Result<Self, Failure> {
+        Ok(Self {
+            input_schema: schema(&tool.input_schema)?,
+            output_schema: output_schema(&tool)?,
+            name: tool.name,
+            description: tool.description,
+            set: tool.set,
+            read_only: tool.read_only,
+            destructive: tool.destructive,
+            idempotent: tool.idempotent,
+        })
+    }
+}
+
+impl Subcommand for ToolsArgs {
+    type Json = Tools;
+
+    fn run(self, _: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        list(&self, output)
+    }
+}
+
+impl Subcommand for CallArgs {
+    type Json = ToolAnswer;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        call(self, global, output)
+    }
+}
+
+/// Prints the tools.
+fn list(args: &ToolsArgs, output: &mut Output) -> Result<Exit, Failure> {
+    let sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
+    let tools = tools(&sets);
+    if let Some(shape) = args.shape {
+        let shaped: Vec<Value> = tools.iter().map(|tool| shaped(tool, shape)).collect::<Result<_, _>>()?;
+        output.object(&shaped)?;
+        return Ok(Exit::Done);
+    }
+    if output.is_json() {
+        let tools = tools.into_iter().map(Described::of).collect::<Result<_, _>>()?;
+        output.object(&Tools { tools })?;
+        return Ok(Exit::Done);
+    }
+    for tool in &tools {
+        let schema = schema(&tool.input_schema)?;
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let fields: Vec<String> = properties
+            .map(|(name, _)| if required.contains(&name.as_str()) { name.clone() } else { format!("[{name}]") })
+            .collect();
+        output.styled(STRONG, &format!("{} {}", tool.name, fields.join(" ")))?;
+        output.line(&format!("  {}", tool.description))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Runs a tool.
+fn call(args: CallArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let sets = if args.tools.is_empty() { ToolSet::ALL.to_vec() } else { args.tools };
+    let call = CallTool { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect: args.dialect };
+    let mut store = Store::open(&global.of_agent())?;
+    let answer = store.call(call, output)?;
+    if output.is_json() {
+        output.object(&answer)?;
+        return Ok(if answer.is_error { Exit::Failed } else { Exit::Done });
+    }
+    if answer.is_error {
+        let (message, help) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
+        return Err(Failure::new(ProgramCode::Tool, message, help));
+    }
+    output.line(answer.text.trim_end_matches('\n'))?;
+    Ok(Exit::Done)
+}
+
+fn schema(json: &str) -> Result<Value, Failure> {
+    serde_json::from_str(json).map_err(|error| {
+        let message = format!("the schema of a tool is not JSON: {error}");
+        Failure::new(ProgramCode::Component, message, "rebuild the program")
+    })
+}
+
+fn output_schema(tool: &Tool) -> Result<Value, Failure> {
+    tool.output_schema.as_deref().map_or(Ok(Value::Null), schema)
+}
+
+fn shaped(tool: &Tool, shape: Shape) -> Result<Value, Failure> {
+    let (name, description, input) = (&tool.name, &tool.description, schema(&tool.input_schema)?);
+    Ok(match shape {
+        Shape::Anthropic if tool.set == ToolSet::Anthropic => json!({ "type": ANTHROPIC_MEMORY_TOOL, "name": name }),
+        Shape::Anthropic => json!({ "name": name, "description": description, "input_schema": input }),
+        Shape::Openai => json!({
+            "type": "function",
+            "function": { "name": name, "description": description, "parameters": input },
+        }),
+        Shape::Mcp => {
+            let mut object = json!({
+                "name": name,
+                "description": description,
+                "inputSchema": input,
+                "annotations": {
+                    "readOnlyHint": tool.read_only,
+                    "destructiveHint": tool.destructive,
+                    "idempotentHint": tool.idempotent,
+                    "openWorldHint": false,
+                },
+            });
+            if let (Some(fields), output @ Value::Object(_)) = (object.as_object_mut(), output_schema(tool)?) {
+                fields.insert("outputSchema".into(), output);
+            }
+            object
+        }
+    })
+}

@@ -1,0 +1,190 @@
+//! `agents-md`: facts in a section of AGENTS.md. The component decides what becomes of both sides.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand as Nested};
+use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, Side, SyncAgentsMd};
+use saddlebag::protocol::{ErrorCode, FsOp, Precondition};
+use saddlebag::store::RelPath;
+use saddlebag_host::{Executor, LocalDir};
+
+use super::context::left_out;
+use super::folder;
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::output::{Output, shown};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+use crate::word::word;
+
+/// Keep facts in a section of AGENTS.md, and read edits of them back
+#[derive(Debug, Args)]
+pub(crate) struct AgentsMdArgs {
+    #[command(subcommand)]
+    command: AgentsMdCommand,
+}
+
+#[derive(Debug, Nested)]
+enum AgentsMdCommand {
+    /// Bring the section and the entries together
+    Sync(SyncArgs),
+}
+
+#[derive(Debug, Args)]
+struct SyncArgs {
+    /// The folder with the file
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    dir: PathBuf,
+    /// The file in that folder, made if it is missing and there is something to say
+    #[arg(long, value_name = "NAME", default_value = "AGENTS.md")]
+    file: String,
+    /// List the facts with this tag; without --tag and --key the section goes on with the facts that it lists
+    #[arg(long, short, value_name = "TAG")]
+    tag: Vec<String>,
+    /// List the fact of this key, likewise
+    #[arg(long, short, value_name = "KEY", allow_hyphen_values = true)]
+    key: Vec<String>,
+    /// How large the section may be
+    #[arg(long, value_name = "N", default_value_t = saddlebag::agents_md::DEFAULT_SECTION_BYTES)]
+    max_bytes: u32,
+    /// What counts where both have changed: section or store
+    #[arg(long, value_name = "SIDE", value_parser = word::<Side>())]
+    prefer: Option<Side>,
+    /// Confirm without asking what the file changes in prompts, and a section that this store has not written
+    #[arg(long)]
+    yes: bool,
+    /// Change nothing, and say what would come of it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Subcommand for AgentsMdArgs {
+    type Json = AgentsMdReply;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let AgentsMdCommand::Sync(args) = self.command;
+        sync(args, global, output)
+    }
+}
+
+fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let path = RelPath::parse(args.file.clone()).map_err(|error| {
+        let message = format!("`{}` is no file below the folder: {error}", args.file.escape_debug());
+        Failure::usage(message, "give its path below --dir")
+    })?;
+    let mut folder = folder::open(&args.dir, global)?;
+    let identity = identity(&args.dir, &path)?;
+    let mut store = Store::open(global)?;
+    let SyncArgs { file, tag, key, max_bytes, prefer, yes, dry_run, .. } = args;
+    let mut request = SyncAgentsMd {
+        name: file,
+        identity,
+        tags: tag,
+        keys: key,
+        max_bytes,
+        prefer,
+        dry_run,
+        ..SyncAgentsMd::default()
+    };
+    let reply = loop {
+        let reply = store.sync_agents_md(&mut folder, &path, &request, output)?;
+        let Some(unconfirmed) = reply.unconfirmed.as_ref().filter(|_| !dry_run) else { break reply };
+        // What is confirmed is what the person has seen; what changed since is shown again.
+        let is_new = request.confirmed.as_ref() != Some(&unconfirmed.digest);
+        if !is_new || !is_confirmed(&reply, yes, output)? {
+            break reply;
+        }
+        request.confirmed = Some(unconfirmed.digest.clone());
+    };
+    if reply.content.is_some() && !dry_run {
+        ignore_locks(&mut folder);
+    }
+    show(reply, dry_run, output)
+}
+
+/// Shows what waits, and asks for it.
+fn is_confirmed(reply: &AgentsMdReply, yes: bool, output: &mut Output) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    if output.is_json() {
+        return Ok(false);
+    }
+    let question = match &reply.unconfirmed {
+        Some(unconfirmed) => format!("{}. Make these changes?", capitalised(&unconfirmed.reason)),
+        None => return Ok(false),
+    };
+    if !output.can_ask() {
+        return Ok(false);
+    }
+    show_changes(reply, true, output)?;
+    Ok(output.asks(&question)?)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Which file it is: its path without links, so that a copy of the file elsewhere is another one.
+fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
+    let whole = folder.canonicalize().map_err(|error| {
+        let message =
+            format!("the folder `{}` cannot be found: {}", folder.display(), saddlebag_host::io_cause(&error));
+        Failure::new(ErrorCode::Storage, message, "name the folder of a project with --dir")
+    })?;
+    Ok(whole.join(path.as_str()).to_string_lossy().into_owned())
+}
+
+/// The locks are in a folder beside the file. Version control has nothing to do with them.
+fn ignore_locks(folder: &mut LocalDir) {
+    let Ok(path) = RelPath::parse(".saddlebag/.gitignore") else { return };
+    // Where it cannot be made, the file is written all the same.
+    let _ = folder.perform(&FsOp::Write { path, content: b"*\n".to_vec(), precondition: Precondition::Absent });
+}
+
+fn show(reply: AgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {
+    let is_open = |kind: &FactChangeKind| matches!(kind, FactChangeKind::Conflict(_) | FactChangeKind::Refused(_));
+    let is_unconfirmed = reply.unconfirmed.is_some();
+    let has_open = reply.changes.iter().any(|change| is_open(&change.kind));
+    let exit = if has_open || (is_unconfirmed && !dry_run) { Exit::Failed } else { Exit::Done };
+    if output.is_json() {
+        output.object(&reply)?;
+        return Ok(exit);
+    }
+    show_changes(&reply, dry_run || is_unconfirmed, output)?;
+    output.line(&shown(&reply.message))?;
+    output.flush()?;
+    left_out(&reply.left_out).iter().for_each(|line| output.warning(line));
+    reply.problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
+    if is_unconfirmed {
+        output.note("look at the changes above; --yes confirms them; nothing was changed");
+    } else if has_open {
+        output.note("--prefer section or --prefer store settles a conflict; until then both sides stay as they are");
+    }
+    if reply.changes.iter().any(|change| change.kind == FactChangeKind::Stored) && !dry_run && !is_unconfirmed {
+        crate::trust::note_pending(output)?;
+    }
+    Ok(exit)
+}
+
+/// A line for each fact; where a person must look at them, with the texts.
+fn show_changes(reply: &AgentsMdReply, would: bool, output: &mut Output) -> Result<(), Failure> {
+    for change in &reply.changes {
+        let (word, reason) = change.kind.words();
+        let line = change.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let reason = reason.map(|reason| format!(": {}", shown(reason))).unwrap_or_default();
+        let would = if would && reason.is_empty() { "would be " } else { "" };
+        output.line(&format!("{would}{word} {}{line}{reason}", shown(&change.key)))?;
+        if reply.unconfirmed.is_some() {
+            for (side, text) in [("entry:  ", &change.entry), ("section:", &change.section)] {
+                let lines = text.iter().flat_map(|text| text.lines()).enumerate();
+                for (number, line) in lines {
+                    let side = if number == 0 { side } else { "        " };
+                    output.line(&format!("  {side} {}", shown(line)))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

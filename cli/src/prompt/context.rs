@@ -1,0 +1,198 @@
+//! `context`: the block for a prompt, and what is put into it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, Overflow, append_memory_block};
+use saddlebag::entries::{Hydrate, Policy};
+use saddlebag::journal::MEMORY_PROMPT;
+use saddlebag::notebook::RecallForTurn;
+use saddlebag::trust::ForModel;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::input;
+use crate::output::{Output, shown};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+use crate::trust::flags;
+use crate::word::word;
+
+/// The one turn that a run has.
+const TURN: u64 = 1;
+/// The most recalled notes in the block.
+const RECALLED_NOTES: u32 = 10;
+
+/// Print the memory block for a prompt
+#[derive(Debug, Args)]
+pub(crate) struct ContextArgs {
+    /// For whom the block is written: claude (tags), openai (Markdown) or plain (no markup)
+    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = word::<BlockForm>())]
+    form: BlockForm,
+    /// Print the text of FILE with the block behind it; `-` reads it from standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "prompt"])]
+    append_to: Option<PathBuf>,
+    /// Print a developer message of OpenAI's interface, as JSON
+    #[arg(long, conflicts_with_all = ["report", "prompt"])]
+    message: bool,
+    /// What happens when memory is larger than the budget: documented, prioritised or balanced
+    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
+    overflow: Overflow,
+    /// How large the block may be
+    #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
+    max_bytes: u32,
+    /// Put entries into the block, those of N bytes that are hydrated; without N, of as many as the block has
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    entries: Option<Option<u64>>,
+    /// Print the size of the block and what it leaves out, not the block
+    #[arg(long)]
+    report: bool,
+    /// Also print what a model is to be told about its memory, behind the block
+    #[arg(long, conflicts_with = "report")]
+    prompt: bool,
+    /// Put what is recalled for this question into the block, as its last section
+    #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
+    recall: Option<String>,
+}
+
+/// The block, and the texts that were made with it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Block {
+    #[serde(flatten)]
+    context: ContextReply,
+    /// The text that tells a model about its memory; with --prompt alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'static str>,
+    /// The text of the file with the block after it; with --append-to alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// The message; with --message alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message>,
+}
+
+/// A message of OpenAI's interface.
+#[derive(Serialize, JsonSchema)]
+struct Message {
+    role: &'static str,
+    content: String,
+}
+
+impl Message {
+    fn of_developer(content: String) -> Self {
+        Self { role: "developer", content }
+    }
+}
+
+impl Subcommand for ContextArgs {
+    type Json = Block;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        run(&self, global, output)
+    }
+}
+
+fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    if args.message && args.form != BlockForm::Openai {
+        return Err(Failure::usage("--message is of OpenAI's interface", "give --for openai as well"));
+    }
+    let preamble = args.append_to.as_deref().map(input::file).transpose()?;
+    let preamble_given = preamble.is_some();
+    let mut store = Store::open(global)?;
+    let turn = recalled(args.recall.as_deref(), &mut store, output)?;
+    let entries = hydrated(args.entries, args.max_bytes);
+    let ContextArgs { overflow, max_bytes, form, .. } = *args;
+    let context = store.call(Context { overflow, max_bytes, turn, entries, form }, output)?;
+    let text = match &preamble {
+        Some(preamble) => Some(append_memory_block(preamble, context.block.as_deref())),
+        None => context.block.clone().map(ForModel::into_string),
+    };
+    // An empty text without a block says nothing either.
+    let text = text.filter(|text| !text.is_empty());
+    let exit = if text.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
+    if output.is_json() {
+        output.object(&Block {
+            context,
+            prompt: args.prompt.then_some(MEMORY_PROMPT),
+            text: text.clone().filter(|_| preamble_given),
+            message: text.filter(|_| args.message).map(Message::of_developer),
+        })?;
+        return Ok(exit);
+    }
+    if args.report {
+        report(&context, output)?;
+        return Ok(exit);
+    }
+    match text {
+        Some(text) if args.message => output.object(&Message::of_developer(text))?,
+        Some(text) => output.line(&text)?,
+        None => {}
+    }
+    if args.prompt {
+        if context.block.is_some() {
+            output.line("")?;
+        }
+        output.text(MEMORY_PROMPT)?;
+    }
+    output.flush()?;
+    if preamble_given && context.block.is_none() && exit == Exit::Done {
+        output.note("memory has nothing to say: the text stands without a block");
+    }
+    for line in left_out(&context.left_out).iter().chain(&flagged(&context)) {
+        output.warning(line);
+    }
+    if exit == Exit::Nothing {
+        return Err(Failure::nothing("memory has nothing to say: no block"));
+    }
+    Ok(exit)
+}
+
+/// Recalls what a block is to have for a question, and gives the turn that it was recalled for.
+pub(crate) fn recalled(question: Option<&str>, store: &mut Store, output: &mut Output) -> Result<Option<u64>, Failure> {
+    let Some(question) = question else { return Ok(None) };
+    let query = input::text(question.to_string())?;
+    store.call(RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES }, output)?;
+    Ok(Some(TURN))
+}
+
+/// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
+pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
+    asked.map(|bytes| ContextEntries {
+        request: Hydrate { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: Policy::Greedy },
+        run: None,
+    })
+}
+
+fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
+    let bytes = context.block.as_ref().map_or(0, |block| block.len());
+    output.line(&format!("block: {bytes} bytes, about {} tokens", context.tokens))?;
+    let left_out = left_out(&context.left_out);
+    if left_out.is_empty() {
+        output.line("left out: nothing")?;
+    }
+    for line in left_out.into_iter().chain(flagged(context)) {
+        output.line(&line)?;
+    }
+    Ok(())
+}
+
+/// The hidden text and the forged markup in the texts of the block.
+fn flagged(context: &ContextReply) -> Vec<String> {
+    let lines = context.flags.iter().map(|flagged| {
+        let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), shown);
+        format!("flagged: {what} ({}): {}", flagged.section, flags(&flagged.flags))
+    });
+    lines.collect()
+}
+
+pub(crate) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
+    let lines = left_out.iter().map(|left_out| {
+        let whole = left_out.kept_bytes + left_out.left_out_bytes;
+        let (section, reason) = (&left_out.section, &left_out.reason);
+        let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), shown);
+        format!("left out: {} of {whole} bytes of {what} ({section}): {reason}", left_out.left_out_bytes)
+    });
+    lines.collect()
+}

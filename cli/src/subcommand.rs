@@ -1,0 +1,116 @@
+//! [`Subcommand`]: one subcommand is one file with its arguments, what it does, and its output as text and as JSON.
+
+use clap::Args;
+use saddlebag::{Answered, Request};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::output::Output;
+use crate::store::Store;
+
+/// The arguments of a subcommand. Their doc comments are its help.
+pub(crate) trait Subcommand: Args {
+    /// The object that it prints with `--json`, for its schema; `()` if it prints none.
+    type Json: JsonSchema;
+
+    /// Does what it is for, and prints what came of it.
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure>;
+}
+
+/// A subcommand that runs one command of the memory, and prints its reply.
+pub(crate) trait Ask: Args {
+    /// The command.
+    type Request: Answered<Reply: Serialize + JsonSchema>;
+
+    /// Makes the command of the arguments.
+    fn request(self) -> Result<Self::Request, Failure>;
+
+    /// Prints a reply for people, on standard output.
+    fn print(reply: &ReplyOf<Self>, output: &mut Output) -> Result<(), Failure>;
+
+    /// Returns the exit code that a reply ends with.
+    fn exit(_: &ReplyOf<Self>) -> Exit {
+        Exit::Done
+    }
+
+    /// Tells people on standard error what else they should know.
+    fn warn(_: &ReplyOf<Self>, _: &mut Output) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// The reply of the command of an [`Ask`].
+pub(crate) type ReplyOf<A> = <<A as Ask>::Request as Request>::Reply;
+
+impl<A: Ask> Subcommand for A {
+    type Json = ReplyOf<A>;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        ask::<A>(self.request()?, global, output)
+    }
+}
+
+/// Runs one command in the store of the global options, and prints its reply as `A` does.
+pub(crate) fn ask<A: Ask>(request: A::Request, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let reply = Store::open(global)?.call(request, output)?;
+    show::<A>(&reply, output)
+}
+
+/// Prints a reply as `A` does.
+pub(crate) fn show<A: Ask>(reply: &ReplyOf<A>, output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        output.object(reply)?;
+    } else {
+        A::print(reply, output)?;
+        output.flush()?;
+        A::warn(reply, output)?;
+    }
+    Ok(A::exit(reply))
+}
+
+/// Makes the enum of some subcommands, and runs them.
+macro_rules! subcommands {
+    ($(#[$doc:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident($arguments:ty),)* }) => {
+        $(#[$doc])*
+        #[allow(clippy::large_enum_variant, reason = "there is one in a run")]
+        #[derive(Debug, clap::Subcommand)]
+        pub(crate) enum $name {
+            $($(#[$meta])* $variant($arguments),)*
+        }
+
+        impl $name {
+            /// Runs the subcommand.
+            pub(crate) fn run(
+                self,
+                global: &$crate::global::Global,
+                output: &mut $crate::output::Output,
+            ) -> Result<$crate::failure::Exit, $crate::failure::Failure> {
+                match self {
+                    $(Self::$variant(arguments) => $crate::subcommand::Subcommand::run(arguments, global, output),)*
+                }
+            }
+
+            /// Returns the name of each subcommand, with the JSON Schema of the object that it prints.
+            #[cfg(test)]
+            pub(crate) fn schemas() -> Vec<(String, schemars::Schema)> {
+                let command = <Self as clap::Subcommand>::augment_subcommands(clap::Command::new("saddlebag"));
+                let names = command.get_subcommands().map(|command| command.get_name().to_string());
+                let schemas = [$($crate::subcommand::schema::<$arguments>()),*];
+                names.zip(schemas).collect()
+            }
+        }
+    };
+}
+
+pub(crate) use subcommands;
+
+/// Returns the JSON Schema of what a subcommand prints.
+#[cfg(test)]
+pub(crate) fn schema<S: Subcommand>() -> schemars::Schema {
+    schemars::generate::SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<S::Json>()
+}
