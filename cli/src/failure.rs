@@ -7,6 +7,8 @@ use std::{fmt, io};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag_host::{EngineError, HostError};
 use saddlebag_words::words;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,8 +133,37 @@ impl Failure {
         Self { exit: Exit::Usage, ..Self::new(ProgramCode::Usage, message, help) }
     }
 
+    /// The memory answered a command with the reply of another.
+    pub(crate) fn wrong_reply(command: &str) -> Self {
+        let message = format!("the reply is not that of `{command}`");
+        Self::new(ProgramCode::Component, message, "rebuild the program")
+    }
+
     pub(crate) fn nothing(message: impl Into<String>) -> Self {
         Self { exit: Exit::Nothing, ..Self::new(ErrorCode::NotFound, message, "") }
+    }
+}
+
+/// The JSON of a failure, on standard error.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ErrorObject {
+    error: ErrorFields,
+}
+
+/// What went wrong.
+#[derive(Serialize, JsonSchema)]
+struct ErrorFields {
+    /// The kind of the failure, one word. New kinds may be added.
+    code: &'static str,
+    /// What was wrong, with the offending value.
+    message: String,
+    /// The way out; empty where there is none.
+    help: String,
+}
+
+impl From<&Failure> for ErrorObject {
+    fn from(Failure { code, message, help, .. }: &Failure) -> Self {
+        Self { error: ErrorFields { code: code.as_str(), message: message.clone(), help: help.clone() } }
     }
 }
 

@@ -21,6 +21,8 @@ mod program;
 mod prompt;
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod schemas;
 mod store;
 mod subcommand;
 mod trace;

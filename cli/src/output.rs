@@ -18,9 +18,9 @@ use saddlebag::search::Skipped;
 use saddlebag::trust::{for_terminal, is_hidden};
 use saddlebag_host::Recovered;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{ErrorObject, Exit, Failure};
 
 /// Of errors.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -295,7 +295,7 @@ impl Output {
 
     /// Why the run ends without doing what was asked.
     pub(crate) fn failure(&mut self, failure: &Failure) {
-        let Failure { code, message, help, .. } = failure;
+        let Failure { message, help, .. } = failure;
         if message.is_empty() {
             return;
         }
@@ -303,8 +303,9 @@ impl Output {
         let _ = self.out.flush();
         let mut err = anstream::stderr();
         if self.json {
-            let object = json!({ "error": { "code": code.as_str(), "message": message, "help": help } });
-            let _ = writeln!(err, "{}", JsonLine::new(&object));
+            if let Ok(object) = serde_json::to_value(ErrorObject::from(failure)) {
+                let _ = writeln!(err, "{}", JsonLine::new(&object));
+            }
             return;
         }
         let _ = writeln!(err, "{ERROR}error:{ERROR:#} {}", Plain::shown(message));
@@ -336,6 +337,8 @@ pub(crate) fn warn_of_skipped(skipped: &[Skipped], output: &mut Output) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -17,7 +17,7 @@ use saddlebag_host::{
     EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
 };
 
-use crate::failure::{Failure, ProgramCode, set_command_done};
+use crate::failure::{Failure, set_command_done};
 use crate::global::{self, Global};
 use crate::output::{self, Output};
 use crate::trace::Trace;
@@ -141,10 +141,7 @@ impl Store {
     /// Runs a command, and returns its own reply.
     pub(crate) fn call<R: Answered>(&mut self, request: R, output: &mut Output) -> Result<R::Reply, Failure> {
         let reply = self.run(request, output)?;
-        R::from_reply(reply).ok_or_else(|| {
-            let message = format!("the reply is not that of `{}`", R::NAME);
-            Failure::new(ProgramCode::Component, message, "rebuild the program")
-        })
+        R::from_reply(reply).ok_or_else(|| Failure::wrong_reply(R::NAME))
     }
 
     /// Runs a command of any kind.
@@ -190,8 +187,13 @@ impl Store {
         Ok(reply)
     }
 
+    /// Why the trace is not whole, if it is not.
+    pub(crate) fn trace_failure(&self) -> Option<String> {
+        self.trace.as_ref().and_then(Trace::failure)
+    }
+
     fn warn_of_trace(&self, output: &mut Output) {
-        if let Some(failure) = self.trace.as_ref().and_then(Trace::failure) {
+        if let Some(failure) = self.trace_failure() {
             output.warning(&failure);
         }
     }

@@ -4,11 +4,11 @@
 //! files, `notes` has notes, `entries` has entries. `forget` is one verb for both families: a note by its name,
 //! an entry by `--key`.
 
-mod entries;
 mod explain;
 mod find;
 mod get;
 mod hydrate;
+mod list;
 mod purge;
 mod run;
 mod shared;
@@ -26,7 +26,7 @@ subcommands! {
         Store(store::StoreArgs),
         Get(get::GetArgs),
         Find(find::FindArgs),
-        Entries(entries::EntriesArgs),
+        Entries(list::EntriesArgs),
         Purge(purge::PurgeArgs),
         Hydrate(hydrate::HydrateArgs),
         Explain(explain::ExplainArgs),

@@ -48,7 +48,7 @@ use worker::Memory;
 const ENDING: Duration = Duration::from_secs(1);
 
 /// Serves until the client goes, or over HTTP until the process is ended.
-pub(crate) fn run(args: &McpArgs, global: Global, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
     sets.dedup();
     let max_bytes = args.max_message_bytes as usize;

@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use rmcp::model::{ErrorData, ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
 use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES};
 use saddlebag::entries::{Hydrate, Policy};
-use saddlebag::files::{FilePage, FilesCommand, ListFiles, ReadFile};
+use saddlebag::files::{FilePage, ListFiles, ReadFile};
 use saddlebag::journal::{FileState, ReadReply};
 use saddlebag::trust::ForModel;
 
@@ -55,8 +55,8 @@ pub(crate) fn context_contents(reply: ContextReply) -> ResourceContents {
 }
 
 /// The command that lists the page behind a cursor, which is the path of the last file before it.
-pub(crate) fn page(cursor: Option<String>) -> FilesCommand {
-    FilesCommand::ListFiles(ListFiles { after: cursor, limit: PAGE_FILES })
+pub(crate) fn page(cursor: Option<String>) -> ListFiles {
+    ListFiles { after: cursor, limit: PAGE_FILES }
 }
 
 /// A page; the first begins with the block.
@@ -84,8 +84,8 @@ pub(crate) fn template() -> ResourceTemplate {
         .with_mime_type(MARKDOWN)
 }
 
-pub(crate) fn read(path: String) -> FilesCommand {
-    FilesCommand::ReadFile(ReadFile { path, offset: 0, max_bytes: MAX_FILE_BYTES })
+pub(crate) fn read(path: String) -> ReadFile {
+    ReadFile { path, offset: 0, max_bytes: MAX_FILE_BYTES }
 }
 
 pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorData> {

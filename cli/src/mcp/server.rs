@@ -11,14 +11,13 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
-use saddlebag::files::FilesReply;
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
-use saddlebag::{Command, Reply, protocol};
+use saddlebag::{Answered, protocol};
 use tokio::sync::mpsc;
 
 use super::worker::Memory;
 use super::{prompts, resources, tools};
-use crate::failure::{Code, Failure, wrong_reply};
+use crate::failure::{Code, Failure};
 
 /// What a client may put before its model.
 const INSTRUCTIONS: &str = "\
@@ -40,14 +39,16 @@ impl MemoryServer {
     }
 
     /// Runs a command until it ends or the client gives it up, and tells the client how far it is if it asked.
-    async fn run(&self, command: impl Into<Command>, context: &RequestContext<RoleServer>) -> Result<Reply, Failure> {
+    async fn run<R: Answered>(&self, request: R, context: &RequestContext<RoleServer>) -> Result<R::Reply, Failure> {
         let token = context.meta.get_progress_token();
         let (progress, mut told) = mpsc::unbounded_channel();
-        let call = self.memory.call(command, token.is_some().then_some(progress));
+        let call = self.memory.call(request, token.is_some().then_some(progress));
         let mut call = std::pin::pin!(call);
         loop {
             tokio::select! {
-                outcome = &mut call => return outcome,
+                outcome = &mut call => {
+                    return R::from_reply(outcome?).ok_or_else(|| Failure::wrong_reply(R::NAME));
+                }
                 () = context.ct.cancelled() => {
                     return Err(Failure::new(protocol::ErrorCode::Cancelled, "the client gave the call up", ""));
                 }
@@ -64,11 +65,7 @@ impl MemoryServer {
 
     async fn block(&self, context: &RequestContext<RoleServer>) -> Result<ContextReply, ErrorData> {
         let request = resources::context(self.sets.contains(&ToolSet::Entries));
-        match self.run(request, context).await {
-            Ok(Reply::Context(reply)) => Ok(reply),
-            Ok(_) => Err(refused(&wrong_reply())),
-            Err(failure) => Err(refused(&failure)),
-        }
+        self.run(request, context).await.map_err(|failure| refused(&failure))
     }
 }
 
@@ -133,9 +130,8 @@ impl ServerHandler for MemoryServer {
             sets: self.sets.to_vec(),
             dialect: Dialect::default(),
         };
-        let result = match self.run(Command::CallTool(call), &context).await {
-            Ok(Reply::CallTool(answer)) => tools::answered(answer),
-            Ok(_) => tools::failed(&wrong_reply()),
+        let result = match self.run(call, &context).await {
+            Ok(answer) => tools::answered(answer),
             Err(failure) => tools::failed(&failure),
         };
         Ok(result.into())
@@ -149,8 +145,7 @@ impl ServerHandler for MemoryServer {
         let cursor = request.and_then(|request| request.cursor);
         let is_first = cursor.is_none();
         match self.run(resources::page(cursor), &context).await {
-            Ok(Reply::Files(FilesReply::ListFiles(page))) => Ok(resources::listed(page, is_first)),
-            Ok(_) => Err(refused(&wrong_reply())),
+            Ok(page) => Ok(resources::listed(page, is_first)),
             Err(failure) => Err(refused(&failure)),
         }
     }
@@ -172,8 +167,7 @@ impl ServerHandler for MemoryServer {
         let contents = match resources::named(&request.uri)? {
             resources::Named::Context => resources::context_contents(self.block(&context).await?),
             resources::Named::File(path) => match self.run(resources::read(path), &context).await {
-                Ok(Reply::Files(FilesReply::ReadFile(reply))) => resources::file_contents(reply)?,
-                Ok(_) => return Err(refused(&wrong_reply())),
+                Ok(reply) => resources::file_contents(reply)?,
                 Err(failure) => return Err(refused(&failure)),
             },
         };

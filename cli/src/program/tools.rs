@@ -54,6 +54,15 @@ enum Shape {
     Mcp,
 }
 
+/// The tools: as the component describes them, or with --for the array that another program takes.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum ToolsJson {
+    Described(Tools),
+    Shaped(Vec<Value>),
+}
+
 /// The tools, as the component describes them.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Tools {
@@ -98,7 +107,7 @@ impl Described {
 }
 
 impl Subcommand for ToolsArgs {
-    type Json = Tools;
+    type Json = ToolsJson;
 
     fn run(self, _: &Global, output: &mut Output) -> Result<Exit, Failure> {
         list(&self, output)

@@ -1,11 +1,15 @@
 //! The tests that hold `wit/` and the crate together: the conversions are made of `wit/`, and every command has its case
 //! there.
 //!
+//! [`schemas`] holds the JSON of the program against `docs/schemas/`.
+//!
 //! They are a package of their own, and not a default member of the workspace: the parser of `wit/` changes the features
 //! of what wasmtime depends on, and wasmtime would be compiled a second time.
 
 #![cfg(test)]
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod schemas;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,0 +1,63 @@
+//! `docs/schemas/`: a JSON Schema of what each subcommand prints with `--json`, made from the types that it prints.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use crate::args::Command;
+use crate::failure::ErrorObject;
+
+/// Writes the files instead of comparing them.
+const REWRITE: &str = "SADDLEBAG_REWRITE";
+
+#[test]
+fn the_schemas_in_the_docs_are_those_of_the_subcommands() {
+    let folder = folder();
+    let mut made: Vec<(String, Schema)> =
+        Command::schemas().into_iter().filter(|(_, schema)| prints_an_object(schema)).collect();
+    made.push(("error".into(), SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<ErrorObject>()));
+    let rewrites = std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty());
+    for (name, schema) in &mut made {
+        let title = if name == "error" { "An error with --json".into() } else { format!("saddlebag {name} --json") };
+        schema.insert("title".into(), title.into());
+        without_links(schema.as_object_mut().expect("an object").values_mut());
+        let text = format!("{}\n", serde_json::to_string_pretty(schema).expect("JSON"));
+        let path = folder.join(format!("{name}.json"));
+        if rewrites {
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(&path, &text).expect("written");
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        assert!(kept == text, "docs/schemas/{name}.json is not what `{name}` prints; {REWRITE}=1 writes it again");
+    }
+    let names: BTreeSet<String> = made.into_iter().map(|(name, _)| format!("{name}.json")).collect();
+    let entries = fs::read_dir(&folder).expect("docs/schemas");
+    let kept: BTreeSet<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(kept, names, "docs/schemas has files of no subcommand, or lacks some");
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")
+}
+
+/// Makes plain text of the links that descriptions have from the documentation of the library.
+fn without_links<'a>(values: impl Iterator<Item = &'a mut Value>) {
+    for value in values {
+        match value {
+            Value::String(text) => *text = text.replace("[`", "`").replace("`]", "`"),
+            Value::Array(items) => without_links(items.iter_mut()),
+            Value::Object(fields) => without_links(fields.values_mut()),
+            _ => {}
+        }
+    }
+}
+
+/// Returns false for a subcommand that prints no JSON: its type is `()`.
+fn prints_an_object(schema: &Schema) -> bool {
+    schema.get("type") != Some(&Value::from("null"))
+}
