@@ -8,7 +8,7 @@ use saddlebag::exchange::{ExportTo, ExportToReply, Format, Loss};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ExportArgs;
+use super::args::ExportArgs;
 use super::target::{Target, cut_short, report, sync_stream, waiting, write_file};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;

@@ -7,7 +7,7 @@ use saddlebag::trust::Standing;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ExportArgs;
+use super::args::ExportArgs;
 use super::target::{Target, cut_short, report, sync_stream, waiting, write_file};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;

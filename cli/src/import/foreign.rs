@@ -8,7 +8,7 @@ use saddlebag::trust::Provenance;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ImportArgs;
+use super::args::ImportArgs;
 use super::foreign_sources::{self as sources, Source};
 use super::known::{self, Kind, Known};
 use crate::failure::{Exit, Failure};

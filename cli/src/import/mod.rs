@@ -1,14 +1,12 @@
 //! `import`: files taken in as entries, our own or those of another agent.
 
+mod args;
 mod foreign;
 mod foreign_sources;
 mod known;
 mod own;
 mod sources;
 
-use std::path::PathBuf;
-
-use clap::Args;
 use saddlebag::entries::ImportMode;
 use schemars::JsonSchema;
 
@@ -17,32 +15,8 @@ use crate::formats::FormatName;
 use crate::global::Global;
 use crate::output::Output;
 use crate::subcommand::Subcommand;
-use crate::word::word;
 
-/// Take files of entries in, each whole or not at all, or the memory of another agent (--from)
-#[derive(Debug, Args)]
-pub(crate) struct ImportArgs {
-    /// A folder, of which every `.md` file is taken, or the file of another agent; `-` for standard input: that
-    /// file, or a tar stream
-    #[arg(value_name = "PATH", required_unless_present = "format")]
-    from: Option<PathBuf>,
-    /// The format: our own, or that of another agent
-    #[arg(long = "from", value_enum, default_value_t, value_name = "FORMAT")]
-    format: FormatName,
-    /// upsert: leave other entries alone; replace: forget what is in none of the files
-    #[arg(long, default_value_t = ImportMode::Upsert, value_parser = word::<ImportMode>())]
-    mode: ImportMode,
-    /// Only say what would be done
-    #[arg(long)]
-    dry_run: bool,
-    /// Believe what the files say of their provenance; without it they are imports, which go into no prompt until
-    /// they are approved
-    #[arg(long)]
-    trust: bool,
-    /// Go on without being asked
-    #[arg(long, short = 'y')]
-    yes: bool,
-}
+pub(crate) use args::ImportArgs;
 
 /// The JSON of an import.
 #[derive(JsonSchema)]

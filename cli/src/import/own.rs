@@ -8,7 +8,7 @@ use saddlebag::trust::Provenance;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ImportArgs;
+use super::args::ImportArgs;
 use super::sources::Source;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
