@@ -8,7 +8,7 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::table::{Field, Kind, Spec};
+use super::spec::{Field, Kind, Spec};
 use crate::document::breaks_one_line;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::Provenance;
