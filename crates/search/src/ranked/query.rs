@@ -16,8 +16,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Field;
 use super::tokens::{TokenKind, Tokens};
+use super::types::Field;
 use saddlebag_collections::SortedMap;
 
 /// The most different words of a query that count; a whole message may be asked for.
