@@ -5,8 +5,28 @@ use alloc::vec::Vec;
 
 use saddlebag_collections::order;
 
-use super::query::Phrase;
-use super::{COLUMN_WEIGHTS, Row, porter, tokens};
+use super::query::{self, Columns, Phrase};
+use super::{porter, tokens};
+
+/// In the order in which their tokens are numbered.
+const COLUMN_WEIGHTS: [(Columns, f64); 3] = [(query::PATH, 1000.0), (query::TITLE, 500.0), (query::BODY, 1.0)];
+
+/// A note as the search sees it, with a column for each field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// Below the root of the notebook.
+    pub path: &'a str,
+    /// The title.
+    pub title: &'a str,
+    /// The text without title and frontmatter.
+    pub body: &'a str,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn columns(&self) -> [&'a str; 3] {
+        [self.path, self.title, self.body]
+    }
+}
 
 /// Finds the words of the phrases in one note after the other.
 pub(super) struct Scanner<'q> {

@@ -7,8 +7,9 @@ use core::ops::Range;
 
 use saddlebag_collections::order;
 
-use super::scan::Scanner;
-use super::{FullText, Row, collect, tokens};
+use super::scan::{Row, Scanner};
+use super::search::{FullText, collect};
+use super::tokens;
 
 /// How many tokens are shown.
 const TOKENS: usize = 20;
