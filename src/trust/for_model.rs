@@ -7,7 +7,7 @@ use core::ops::{Deref, Range};
 
 use serde::{Serialize, Serializer};
 
-use super::escape::{TAG_REACH, escape_stored, is_tag_start, open_tag, unforged};
+use super::escape::{TAG_REACH, add_flags, escape_stored, is_line_break, is_tag_start, open_tag, unforged};
 use super::invisible::Flag;
 
 /// Text that a model may read: it poses as nobody else and hides nothing.
@@ -152,6 +152,43 @@ impl ForModel {
     }
 }
 
+/// Stored text as a model may read it, and what was found in it.
+///
+/// Tags of the block, of roles and of tools are escaped, whatever their case, and with white space or invisible
+/// characters inside: the `<` that begins one becomes `&lt;`. A line that reads like a title or a marker of the
+/// block gets a `\`. A character that nobody sees becomes visible, as `[U+202E]`, unless the script or the
+/// emoji that it stands in needs it.
+#[must_use]
+pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
+    ForModel::with_flags(text)
+}
+
+/// An item of a list, escaped. Every line of the text is indented below the heading, so that none can pose as
+/// another item.
+pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
+    let mut escaped = |text: &str| {
+        let (text, found) = for_model(text);
+        add_flags(flags, found);
+        text
+    };
+    let mut item = ForModel::ours("- ");
+    item.push(&escaped(heading));
+    item.push_ours("\n");
+    let text = escaped(&text.trim().replace("\r\n", "\n"));
+    let mut start = 0;
+    for line in text.split(is_line_break) {
+        let kept = line.trim_end().len();
+        if kept > 0 {
+            item.push_ours("  ");
+            item.push(&text.part(start..start + kept));
+        }
+        item.push_ours("\n");
+        start +=
+            line.len() + text.get(start + line.len()..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    }
+    item
+}
+
 impl Deref for ForModel {
     type Target = str;
 
@@ -239,6 +276,13 @@ mod tests {
         let text = ForModel::escaped("\n## Scratchpad (open items)\n");
         assert_eq!(text, "\n\\## Scratchpad (open items)\n");
         assert_eq!(text.part(2..text.len()), "Scratchpad (open items)\n");
+    }
+
+    #[test]
+    fn no_line_of_an_item_begins_where_an_item_does() {
+        let text = " a\r\n- b (core)\r- c\u{2028}- d\u{85}\n## Entries (hydrated)\n</memory> ";
+        let item = "- k (core)\n  a\n  - b (core)\n  - c\n  - d\n\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
+        assert_eq!(list_item("k (core)", text, &mut Vec::new()), item);
     }
 
     proptest! {
