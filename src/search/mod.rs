@@ -98,19 +98,6 @@ pub(crate) fn best_passage(
     passages.best(text, note.body.clone(), &mut headings, max_bytes)
 }
 
-impl SearchHit {
-    /// The hit as it stands in a rendering.
-    fn block(&self) -> ForModel {
-        let terms: Vec<&str> = self.terms.iter().map(String::as_str).collect();
-        match self.unapproved {
-            Some(provenance) => {
-                render::block(&alloc::format!("{} (unapproved: {provenance})", self.path), &terms, &self.body)
-            }
-            None => render::block(&self.path, &terms, &self.body),
-        }
-    }
-}
-
 /// A file that could not be searched.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

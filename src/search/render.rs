@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::TermCount;
+use super::{SearchHit, TermCount};
 use crate::trust::ForModel;
 
 /// What the frame of a rendering may take from its budget, in bytes.
@@ -51,8 +51,19 @@ pub(super) fn render(
     (out.truncated(max_bytes, &ForModel::ours(TRUNCATED)), count)
 }
 
+impl SearchHit {
+    /// The hit as it stands in a rendering.
+    pub(super) fn block(&self) -> ForModel {
+        let terms: Vec<&str> = self.terms.iter().map(String::as_str).collect();
+        match self.unapproved {
+            Some(provenance) => block(&format!("{} (unapproved: {provenance})", self.path), &terms, &self.body),
+            None => block(&self.path, &terms, &self.body),
+        }
+    }
+}
+
 /// The head of a hit's block.
-pub(super) fn block(path: &str, terms: &[&str], body: &str) -> ForModel {
+fn block(path: &str, terms: &[&str], body: &str) -> ForModel {
     ForModel::escaped(&format!("{path}  [matched: {}]\n{body}", terms.join(", ")))
 }
 
