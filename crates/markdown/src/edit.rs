@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 use core::ops::Range;
 
-use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, Value, markdown_start};
+use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, markdown_start};
 use super::lines::list_item;
-use super::note::{Note, TagSyntax};
+use super::note::Note;
 use super::scanner::Blocks;
 use super::text::normalize_line;
+use super::types::{TagSyntax, Value};
 use super::yaml::{self, Document, Field, Place};
 
 /// The text with each range replaced by what stands beside it.

@@ -3,7 +3,7 @@
 use memchr::memchr;
 use memchr::memmem;
 
-use super::scanner::at;
+use super::text::at;
 
 /// What ends a block of HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

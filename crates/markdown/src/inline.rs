@@ -11,13 +11,14 @@ use core::ops::Range;
 
 use memchr::memchr_iter;
 
+use super::content::Content;
 use super::html::{self, Missing};
-use super::note::{Link, LinkKind, MAX_LINKS, TagSyntax};
-use super::outside::Counted;
 use super::plain::Markup;
 use super::references::{self, Definition};
-use super::scanner::{Blocks, Content, at};
+use super::scanner::Blocks;
 use super::tags::{self, Names};
+use super::text::at;
+use super::types::{Counted, Link, LinkKind, MAX_LINKS, TagSyntax};
 use crate::percent;
 use saddlebag_collections::SortedMap;
 

@@ -11,8 +11,8 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::frontmatter::{Frontmatter, Value};
-use super::note::{Link, LinkKind};
+use super::frontmatter::Frontmatter;
+use super::types::{Link, LinkKind, Value};
 use saddlebag_collections::SortedSet;
 
 /// The most pairs of brackets that are looked at: each may cost as much as its line is long.

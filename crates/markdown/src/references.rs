@@ -6,7 +6,8 @@ use core::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use super::scanner::{Content, at};
+use super::content::Content;
+use super::text::at;
 
 /// The longest label of a reference, in bytes.
 const MAX_LABEL: usize = 999;

@@ -19,12 +19,12 @@
 //! **Fields.** Title, aliases, headings, tags, path and body, `Field::ALL`, weigh `FIELD_WEIGHTS` = 6, 4, 2.5, 3, 2, 1.
 //! Positions run on over all fields, with `GAP` (32) between two of them and between two headings, which no phrase bridges.
 //!
-//! **Score** (`score.rs`, `weights.rs`, `plan.rs`). BM25 with `K1` 1.2 and `B` 0.75: the occurrences of a word are weighed by field and
-//! by form, divided by the length of their field against the mean of the notes that have it, summed, saturated, and
-//! multiplied with `idf` = ln(1 + (N − n + ½) / (n + ½)). Another form of the same stem counts `OTHER_FORM` 0.6, a stop
-//! word `STOP_WORD` 0.15, one part of an identifier or of several pairs `FRAGMENT` 0.5; a stop word adds to what was found
-//! and finds nothing itself. Of a long question the `MAX_SCORED` (64) tokens that say most count; `prefix*` stands for at
-//! most `MAX_EXPANSIONS` (1,000) terms.
+//! **Score** (`score.rs`, `weights.rs`, `plan.rs`). BM25 with `K1` 1.2 and `B` 0.75: the occurrences of a word are
+//! weighed by field and by form, divided by the length of their field against the mean of the notes that have it,
+//! summed, saturated, and multiplied with `idf` = ln(1 + (N − n + ½) / (n + ½)). Another form of the same stem counts
+//! `OTHER_FORM` 0.6, a stop word `STOP_WORD` 0.15, one part of an identifier or of several pairs `FRAGMENT` 0.5; a stop
+//! word adds to what was found and finds nothing itself. Of a long question the `MAX_SCORED` (64) tokens that say most
+//! count; `prefix*` stands for at most `MAX_EXPANSIONS` (1,000) terms.
 //!
 //! **Bonuses** (`evidence.rs`). The best 64 (`MIN_CANDIDATES`), or four times as many as were asked for, are looked at
 //! closely. Coverage adds `COVERAGE` 0.5 of the sum, times the share of the query that the note has. Each pair of words
