@@ -5,13 +5,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use saddlebag_search::literal::{self, LiteralIndex, Match};
+use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
+use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
 use super::files::{DocId, Document, EncodedNote, Files};
-use super::ranked::{Fields, RankedIndex, Tie};
 use super::render;
 use super::scopes::is_markdown;
-use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount, Terms};
+use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
 use crate::protocol::{Entry, FsError, Version};

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{SearchHit, TermCount};
+use super::types::{SearchHit, TermCount};
 use crate::trust::ForModel;
 
 /// What the frame of a rendering may take from its budget, in bytes.
