@@ -19,6 +19,8 @@ use super::scanner::Blocks;
 use super::tags::{self, Names};
 use super::text::at;
 use super::types::{Counted, Link, LinkKind, MAX_LINKS, TagSyntax};
+use super::urls;
+use super::wiki::{self, Wiki};
 use crate::percent;
 use saddlebag_collections::SortedMap;
 
@@ -125,14 +127,6 @@ struct Bracket {
     /// How many links and marks there were before it.
     links: usize,
     marks: usize,
-}
-
-/// A wiki link, as ranges of the text.
-#[derive(Debug)]
-struct Wiki {
-    target: Range<usize>,
-    label: Option<Range<usize>>,
-    end: usize,
 }
 
 struct Scan<'s> {
@@ -272,7 +266,7 @@ impl<'s> Scan<'s> {
             let three = at(self.bytes, start + 2) == b'[';
             let opening = if three { 3 } else { 2 };
             if !(three && at(self.bytes, start + 3) == b'[')
-                && let Some(wiki) = self.wiki(start, opening)
+                && let Some(wiki) = Wiki::read(self.text, start, opening)
             {
                 let relation = (opening == 3).then_some("down");
                 return self.wiki_link(LinkKind::Wiki, start, wiki, relation);
@@ -288,7 +282,7 @@ impl<'s> Scan<'s> {
         }
         if at(self.bytes, start + 2) == b'['
             && at(self.bytes, start + 3) != b'['
-            && let Some(wiki) = self.wiki(start + 1, 2)
+            && let Some(wiki) = Wiki::read(self.text, start + 1, 2)
         {
             return Some(self.wiki_link(LinkKind::Embed, start, wiki, None));
         }
@@ -313,40 +307,6 @@ impl<'s> Scan<'s> {
         }
     }
 
-    /// Reads the wiki link whose `opening` brackets are at `start`; it ends on its line.
-    fn wiki(&self, start: usize, opening: usize) -> Option<Wiki> {
-        let inner = start + opening;
-        let mut bar: Option<Range<usize>> = None;
-        let mut next = inner;
-        let close = loop {
-            match *self.bytes.get(next)? {
-                // In a table, a bar would end the cell; no file of a link has one in its name.
-                b'\\' if bar.is_none() && at(self.bytes, next + 1) == b'|' => {
-                    bar = Some(next..next + 2);
-                    next += 1;
-                }
-                b'\\' if at(self.bytes, next + 1) != b'\n' => next += 1,
-                b'\n' => return None,
-                b'[' if at(self.bytes, next + 1) == b'[' => return None,
-                b']' if at(self.bytes, next + 1) == b']' && (opening == 2 || at(self.bytes, next + 2) == b']') => {
-                    break next;
-                }
-                b'|' if bar.is_none() => bar = Some(next..next + 1),
-                _ => {}
-            }
-            next += 1;
-        };
-        let target = self.trim(inner..bar.as_ref().map_or(close, |bar| bar.start));
-        let label = bar.map(|bar| self.trim(bar.end..close)).filter(|label| !label.is_empty());
-        (!target.is_empty()).then_some(Wiki { target, label, end: close + opening })
-    }
-
-    fn trim(&self, range: Range<usize>) -> Range<usize> {
-        let text = self.slice(range.clone());
-        let start = range.start + (text.len() - text.trim_start().len());
-        start..start + text.trim().len()
-    }
-
     fn wiki_link(&mut self, kind: LinkKind, start: usize, wiki: Wiki, relation: Option<&str>) -> usize {
         self.mark_nested();
         let mut end = wiki.end;
@@ -362,16 +322,8 @@ impl<'s> Scan<'s> {
         let shown = wiki.label.clone().unwrap_or_else(|| wiki.target.clone());
         self.cut(start..shown.start);
         self.cut(shown.end..end);
-        let raw = self.slice(wiki.target.clone());
-        let text = unescape_all(self.slice(shown));
-        let is_external = raw.contains("://") && references::has_scheme(raw) || raw.starts_with("mailto:");
-        let (target, anchor) = if is_external {
-            (unescape_all(raw), None)
-        } else {
-            let hash = unescaped_hash(raw);
-            let (path, anchor) = raw.split_at(hash.unwrap_or(raw.len()));
-            (unescape_all(path.trim_end()), anchor.get(1..).map(|anchor| unescape_all(anchor.trim())))
-        };
+        let (target, anchor, is_external) = wiki::destination(self.slice(wiki.target.clone()));
+        let text = wiki::unescape(self.slice(shown));
         if let Some((content, found)) = &mut self.found {
             found.add(Link {
                 kind,
@@ -493,7 +445,7 @@ impl<'s> Scan<'s> {
     }
 
     fn angle(&mut self, start: usize) -> Option<usize> {
-        if let Some((inner, is_address)) = autolink(self.bytes, start) {
+        if let Some((inner, is_address)) = urls::autolink(self.bytes, start) {
             self.cut(start..inner.start);
             self.cut(inner.end..inner.end + 1);
             let end = inner.end + 1;
@@ -508,7 +460,7 @@ impl<'s> Scan<'s> {
     fn hash(&mut self, start: usize) -> Option<usize> {
         if at(self.bytes, start + 1) == b'[' && at(self.bytes, start + 2) == b'[' {
             let opening = if at(self.bytes, start + 3) == b'[' { 3 } else { 2 };
-            let wiki = self.wiki(start + 1, opening)?;
+            let wiki = Wiki::read(self.text, start + 1, opening)?;
             return Some(self.wiki_link(LinkKind::Wiki, start, wiki, Some("up")));
         }
         let (_, found) = self.found.as_mut()?;
@@ -533,27 +485,7 @@ impl<'s> Scan<'s> {
 
     /// Reads the URL whose `://` is at `colon`.
     fn bare_url(&mut self, colon: usize) -> Option<usize> {
-        let read = self.bytes.get(self.consumed..colon)?;
-        let scheme = ["https", "http"].into_iter().find(|scheme| {
-            let head = read.len().checked_sub(scheme.len()).and_then(|start| read.get(start..));
-            head.is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes()))
-        })?;
-        let start = colon - scheme.len();
-        if self.text.get(..start)?.chars().next_back().is_some_and(char::is_alphanumeric) {
-            return None;
-        }
-        let first = colon + 3;
-        let url = self.text.get(first..)?;
-        if !url.chars().next().is_some_and(char::is_alphanumeric) {
-            return None;
-        }
-        let length = url
-            .find(|character: char| {
-                character.is_whitespace() || character.is_control() || r#"<>[]"`|"#.contains(character)
-            })
-            .unwrap_or(url.len());
-        let length = without_punctuation(url.as_bytes().get(..length)?);
-        let range = start..first + length;
+        let range = urls::bare(self.text, self.consumed, colon)?;
         self.url(range.clone(), range.clone(), false);
         Some(range.end)
     }
@@ -592,74 +524,4 @@ fn backtick_runs(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usi
         end = tick + length;
         Some((length, tick))
     })
-}
-
-/// The address in the `<…>` that starts at `start`, and whether it is one of electronic mail.
-fn autolink(bytes: &[u8], start: usize) -> Option<(Range<usize>, bool)> {
-    let inner = start + 1;
-    let rest = bytes.get(inner..)?;
-    let length = rest.iter().position(|&byte| byte <= b' ' || matches!(byte, b'<' | b'>' | 0x7f))?;
-    let address = rest.get(..length)?;
-    if at(rest, length) != b'>' {
-        return None;
-    }
-    let address_text = core::str::from_utf8(address).ok()?;
-    if references::has_scheme(address_text) {
-        return Some((inner..inner + length, false));
-    }
-    let (local, host) = address_text.split_once('@')?;
-    let is_local = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    (!local.is_empty() && local.bytes().all(is_local) && host.split('.').all(is_label))
-        .then_some((inner..inner + length, true))
-}
-
-/// The length of the URL without the punctuation of the sentence that it stands in.
-fn without_punctuation(url: &[u8]) -> usize {
-    let count = |mark: u8| memchr_iter(mark, url).count();
-    let (opened, mut closed) = (count(b'('), count(b')'));
-    let mut length = url.len();
-    while let Some(last) = length.checked_sub(1).and_then(|last| url.get(last)) {
-        match last {
-            b')' if closed > opened => closed -= 1,
-            b'?' | b'!' | b'.' | b',' | b':' | b';' | b'*' | b'_' | b'~' | b'\'' => {}
-            _ => break,
-        }
-        length -= 1;
-    }
-    length
-}
-
-/// The first `#` of a wiki target that no backslash escapes.
-fn unescaped_hash(raw: &str) -> Option<usize> {
-    let mut bytes = raw.bytes().enumerate();
-    while let Some((index, byte)) = bytes.next() {
-        match byte {
-            b'\\' => {
-                bytes.next();
-            }
-            b'#' => return Some(index),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The text without backslashes that stand before another character: in wiki links each escapes.
-fn unescape_all(text: &str) -> String {
-    if !text.contains('\\') {
-        return text.into();
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        let kept = if character == '\\' { characters.next().unwrap_or('\\') } else { character };
-        plain.push(kept);
-    }
-    plain
 }

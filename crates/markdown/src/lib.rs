@@ -50,6 +50,8 @@ mod tags;
 mod tests;
 mod text;
 mod types;
+mod urls;
+mod wiki;
 mod yaml;
 
 pub use edit::{append_block, remove_field, replace_spans, set_field, set_title, yaml_scalar, yaml_string};
