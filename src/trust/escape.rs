@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::invisible::{Flag, FlagKind, count, reveal};
 use super::titles;
+use crate::part::TextPart;
 
 /// The name of the tag around the block.
 pub(super) const TAG: &str = "memory";
@@ -48,16 +49,16 @@ fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
     let mut out = String::with_capacity(body.len());
     let mut begins_line = true;
     for (at, c) in body.char_indices() {
-        if begins_line && is_forged(body.get(at..).unwrap_or_default()) {
-            count(flags, FlagKind::Markup, || name_of(body.get(at..).unwrap_or_default()));
+        if begins_line && is_forged(body.part(at..)) {
+            count(flags, FlagKind::Markup, || name_of(body.part(at..)));
             out.push('\\');
         }
         begins_line = is_line_break(c);
         // A tag may go on in the lines below.
-        let rest = || body.get(at + c.len_utf8()..).unwrap_or_default();
+        let rest = || body.part(at + c.len_utf8()..);
         match c {
             _ if is_tag_start(c) && (opens_tag(rest()) || poses(rest())) => {
-                count(flags, FlagKind::Markup, || name_of(body.get(at..).unwrap_or_default()));
+                count(flags, FlagKind::Markup, || name_of(body.part(at..)));
                 out.push_str("&lt;");
             }
             _ => out.push(c),

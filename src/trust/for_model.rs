@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::escape::{TAG_REACH, add_flags, escape_stored, is_line_break, is_tag_start, open_tag, unforged};
 use super::invisible::Flag;
+use crate::part::TextPart;
 
 /// Text that a model may read: it poses as nobody else and hides nothing.
 ///
@@ -83,12 +84,12 @@ impl ForModel {
     /// Two harmless texts can make a tag together: then its `<` is escaped.
     fn join(&mut self, text: &str) {
         let reach = self.0.ceil_char_boundary(self.0.len().saturating_sub(TAG_REACH));
-        let before = self.0.get(reach..).unwrap_or_default();
+        let before = self.0.part(reach..);
         let head = text.get(..text.floor_char_boundary(TAG_REACH)).unwrap_or(text);
         // A tag that is whole is one of ours.
-        let is_whole = |at: &usize| open_tag(before.get(*at..).unwrap_or_default()).is_some();
+        let is_whole = |at: &usize| open_tag(before.part(*at..)).is_some();
         if let Some(at) = before.rfind(is_tag_start).filter(|at| !is_whole(at)) {
-            let mut both = String::from(before.get(at..).unwrap_or_default());
+            let mut both = String::from(before.part(at..));
             both.push_str(head);
             if let Some((0, length)) = open_tag(&both) {
                 self.0.replace_range(reach + at..reach + at + length, "&lt;");
@@ -102,14 +103,14 @@ impl ForModel {
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         let is_whole_start = range.start == 0;
         let is_whole_end = range.end >= self.0.len();
-        let part = self.0.get(range).unwrap_or_default();
+        let part = self.0.part(range);
         let mut part = if is_whole_start { part } else { unforged(part) };
         let reach = part.ceil_char_boundary(part.len().saturating_sub(TAG_REACH));
-        let end = part.get(reach..).unwrap_or_default();
+        let end = part.part(reach..);
         if let Some(at) = end.rfind(is_tag_start).filter(|_| !is_whole_end)
-            && open_tag(end.get(at..).unwrap_or_default()).is_some()
+            && open_tag(end.part(at..)).is_some()
         {
-            part = part.get(..reach + at).unwrap_or_default();
+            part = part.part(..reach + at);
         }
         Self(part.into())
     }

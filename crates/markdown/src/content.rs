@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+use saddlebag_collections::TextPart;
 
 /// The text of a block, with the way back to the file.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub(super) fn join<'a>(text: &'a str, lines: &[Range<usize>], quoted: bool) -> C
         return Content::plain("", 0);
     };
     if !quoted || lines.len() == 1 {
-        return Content::plain(text.get(first.start..last.end).unwrap_or_default(), first.start);
+        return Content::plain(text.part(first.start..last.end), first.start);
     }
     let mut joined = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
     let mut starts = Vec::with_capacity(lines.len());
@@ -54,7 +55,7 @@ pub(super) fn join<'a>(text: &'a str, lines: &[Range<usize>], quoted: bool) -> C
             joined.push('\n');
         }
         starts.push((joined.len(), line.start));
-        joined.push_str(text.get(line.clone()).unwrap_or_default());
+        joined.push_str(text.part(line.clone()));
     }
     Content { text: Cow::Owned(joined), start: first.start, lines: starts }
 }

@@ -12,6 +12,7 @@ use memchr::memchr;
 use super::tags::Names;
 use super::types::Value;
 use super::yaml::{self, Document};
+use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
 /// The mark that editors of Windows put before a text.
@@ -143,7 +144,7 @@ impl Fences {
             return None;
         }
         let closing = lines.find(|line| {
-            let line = text.get(line.clone()).unwrap_or_default();
+            let line = text.part(line.clone());
             is_dashes(line) || line.trim_end() == "..."
         })?;
         Some(Self { span: start..closing.end, yaml: opening.end..closing.start })

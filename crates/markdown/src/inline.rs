@@ -23,6 +23,7 @@ use super::urls;
 use super::wiki::{self, Wiki};
 use crate::percent;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::{SlicePart, TextPart};
 
 /// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
 /// refer to one long destination thousands of times.
@@ -194,7 +195,7 @@ impl<'s> Scan<'s> {
     }
 
     fn slice(&self, range: Range<usize>) -> &'s str {
-        self.text.get(range).unwrap_or_default()
+        self.text.part(range)
     }
 
     fn cut(&mut self, range: Range<usize>) {
@@ -435,7 +436,7 @@ impl<'s> Scan<'s> {
             kind: if opener.image { LinkKind::Image } else { LinkKind::Markdown },
             target,
             anchor,
-            text: plain(self.text.get(opener.inner..close).unwrap_or_default(), self.blocks),
+            text: plain(self.text.part(opener.inner..close), self.blocks),
             relations: references::unescape(title).split_whitespace().map(String::from).collect(),
             is_external,
             span: content.source_range(start..end),
@@ -515,7 +516,7 @@ impl<'s> Scan<'s> {
 /// The length and the start of each run of backticks from `start` on.
 fn backtick_runs(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut end = start;
-    let ticks = memchr_iter(b'`', bytes.get(start..).unwrap_or_default());
+    let ticks = memchr_iter(b'`', bytes.part(start..));
     ticks.map(move |tick| start + tick).filter_map(move |tick| {
         if tick < end {
             return None;

@@ -16,6 +16,7 @@ use super::scanner::Blocks;
 use super::tags::{MAX_TAGS, Names};
 use super::types::{Link, MAX_LINKS, TagSyntax, Value};
 use saddlebag_collections::order;
+use saddlebag_collections::{SlicePart, TextPart};
 
 /// Beginning of the [`Note::problem`] of a note with more links than are known.
 const LINKS_LEFT_OUT: &str = "only the first 65536 links";
@@ -153,7 +154,7 @@ impl Note {
             return Some(FrontmatterProblem { line: *line, message: format!("frontmatter cannot be read: {message}") });
         }
         let line_of = |end: usize| {
-            let before = text.as_bytes().get(..end).unwrap_or_default();
+            let before = text.as_bytes().get(..end).unwrap_or(text.as_bytes());
             u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
         };
         let cut = |line: u32, what: &str| {
@@ -232,16 +233,16 @@ fn first_heading(headings: &[Heading]) -> Option<&Heading> {
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
-    let slice = text.get(range.clone()).unwrap_or_default();
+    let slice = text.part(range.clone());
     let start = range.start + (slice.len() - slice.trim_start().len());
     start..start + slice.trim().len()
 }
 
 /// The body up to its first blank line.
 fn lead(text: &str, body: Range<usize>) -> Range<usize> {
-    let slice = text.get(body.clone()).unwrap_or_default();
+    let slice = text.part(body.clone());
     let end = memchr::memchr_iter(b'\n', slice.as_bytes()).find(|&end| {
-        let rest = slice.as_bytes().get(end + 1..).unwrap_or_default();
+        let rest = slice.as_bytes().part(end + 1..);
         let line = rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
         line == Some(&b'\n')
     });

@@ -12,6 +12,7 @@ use super::scanner::Blocks;
 use super::tags::Names;
 use super::text::head;
 use super::types::{Counted, LinkKind, SHOWN_BYTES, TagSyntax};
+use saddlebag_collections::TextPart;
 
 /// The longest tag of HTML, in bytes.
 const MAX_TAG_BYTES: usize = 4_096;
@@ -52,7 +53,7 @@ impl Outside {
             if start < read_to {
                 continue;
             }
-            let inner = text.get(start + 1..).unwrap_or_default();
+            let inner = text.part(start + 1..);
             if let Some(comment) = inner.strip_prefix("!--") {
                 let comment = head(comment, SHOWN_BYTES);
                 self.comments.add(comment.split("-->").next().unwrap_or(comment));

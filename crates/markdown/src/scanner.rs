@@ -16,6 +16,7 @@ use super::html::{self, HtmlEnd};
 use super::references::{self, Definition};
 use super::text::at;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::{SlicePart, TextPart};
 
 /// Depth of quotes and list items; deeper ones are text.
 const MAX_DEPTH: usize = 64;
@@ -62,7 +63,7 @@ impl Blocks {
             Scanner { text, bytes: text.as_bytes(), blocks: Self::default(), containers: Vec::new(), leaf: Leaf::None };
         let mut line = start;
         while line < text.len() {
-            let rest = scanner.bytes.get(line..).unwrap_or_default();
+            let rest = scanner.bytes.part(line..);
             let next = memchr(b'\n', rest).map_or(text.len(), |end| line + end + 1);
             let mut end = next;
             if at(scanner.bytes, end - 1) == b'\n' {
@@ -79,7 +80,7 @@ impl Blocks {
 
     /// The content of a block.
     pub(super) fn content<'a>(&self, text: &'a str, block: &Block) -> Content<'a> {
-        join(text, self.segments.get(block.lines.clone()).unwrap_or_default(), block.quoted)
+        join(text, self.segments.part(block.lines.clone()), block.quoted)
     }
 }
 
@@ -198,7 +199,7 @@ impl Scanner<'_> {
                 }
                 break;
             }
-            let rest = self.bytes.get(next..end).unwrap_or_default();
+            let rest = self.bytes.part(next..end);
             match at(rest, 0) {
                 b'>' if self.has_room(matched, fresh) => {
                     self.open(matched, &mut fresh, Container::Quote);
@@ -236,7 +237,7 @@ impl Scanner<'_> {
                 }
                 _ => {}
             }
-            if super::lines::is_rule(self.text.get(next..end).unwrap_or_default()) {
+            if super::lines::is_rule(self.text.part(next..end)) {
                 self.start(matched, fresh);
                 return;
             }
@@ -282,7 +283,7 @@ impl Scanner<'_> {
             return false;
         }
         let (indent, next) = cursor.indent();
-        let rest = self.bytes.get(next..cursor.end).unwrap_or_default();
+        let rest = self.bytes.part(next..cursor.end);
         match self.leaf {
             Leaf::Fenced { mark, length, .. } => {
                 if indent <= 3 && closes_fence(rest, mark, length) {
@@ -348,7 +349,7 @@ impl Scanner<'_> {
     fn text_line(&mut self, cursor: &Cursor<'_>, line: usize, matched: usize, fresh: bool) {
         let (_, next) = cursor.indent();
         let is_quoted = self.containers.contains(&Container::Quote);
-        let rest = self.bytes.get(next..cursor.end).unwrap_or_default();
+        let rest = self.bytes.part(next..cursor.end);
         let segment = next..next + rest.trim_ascii_end().len();
         if !fresh && let Leaf::Paragraph { quoted, .. } = &mut self.leaf {
             *quoted |= is_quoted;
@@ -403,10 +404,10 @@ impl Scanner<'_> {
         let starts_with_bracket =
             self.blocks.segments.get(first).is_some_and(|line| at(self.bytes, line.start) == b'[');
         if starts_with_bracket {
-            let content = join(self.text, self.blocks.segments.get(lines.clone()).unwrap_or_default(), quoted);
+            let content = join(self.text, self.blocks.segments.part(lines.clone()), quoted);
             let mut read = 0;
             while let Some(found) = references::definition(&content, read) {
-                let consumed = content.text.get(read..found.end).unwrap_or_default();
+                let consumed = content.text.part(read..found.end);
                 lines.start += memchr::memchr_iter(b'\n', consumed.as_bytes()).count();
                 read = found.end;
                 self.blocks.definitions.get_or_insert(found.label, found.definition);

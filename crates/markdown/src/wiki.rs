@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::references;
 use super::text::at;
+use saddlebag_collections::TextPart;
 
 /// A wiki link, as ranges of the text.
 #[derive(Debug)]
@@ -88,7 +89,7 @@ fn unescaped_hash(raw: &str) -> Option<usize> {
 
 /// The range without the white space at its ends.
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
-    let text = text.get(range.clone()).unwrap_or_default();
+    let text = text.part(range.clone());
     let start = range.start + (text.len() - text.trim_start().len());
     start..start + text.trim().len()
 }

@@ -7,6 +7,7 @@ use saddlebag_collections::order;
 
 use super::query::{self, Columns, Phrase};
 use super::{porter, tokens};
+use saddlebag_collections::SlicePart;
 
 /// In the order in which their tokens are numbered.
 const COLUMN_WEIGHTS: [(Columns, f64); 3] = [(query::PATH, 1000.0), (query::TITLE, 500.0), (query::BODY, 1.0)];
@@ -97,7 +98,7 @@ impl<'q> Scanner<'q> {
             let Some(unit) = self.units.get(number) else { continue };
             // A stem differs from its word in its last two letters at most (`-biliti` gives `-ble`), so
             // that few words need to be stemmed.
-            let kept = unit.stem.get(..unit.stem.len().saturating_sub(2)).unwrap_or_default();
+            let kept = unit.stem.part(..unit.stem.len().saturating_sub(2));
             if !word.starts_with(kept) {
                 continue;
             }
