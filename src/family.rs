@@ -3,7 +3,7 @@
 /// Makes the two enums of a family, with a case for each of its commands in both, and all that follows from the list.
 macro_rules! family {
     (
-        $family:literal in $variant:ident, run with $context:ty;
+        $family:literal, run with $context:ty;
         $(#[$command_doc:meta])* $command:ident => $(#[$reply_doc:meta])* $reply:ident { $($request:ident),* $(,)? }
     ) => {
         $(#[$command_doc])*
@@ -40,11 +40,6 @@ macro_rules! family {
                 }
             }
 
-            /// The commands of the family.
-            pub(crate) fn catalogue() -> alloc::vec::Vec<$crate::CommandInfo> {
-                alloc::vec![$($crate::CommandInfo::of::<$request>($family)),*]
-            }
-
             /// Runs the command.
             pub(crate) async fn run(self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
                 Ok(match self {
@@ -53,9 +48,12 @@ macro_rules! family {
             }
         }
 
-        impl From<$command> for $crate::Command {
-            fn from(command: $command) -> Self {
-                Self::$variant(command.into())
+        impl $crate::request::Family for $command {
+            type Reply = $reply;
+            const NAME: &'static str = $family;
+
+            fn visit(visitor: &mut impl $crate::request::Visitor<Self>) {
+                $(visitor.visit::<$request>();)*
             }
         }
 
@@ -66,16 +64,12 @@ macro_rules! family {
                 }
             }
 
-            impl From<$request> for $crate::Command {
-                fn from(request: $request) -> Self {
-                    $command::from(request).into()
-                }
-            }
+            impl $crate::request::Member for $request {
+                type Family = $command;
 
-            impl $crate::Answered for $request {
-                fn from_reply(reply: $crate::Reply) -> Option<Self::Reply> {
+                fn from_family(reply: $reply) -> Option<Self::Reply> {
                     match reply {
-                        $crate::Reply::$variant($reply::$request(reply)) => Some(reply),
+                        $reply::$request(reply) => Some(reply),
                         _ => None,
                     }
                 }
@@ -86,13 +80,7 @@ macro_rules! family {
 
 /// Makes a request of a command with its scope, whatever the command: its name, effect and reply are the command's.
 macro_rules! scoped {
-    ($scoped:ident of $verb:ident in $variant:ident) => {
-        impl<R: Into<$verb>> From<$scoped<R>> for $crate::Command {
-            fn from(command: $scoped<R>) -> Self {
-                Self::$variant(command.map(Into::into))
-            }
-        }
-
+    ($scoped:ident of $verb:ident) => {
         impl From<$verb> for $scoped {
             fn from(verb: $verb) -> Self {
                 Self::new(verb)
@@ -111,11 +99,6 @@ macro_rules! scoped {
             pub fn effect(&self) -> $crate::Effect {
                 self.verb.effect()
             }
-
-            /// The commands of the family.
-            pub(crate) fn catalogue() -> alloc::vec::Vec<$crate::CommandInfo> {
-                $verb::catalogue()
-            }
         }
 
         impl<R: $crate::Request + Into<$verb>> $crate::Request for $scoped<R> {
@@ -125,12 +108,6 @@ macro_rules! scoped {
 
             fn samples(name: &str) -> alloc::vec::Vec<Self> {
                 R::samples(name).into_iter().map(Self::new).collect()
-            }
-        }
-
-        impl<R: $crate::Answered + Into<$verb>> $crate::Answered for $scoped<R> {
-            fn from_reply(reply: $crate::Reply) -> Option<Self::Reply> {
-                R::from_reply(reply)
             }
         }
     };

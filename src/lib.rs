@@ -52,7 +52,7 @@ pub mod trust;
 #[cfg(test)]
 mod words;
 
-use saddlebag_collections::{order, sorted};
+use saddlebag_collections::{order, part, sorted};
 pub use saddlebag_markdown as document;
 use saddlebag_markdown::percent;
 pub use saddlebag_protocol as protocol;

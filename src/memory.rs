@@ -11,12 +11,12 @@ use crate::approval::{TrustCall, TrustCommand, TrustReply};
 use crate::context::{self, Context, Preamble};
 use crate::engine::{Call, Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, MAX_SCOPE_NAME_BYTES};
-use crate::exchange::{self, ExchangeCommand, ExchangeReply};
+use crate::exchange::{self, ExchangeCommand, ExchangeReply, ExchangeVerb};
 use crate::files::{FilesCall, FilesCommand, FilesReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
-use crate::request::{Effect, Request};
+use crate::request::{Effect, Family, Member, Request, Visitor};
 use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
 use crate::store::{Layout, LongTermScope, ProjectSlug, Timestamp};
@@ -107,7 +107,7 @@ fn in_sample_run(mut command: Command) -> Command {
 /// Makes [`Command`] and [`Reply`] of the families, and of the commands that are a family of their own.
 macro_rules! families {
     (
-        families { $($(#[$family_doc:meta])* $family:ident($command:ident => $reply:ident),)* }
+        families { $($(#[$family_doc:meta])* $family:ident($command:ident of $verb:ident => $reply:ident),)* }
         alone { $($(#[$doc:meta])* $request:ident,)* }
     ) => {
         /// A command of any family.
@@ -152,10 +152,27 @@ macro_rules! families {
         #[must_use]
         pub fn catalogue() -> Vec<CommandInfo> {
             let mut commands = Vec::new();
-            $(commands.extend($command::catalogue());)*
+            $($verb::visit(&mut commands);)*
             $(commands.push(CommandInfo::of::<$request>($request::NAME));)*
             commands
         }
+
+        $(
+            impl From<$verb> for Command {
+                fn from(command: $verb) -> Self {
+                    Self::$family(command.into())
+                }
+            }
+
+            impl Part for $verb {
+                fn from_reply(reply: Reply) -> Option<$reply> {
+                    match reply {
+                        Reply::$family(reply) => Some(reply),
+                        _ => None,
+                    }
+                }
+            }
+        )*
 
         $(
             impl From<$request> for Command {
@@ -179,17 +196,17 @@ macro_rules! families {
 families! {
     families {
     /// Of the journal.
-    Journal(JournalCommand => JournalReply),
+    Journal(JournalCommand of JournalCommand => JournalReply),
     /// Of the notebook.
-    Notebook(NotebookCommand => NotebookReply),
+    Notebook(NotebookCommand of NotebookCommand => NotebookReply),
     /// Of the entries.
-    Entries(EntriesCommand => EntriesReply),
+    Entries(EntriesCommand of EntriesVerb => EntriesReply),
     /// Of the files.
-    Files(FilesCommand => FilesReply),
+    Files(FilesCommand of FilesCommand => FilesReply),
     /// A decision of a person about text.
-    Trust(TrustCommand => TrustReply),
+    Trust(TrustCommand of TrustCommand => TrustReply),
     /// Of the exchange with other agents.
-    Exchange(ExchangeCommand => ExchangeReply),
+    Exchange(ExchangeCommand of ExchangeVerb => ExchangeReply),
     }
     alone {
     /// The block that is injected into a prompt.
@@ -200,6 +217,54 @@ families! {
     SyncAgentsMd,
     /// Runs a tool for a model.
     CallTool,
+    }
+}
+
+/// A family whose commands are those of a memory.
+pub trait Part: Family + Into<Command> {
+    /// The reply of the family; `None` if it is that of another.
+    fn from_reply(reply: Reply) -> Option<Self::Reply>;
+}
+
+impl<F: Part> Visitor<F> for Vec<CommandInfo> {
+    fn visit<R: Member<Family = F>>(&mut self) {
+        self.push(CommandInfo::of::<R>(F::NAME));
+    }
+}
+
+impl<R: Member<Family: Part>> From<R> for Command {
+    fn from(request: R) -> Self {
+        R::Family::from(request).into()
+    }
+}
+
+impl<R: Member<Family: Part>> Answered for R {
+    fn from_reply(reply: Reply) -> Option<R::Reply> {
+        R::Family::from_reply(reply).and_then(R::from_family)
+    }
+}
+
+impl<R: Into<EntriesVerb>> From<EntriesCommand<R>> for Command {
+    fn from(command: EntriesCommand<R>) -> Self {
+        Self::Entries(command.map(Into::into))
+    }
+}
+
+impl<R: Answered + Into<EntriesVerb>> Answered for EntriesCommand<R> {
+    fn from_reply(reply: Reply) -> Option<R::Reply> {
+        R::from_reply(reply)
+    }
+}
+
+impl<R: Into<ExchangeVerb>> From<ExchangeCommand<R>> for Command {
+    fn from(command: ExchangeCommand<R>) -> Self {
+        Self::Exchange(command.map(Into::into))
+    }
+}
+
+impl<R: Answered + Into<ExchangeVerb>> Answered for ExchangeCommand<R> {
+    fn from_reply(reply: Reply) -> Option<R::Reply> {
+        R::from_reply(reply)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A command is one file: its struct, its reply, its [`Request`] and what it does ([`Run`]). The list of its family
 //! names it once more; from that come the cases of the command and of the reply, the conversions, the dispatch and
-//! the [`catalogue`](crate::catalogue).
+//! the [`catalogue`](crate::catalogue). [`Family`] and [`Member`] are that list for the memory, which knows the families.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -54,4 +54,31 @@ pub trait Request: Clone + Debug + PartialEq {
 pub(crate) trait Run<C>: Request {
     /// Runs the command.
     fn run(self, with: &C) -> impl Future<Output = Result<Self::Reply, Error>> + Send;
+}
+
+/// The commands of a family as one type, with a case for each.
+pub trait Family: Sized {
+    /// The replies of the family, with the same cases.
+    type Reply;
+
+    /// The name of the family: that of its interface in `wit/`.
+    const NAME: &'static str;
+
+    /// Shows each command of the family to the visitor, in their order.
+    fn visit(visitor: &mut impl Visitor<Self>);
+}
+
+/// A [`Request`] that is a command of a family.
+pub trait Member: Request {
+    /// The family.
+    type Family: Family + From<Self>;
+
+    /// The reply of this command; `None` if it is the reply of another.
+    fn from_family(reply: <Self::Family as Family>::Reply) -> Option<Self::Reply>;
+}
+
+/// Does something with the type of each command of the family `F`.
+pub trait Visitor<F> {
+    /// Takes the next command.
+    fn visit<R: Member<Family = F>>(&mut self);
 }

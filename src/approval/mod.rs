@@ -16,7 +16,7 @@ pub(crate) use types::TrustCall;
 use crate::family::family;
 
 family! {
-    "trust" in Trust, run with TrustCall<'_>;
+    "trust", run with TrustCall<'_>;
     /// A decision of a person about text.
     TrustCommand =>
     /// The reply of a [`TrustCommand`].

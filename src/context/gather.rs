@@ -4,10 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::overflow::{SectionContent, SectionItem, SectionKind};
-use super::{
-    BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, Section, block_in,
-};
+use super::form::BlockForm;
+use super::overflow::{Section, SectionContent, SectionItem, SectionKind, block_in};
+use super::types::{Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
 use crate::document::breaks_one_line;
 use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, HydrateReply};

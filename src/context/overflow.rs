@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::form::BlockForm;
-use super::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, estimate_tokens};
+use super::tokens::estimate_tokens;
+use super::types::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
 use crate::document::{head, is_open_item, tail};
 use crate::order;
 use crate::search::TRUNCATED;

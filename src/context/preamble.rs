@@ -7,9 +7,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::gather::{Gathered, gather};
+use super::form::BlockForm;
+use super::gather::{Gathered, TurnMemories, gather};
 use super::overflow::first_lines;
-use super::{BlockForm, Context, ContextReply, LeftOut, LeftOutReason, Overflow, RULE, TurnMemories, estimate_tokens};
+use super::tokens::estimate_tokens;
+use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, RULE};
 use crate::document::FenceTracker;
 use crate::engine::Call;
 use crate::entries::Entries;

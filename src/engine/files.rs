@@ -7,7 +7,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::{Fs, is_bookkeeping};
+use super::fs::{Fs, is_bookkeeping};
 use crate::protocol::{
     AppendOutcome, Error, ErrorCode, FileContent, FsError, Precondition, ReadOutcome, RenameOutcome, Version,
     WriteOutcome, join,

@@ -7,6 +7,9 @@ use crate::protocol::{
 };
 use crate::store::RelPath;
 
+/// The folder of the index, below the root or a project.
+const INDEX_FOLDER: &str = ".saddlebag";
+
 /// The file system as a command sees it: it reads, lists and makes folders. The methods that change a file belong to
 /// this room, which asks for a `Screened` text or a `Removal`.
 ///
@@ -79,4 +82,9 @@ impl Fs {
     pub(super) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
         self.0.rename(from, to)
     }
+}
+
+/// Returns true for the copy of the index, which is not part of what people keep.
+pub(super) fn is_bookkeeping(path: &RelPath) -> bool {
+    path.segments().any(|segment| segment == INDEX_FOLDER)
 }

@@ -3,9 +3,33 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use super::{Fs, Limits};
+use super::fs::Fs;
+use crate::protocol;
 use crate::store::{Layout, LocalTime, RelPath};
 use crate::trust::{Screen, TrustConfig};
+
+/// What an engine takes at once. The host's own limits come on top of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest file that is read whole, and the largest answer to one read, in bytes.
+    pub max_file_bytes: u32,
+    /// How many entries one page of a listing may have.
+    pub max_list_entries: u32,
+    /// How many requests may be owed a result at once.
+    pub max_requests: u32,
+    /// How many commands may be in flight.
+    pub max_commands: u32,
+    /// How many bytes of text the search index keeps; files beyond are reported as skipped.
+    pub max_index_bytes: u64,
+}
+
+impl Default for Limits {
+    /// 16 MiB a file, 16,384 entries a page, 256 requests, 64 commands, 256 MiB of indexed text.
+    fn default() -> Self {
+        let protocol::Limits { max_list_entries, max_requests, max_commands } = protocol::Limits::default();
+        Self { max_file_bytes: 16 << 20, max_list_entries, max_requests, max_commands, max_index_bytes: 256 << 20 }
+    }
+}
 
 /// The scope that an engine was opened for.
 #[derive(Debug)]

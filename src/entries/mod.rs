@@ -153,7 +153,7 @@ impl<R> EntriesCommand<R> {
 }
 
 family! {
-    "entries" in Entries, run with EntriesCall<'_>;
+    "entries", run with EntriesCall<'_>;
     /// A command of the entries, whatever its scope.
     EntriesVerb =>
     /// The reply of an [`EntriesVerb`].
@@ -176,7 +176,7 @@ family! {
     }
 }
 
-scoped! { EntriesCommand of EntriesVerb in Entries }
+scoped! { EntriesCommand of EntriesVerb }
 
 /// The entries that wait to be approved; none where there is no agent.
 pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waiting>, Error> {

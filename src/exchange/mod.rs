@@ -83,7 +83,7 @@ impl<R> ExchangeCommand<R> {
 }
 
 family! {
-    "exchange" in Exchange, run with ExchangeCall<'_>;
+    "exchange", run with ExchangeCall<'_>;
     /// What can be done in the exchange, whatever the scope.
     ExchangeVerb =>
     /// The reply of an [`ExchangeVerb`].
@@ -93,7 +93,7 @@ family! {
     }
 }
 
-scoped! { ExchangeCommand of ExchangeVerb in Exchange }
+scoped! { ExchangeCommand of ExchangeVerb }
 
 /// Runs a command.
 pub(crate) async fn run(call: &Call, entries: &Entries, command: ExchangeCommand) -> Result<ExchangeReply, Error> {

@@ -10,6 +10,7 @@ use super::types::{Converted, Loss, RejectedPart};
 use crate::document::{head, heading};
 use crate::entries::{ForeignEntry, MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_TAG_BYTES, MAX_TAGS};
 use crate::order;
+use crate::part::TextPart;
 use crate::sorted::SortedSet;
 
 /// How long a summary is kept, in bytes.
@@ -81,7 +82,7 @@ fn parts(content: &str) -> Vec<&str> {
         // What is cut off is not so short that headings in a row would each be a part.
         let least = MAX_CONTENT_BYTES / 4;
         let lines = || window.match_indices('\n').map(|(at, _)| at + 1).filter(|&at| at > least);
-        let line_at = |at: usize| rest.get(at..).unwrap_or_default().split('\n').next().unwrap_or_default();
+        let line_at = |at: usize| rest.part(at..).split('\n').next().unwrap_or_default();
         let before_heading = lines().rfind(|&at| heading(line_at(at)).is_some());
         let cut = before_heading.or_else(|| lines().rfind(|&at| line_at(at).trim().is_empty()));
         let cut = cut.or_else(|| lines().next_back()).unwrap_or(window.len());

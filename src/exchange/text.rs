@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::document::{Frontmatter, Value};
 use crate::entries::hash;
+use crate::part::SlicePart;
 use crate::percent;
 
 /// How long a generated description is, in bytes.
@@ -131,7 +132,7 @@ pub(super) fn body<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
 
 /// The line, counted from 1, on which a part of a text begins.
 pub(super) fn line_at(text: &str, offset: usize) -> u32 {
-    let before = text.as_bytes().get(..offset).unwrap_or_default();
+    let before = text.as_bytes().part(..offset);
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
 }
 

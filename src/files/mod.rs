@@ -15,7 +15,7 @@ pub(crate) use types::FilesCall;
 use crate::family::family;
 
 family! {
-    "files" in Files, run with FilesCall<'_>;
+    "files", run with FilesCall<'_>;
     /// A command about files. None of them changes any.
     FilesCommand =>
     /// The reply of a [`FilesCommand`].

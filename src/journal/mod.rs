@@ -45,7 +45,7 @@ pub(crate) use types::JournalCall;
 use crate::family::family;
 
 family! {
-    "journal" in Journal, run with JournalCall<'_>;
+    "journal", run with JournalCall<'_>;
     /// A command of the journal.
     JournalCommand =>
     /// The reply of a [`JournalCommand`].

@@ -31,6 +31,7 @@ use super::config::{LinkFormat, NotebookConfig};
 use super::files::one_line;
 use super::template::{Template, Variables};
 use crate::document::{Link, LinkKind};
+use crate::part::SlicePart;
 use crate::percent;
 
 /// A note that a link goes to, below the root of the notebook.
@@ -196,7 +197,7 @@ pub(crate) fn relative_path(from: &str, to: &str) -> String {
     let folders = from.len() - 1;
     let shared = from.iter().take(folders).zip(to.iter().take(to.len() - 1)).take_while(|(a, b)| a == b).count();
     let mut path = "../".repeat(folders - shared);
-    path.push_str(&to.get(shared..).unwrap_or_default().join("/"));
+    path.push_str(&to.part(shared..).join("/"));
     path
 }
 

@@ -91,7 +91,7 @@ pub(crate) use waiting::waiting;
 use crate::family::family;
 
 family! {
-    "notebook" in Notebook, run with NotebookCall<'_>;
+    "notebook", run with NotebookCall<'_>;
     /// A command of the notebook.
     NotebookCommand =>
     /// The reply of a [`NotebookCommand`].

@@ -18,6 +18,7 @@ use super::template::json_string;
 use super::title::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
 use crate::document::{Note, Value, head, set_field, yaml_string};
 use crate::engine::{Backups, Call, Change, create, update};
+use crate::part::TextPart;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::{FACTS_FOLDER, LocalTime};
@@ -235,7 +236,7 @@ fn normalized_word(word: &str) -> String {
     };
     let core = word.trim_matches(is_around);
     let Some(start) = word.find(core).filter(|_| !core.is_empty()) else { return word.to_string() };
-    let (before, behind) = (word.get(..start).unwrap_or_default(), word.get(start + core.len()..).unwrap_or_default());
+    let (before, behind) = (word.part(..start), word.part(start + core.len()..));
     let stands_for = if core.contains("://") {
         "<url>"
     } else if is_uuid(core) {

@@ -1,5 +1,6 @@
 //! The syntax of templates: from text to a tree, with every name checked.
 
+use crate::part::TextPart;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -107,7 +108,7 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.part(self.at..)
     }
 
     fn located(&self, problem: &str) -> String {
@@ -123,7 +124,7 @@ impl<'a> Scanner<'a> {
         let mut tags: Vec<(Tag, Trim, usize)> = Vec::new();
         let mut line = 1;
         while let Some(found) = self.rest().find("{{") {
-            let before = self.rest().get(..found).unwrap_or_default();
+            let before = self.rest().part(..found);
             let text = texts.last_mut().ok_or("no text")?;
             line += before.matches('\n').count();
             self.at += found;
@@ -139,7 +140,7 @@ impl<'a> Scanner<'a> {
             let mut trim = Trim::default();
             let tag = self.tag(&mut trim)?;
             tags.push((tag, trim, line));
-            line += self.text.get(start..self.at).unwrap_or_default().matches('\n').count();
+            line += self.text.part(start..self.at).matches('\n').count();
             texts.push(String::new());
         }
         if let Some(text) = texts.last_mut() {
@@ -277,7 +278,7 @@ impl<'a> Scanner<'a> {
                 let quoted = self.rest();
                 let end = quoted.find(c).ok_or("a quote without its end")?;
                 self.at += end + 1;
-                Expression::Text(quoted.get(..end).unwrap_or_default().to_string())
+                Expression::Text(quoted.part(..end).to_string())
             }
             '(' => {
                 self.at += 1;
@@ -313,7 +314,7 @@ impl<'a> Scanner<'a> {
 
     fn word(&mut self) -> &'a str {
         let rest = self.rest();
-        let word = rest.get(..rest.find(|c| !is_word(c)).unwrap_or(rest.len())).unwrap_or_default();
+        let word = rest.part(..rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
         self.at += word.len();
         word
     }
@@ -391,7 +392,7 @@ fn kept_texts<'a>(texts: &'a [String], tags: &[(Tag, Trim, usize)]) -> Vec<&'a s
             cut.0 = cut.0.max(start);
         }
     }
-    texts.iter().zip(cuts).map(|(text, (from, to))| text.get(from..to).unwrap_or_default()).collect()
+    texts.iter().zip(cuts).map(|(text, (from, to))| text.part(from..to)).collect()
 }
 
 struct Tree {

@@ -5,15 +5,16 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use saddlebag_search::literal::{self, LiteralIndex, Match};
+use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
+use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
 use super::files::{DocId, Document, EncodedNote, Files};
-use super::ranked::{Fields, RankedIndex, Tie};
 use super::render;
 use super::scopes::is_markdown;
-use super::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount, Terms};
+use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
+use crate::part::TextPart;
 use crate::protocol::{Entry, FsError, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
@@ -328,7 +329,7 @@ impl Corpus {
                 headings: note.headings.iter().map(|heading| heading.text.as_str()).collect(),
                 tags: note.tags.iter().map(String::as_str).collect(),
                 path: doc.path.as_str(),
-                body: text.get(note.body.clone()).unwrap_or_default(),
+                body: text.part(note.body.clone()),
             };
             self.ranked.insert(id, &fields);
             note_superseded(&mut self.supersedes, id, &note);

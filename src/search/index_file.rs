@@ -59,12 +59,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
+use saddlebag_search::ranked::RankedIndex;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::corpus::{Corpus, Page, Pages, Restored};
 use super::files::{DocId, Document, EncodedNote};
-use super::ranked::RankedIndex;
 use super::scopes::FolderScope;
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all, write_cache};

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
 
-use super::SkipReason;
 use super::corpus::{Corpus, Page};
 use super::files::{DocId, Document};
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
+use super::types::SkipReason;
 use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Version};
 use crate::store::RelPath;

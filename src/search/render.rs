@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::TermCount;
+use super::types::{SearchHit, TermCount};
 use crate::trust::{ForModel, Provenance};
 
 /// What the frame of a rendering may take from its budget, in bytes.
@@ -51,17 +51,19 @@ pub(super) fn render(
     (out.truncated(max_bytes, &ForModel::ours(TRUNCATED)), count)
 }
 
+impl SearchHit {
+    /// The hit as it stands in a rendering.
+    pub(super) fn block(&self) -> ForModel {
+        let mut block = self.heading.clone();
+        block.push_escaped(&format!("\n{}", self.body));
+        block
+    }
+}
+
 /// The line above the body of a hit.
 pub(super) fn heading(path: &str, unapproved: Option<Provenance>, terms: &[String]) -> ForModel {
     let mark = unapproved.map(|provenance| format!(" (unapproved: {provenance})")).unwrap_or_default();
     ForModel::escaped(&format!("{path}{mark}  [matched: {}]", terms.join(", ")))
-}
-
-/// The heading of a hit and its body.
-pub(super) fn block(heading: &ForModel, body: &str) -> ForModel {
-    let mut block = heading.clone();
-    block.push_escaped(&format!("\n{body}"));
-    block
 }
 
 fn plural(count: usize) -> String {

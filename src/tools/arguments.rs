@@ -8,8 +8,9 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::table::{Field, Kind, Spec};
+use super::spec::{Field, Kind, Spec};
 use crate::document::breaks_one_line;
+use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::Provenance;
 
@@ -205,7 +206,7 @@ pub(super) fn shown(text: &str) -> String {
 
 fn cut(text: String) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", text.part(..end)),
         None => text,
     }
 }

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
-use super::table::{Id, Spec};
+use super::spec::{Id, Spec};
 use crate::document::{head, normalize_line};
 use crate::entries::{
     EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, shown};
 use super::json::Object;
-use super::table::{Id, Spec};
+use super::spec::{Id, Spec};
 use crate::engine::Call;
 use crate::journal::{
     Edit, EditChange, FileState, JournalCommand, JournalReply, List, ListReply, Read, ReadReply, Search, Target,

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use super::answer::{Answer, Item, Page};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
-use super::table::{Id, MAX_LIMIT, Spec};
+use super::spec::{Id, Spec};
+use super::table::MAX_LIMIT;
 use crate::notebook::{
     Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related, RelatedNote, Remember,
     RememberReply, RememberState, Warning,

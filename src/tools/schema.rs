@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::json::Object;
-use super::table::{Field, Kind};
+use super::spec::{Field, Kind};
 
 /// The schema of an object with these fields; `closed` for one that may have no others.
 pub(super) fn of(fields: &[Field], closed: bool) -> String {

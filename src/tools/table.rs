@@ -6,94 +6,14 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::{CallTool, Tool, ToolSet, schema};
+use super::spec::{Field, Id, Kind, Spec, needed, optional};
+use super::types::ToolSet;
 use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
 use crate::journal::{Edit, Read, Search, Write, WriteMode};
 use crate::notebook::{Journal, Link, Recall, Related, Remember};
 use crate::request::{Effect, Request};
 use crate::samples::SAMPLE_TEXT;
 use crate::trust::Provenance;
-
-/// What a value may be.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    /// Any text.
-    Text,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// A whole number within these bounds.
-    Integer {
-        least: i64,
-        most: i64,
-    },
-    Flag,
-    /// Texts, at most so many.
-    Texts(usize),
-    /// Two whole numbers.
-    Range,
-    /// Objects, of answers alone.
-    Objects,
-}
-
-/// A field of the arguments or of an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) required: bool,
-    /// What its name does not say; empty where that is nothing.
-    pub(super) description: &'static str,
-}
-
-/// Which tool it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Id {
-    Write,
-    Read,
-    Edit,
-    Search,
-    Store,
-    Recall,
-    List,
-    Forget,
-    Remember,
-    RecallNotes,
-    Journal,
-    Link,
-    Related,
-    Memory,
-}
-
-/// A tool.
-#[derive(Debug)]
-pub(super) struct Spec {
-    pub(super) id: Id,
-    pub(super) name: &'static str,
-    pub(super) set: ToolSet,
-    pub(super) description: &'static str,
-    pub(super) fields: &'static [Field],
-    /// What its structured answer has; nothing if it has none.
-    pub(super) answer: &'static [Field],
-    /// That of its commands: the strongest, if there are several.
-    pub(super) effect: Effect,
-    /// Called again with the same arguments, it changes nothing further.
-    pub(super) idempotent: bool,
-}
-
-impl Spec {
-    pub(super) fn tool(&self) -> Tool {
-        Tool {
-            name: self.name.into(),
-            description: self.description.into(),
-            input_schema: schema::of(self.fields, true),
-            output_schema: (!self.answer.is_empty()).then(|| schema::of(self.answer, false)),
-            set: self.set,
-            read_only: self.effect == Effect::Reads,
-            destructive: self.effect >= Effect::Replaces,
-            idempotent: self.idempotent,
-        }
-    }
-}
 
 /// Arguments with which a tool succeeds for the note and the entry of this name, if there are any.
 pub(super) fn sample_arguments(id: Id, name: &str) -> String {
@@ -111,20 +31,6 @@ pub(super) fn sample_arguments(id: Id, name: &str) -> String {
         Id::Link => format!(r#"{{"from": {name}, "to": "b"}}"#),
         Id::Related => format!(r#"{{"note": {name}}}"#),
         Id::Memory => r#"{"command": "view", "path": "/memories"}"#.to_string(),
-    }
-}
-
-const fn needed(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, required: true, description: "" }
-}
-
-const fn optional(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, required: false, description: "" }
-}
-
-impl Field {
-    const fn about(self, description: &'static str) -> Self {
-        Self { description, ..self }
     }
 }
 
@@ -343,7 +249,7 @@ pub(super) const TABLE: &[Spec] = &[
             optional("new_path", Kind::Text),
         ],
         answer: &[],
-        effect: CallTool::EFFECT,
+        effect: Effect::Removes,
         idempotent: false,
     },
 ];

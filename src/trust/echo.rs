@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::escape::{fold, is_forged, is_ignorable, is_line_break, opens_tag};
 use crate::document::{FenceTracker, heading};
+use crate::part::TextPart;
 
 /// How the opening tag of the block goes on, in lower case and without white space.
 const NOTE: &str = "memorynote=\"referenceonly";
@@ -53,15 +54,15 @@ fn without_blocks(text: &str) -> (String, usize, Option<String>) {
     let mut blocks = 0;
     let mut from = text;
     while let Some(start) = find_tag(from, |behind| letters(behind, NOTE_LETTERS).starts_with(NOTE)) {
-        rest.push_str(from.get(..start).unwrap_or_default());
-        let block = from.get(start..).unwrap_or_default();
+        rest.push_str(from.part(..start));
+        let block = from.part(start..);
         let is_end = |behind: &str| letters(behind, 1) == "/" && opens_tag(behind);
         let Some(end) = find_tag(block, is_end) else {
             return (rest, blocks, Some(first_line(block)));
         };
         blocks += 1;
         let end = block.get(end..).and_then(|tag| tag.find('>')).map_or(block.len(), |close| end + close + 1);
-        from = block.get(end..).unwrap_or_default();
+        from = block.part(end..);
     }
     rest.push_str(from);
     (rest, blocks, None)
@@ -69,7 +70,7 @@ fn without_blocks(text: &str) -> (String, usize, Option<String>) {
 
 /// Where a `<` stands behind which a tag goes on like this.
 fn find_tag(text: &str, is_it: impl Fn(&str) -> bool) -> Option<usize> {
-    text.match_indices('<').map(|(at, _)| at).find(|&at| is_it(text.get(at + 1..).unwrap_or_default()))
+    text.match_indices('<').map(|(at, _)| at).find(|&at| is_it(text.part(at + 1..)))
 }
 
 fn letters(text: &str, most: usize) -> String {

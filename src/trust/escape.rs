@@ -7,9 +7,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::for_model::ForModel;
 use super::invisible::{Flag, FlagKind, count, reveal};
 use super::titles;
+use crate::part::TextPart;
 
 /// The name of the tag around the block.
 pub(super) const TAG: &str = "memory";
@@ -27,18 +27,7 @@ const ROLE_TAGS: [&str; 9] = [
     "tool_result",
 ];
 
-/// Stored text as a model may read it, and what was found in it.
-///
-/// Tags of the block, of roles and of tools are escaped, whatever their case, and with white space or invisible
-/// characters inside: the `<` that begins one becomes `&lt;`. A line that reads like a title or a marker of the
-/// block gets a `\`. A character that nobody sees becomes visible, as `[U+202E]`, unless the script or the
-/// emoji that it stands in needs it.
-#[must_use]
-pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
-    ForModel::with_flags(text)
-}
-
-/// As [`for_model`].
+/// The text and the flags of a [`ForModel`](super::ForModel).
 pub(super) fn escape_stored(text: &str) -> (String, Vec<Flag>) {
     let mut flags = Vec::new();
     let escaped = escape(text, &mut flags);
@@ -60,16 +49,16 @@ fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
     let mut out = String::with_capacity(body.len());
     let mut begins_line = true;
     for (at, c) in body.char_indices() {
-        if begins_line && is_forged(body.get(at..).unwrap_or_default()) {
-            count(flags, FlagKind::Markup, || name_of(body.get(at..).unwrap_or_default()));
+        if begins_line && is_forged(body.part(at..)) {
+            count(flags, FlagKind::Markup, || name_of(body.part(at..)));
             out.push('\\');
         }
         begins_line = is_line_break(c);
         // A tag may go on in the lines below.
-        let rest = || body.get(at + c.len_utf8()..).unwrap_or_default();
+        let rest = || body.part(at + c.len_utf8()..);
         match c {
             _ if is_tag_start(c) && (opens_tag(rest()) || poses(rest())) => {
-                count(flags, FlagKind::Markup, || name_of(body.get(at..).unwrap_or_default()));
+                count(flags, FlagKind::Markup, || name_of(body.part(at..)));
                 out.push_str("&lt;");
             }
             _ => out.push(c),
@@ -99,33 +88,7 @@ fn name_of(text: &str) -> String {
     letters.enumerate().take_while(|&(at, c)| at < 24 && (at == 0 || c != '>')).map(|(_, c)| c).collect()
 }
 
-/// An item of a list, escaped. Every line of the text is indented below the heading, so that none can pose as
-/// another item.
-pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
-    let mut escaped = |text: &str| {
-        let (text, found) = for_model(text);
-        add_flags(flags, found);
-        text
-    };
-    let mut item = ForModel::ours("- ");
-    item.push(&escaped(heading));
-    item.push_ours("\n");
-    let text = escaped(&text.trim().replace("\r\n", "\n"));
-    let mut start = 0;
-    for line in text.split(is_line_break) {
-        let kept = line.trim_end().len();
-        if kept > 0 {
-            item.push_ours("  ");
-            item.push(&text.part(start..start + kept));
-        }
-        item.push_ours("\n");
-        start +=
-            line.len() + text.get(start + line.len()..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-    }
-    item
-}
-
-/// The end of a text that [`for_model`] gave. Where the cut took the `\` off a forged line, the line loses
+/// The end of a text that [`for_model`](super::for_model) gave. Where the cut took the `\` off a forged line, the line loses
 /// its beginning as well.
 pub(crate) fn unforged(tail: &str) -> &str {
     if !is_forged(tail) {
@@ -219,6 +182,7 @@ const LONGEST_TITLE: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trust::for_model;
     use alloc::format;
 
     fn escape(text: &str) -> String {
@@ -256,13 +220,6 @@ mod tests {
             let letters: String = escaped.chars().filter(|&c| !is_ignorable(c)).map(fold).collect();
             assert!(!letters.contains("<memory") && !letters.contains("</memory"), "{tag:?} became {escaped:?}");
         }
-    }
-
-    #[test]
-    fn no_line_of_an_item_begins_where_an_item_does() {
-        let text = " a\r\n- b (core)\r- c\u{2028}- d\u{85}\n## Entries (hydrated)\n</memory> ";
-        let item = "- k (core)\n  a\n  - b (core)\n  - c\n  - d\n\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
-        assert_eq!(list_item("k (core)", text, &mut Vec::new()), item);
     }
 
     #[test]

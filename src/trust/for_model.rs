@@ -7,8 +7,9 @@ use core::ops::{Deref, Range};
 
 use serde::{Serialize, Serializer};
 
-use super::escape::{TAG_REACH, escape_stored, is_tag_start, open_tag, unforged};
+use super::escape::{TAG_REACH, add_flags, escape_stored, is_line_break, is_tag_start, open_tag, unforged};
 use super::invisible::Flag;
+use crate::part::TextPart;
 
 /// Text that a model may read: it poses as nobody else and hides nothing.
 ///
@@ -83,12 +84,12 @@ impl ForModel {
     /// Two harmless texts can make a tag together: then its `<` is escaped.
     fn join(&mut self, text: &str) {
         let reach = self.0.ceil_char_boundary(self.0.len().saturating_sub(TAG_REACH));
-        let before = self.0.get(reach..).unwrap_or_default();
+        let before = self.0.part(reach..);
         let head = text.get(..text.floor_char_boundary(TAG_REACH)).unwrap_or(text);
         // A tag that is whole is one of ours.
-        let is_whole = |at: &usize| open_tag(before.get(*at..).unwrap_or_default()).is_some();
+        let is_whole = |at: &usize| open_tag(before.part(*at..)).is_some();
         if let Some(at) = before.rfind(is_tag_start).filter(|at| !is_whole(at)) {
-            let mut both = String::from(before.get(at..).unwrap_or_default());
+            let mut both = String::from(before.part(at..));
             both.push_str(head);
             if let Some((0, length)) = open_tag(&both) {
                 self.0.replace_range(reach + at..reach + at + length, "&lt;");
@@ -102,14 +103,14 @@ impl ForModel {
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         let is_whole_start = range.start == 0;
         let is_whole_end = range.end >= self.0.len();
-        let part = self.0.get(range).unwrap_or_default();
+        let part = self.0.part(range);
         let mut part = if is_whole_start { part } else { unforged(part) };
         let reach = part.ceil_char_boundary(part.len().saturating_sub(TAG_REACH));
-        let end = part.get(reach..).unwrap_or_default();
+        let end = part.part(reach..);
         if let Some(at) = end.rfind(is_tag_start).filter(|_| !is_whole_end)
-            && open_tag(end.get(at..).unwrap_or_default()).is_some()
+            && open_tag(end.part(at..)).is_some()
         {
-            part = part.get(..reach + at).unwrap_or_default();
+            part = part.part(..reach + at);
         }
         Self(part.into())
     }
@@ -150,6 +151,43 @@ impl ForModel {
         self.0.truncate(self.0.trim_end().len());
         self
     }
+}
+
+/// Stored text as a model may read it, and what was found in it.
+///
+/// Tags of the block, of roles and of tools are escaped, whatever their case, and with white space or invisible
+/// characters inside: the `<` that begins one becomes `&lt;`. A line that reads like a title or a marker of the
+/// block gets a `\`. A character that nobody sees becomes visible, as `[U+202E]`, unless the script or the
+/// emoji that it stands in needs it.
+#[must_use]
+pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
+    ForModel::with_flags(text)
+}
+
+/// An item of a list, escaped. Every line of the text is indented below the heading, so that none can pose as
+/// another item.
+pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
+    let mut escaped = |text: &str| {
+        let (text, found) = for_model(text);
+        add_flags(flags, found);
+        text
+    };
+    let mut item = ForModel::ours("- ");
+    item.push(&escaped(heading));
+    item.push_ours("\n");
+    let text = escaped(&text.trim().replace("\r\n", "\n"));
+    let mut start = 0;
+    for line in text.split(is_line_break) {
+        let kept = line.trim_end().len();
+        if kept > 0 {
+            item.push_ours("  ");
+            item.push(&text.part(start..start + kept));
+        }
+        item.push_ours("\n");
+        start +=
+            line.len() + text.get(start + line.len()..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    }
+    item
 }
 
 impl Deref for ForModel {
@@ -239,6 +277,13 @@ mod tests {
         let text = ForModel::escaped("\n## Scratchpad (open items)\n");
         assert_eq!(text, "\n\\## Scratchpad (open items)\n");
         assert_eq!(text.part(2..text.len()), "Scratchpad (open items)\n");
+    }
+
+    #[test]
+    fn no_line_of_an_item_begins_where_an_item_does() {
+        let text = " a\r\n- b (core)\r- c\u{2028}- d\u{85}\n## Entries (hydrated)\n</memory> ";
+        let item = "- k (core)\n  a\n  - b (core)\n  - c\n  - d\n\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
+        assert_eq!(list_item("k (core)", text, &mut Vec::new()), item);
     }
 
     proptest! {

@@ -14,6 +14,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::part::TextPart;
 use saddlebag_words::words;
 
 /// What was found in a text that a model is to read.
@@ -94,7 +95,7 @@ pub(super) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
     let mut in_a_row: u32 = 0;
     let mut tags_left = 0_usize;
     for (at, c) in text.char_indices() {
-        let behind = text.get(at + c.len_utf8()..).unwrap_or_default();
+        let behind = text.part(at + c.len_utf8()..);
         if c == '\u{1f3f4}' {
             tags_left = flag_tags(behind);
         }

@@ -51,14 +51,14 @@ mod secrets;
 pub(crate) mod titles;
 mod waiting;
 
-pub use escape::for_model;
-pub use for_model::ForModel;
+pub use for_model::{ForModel, for_model};
 pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
 pub use provenance::{Provenance, Standing};
 pub use screen::{SecretPolicy, TrustConfig};
 pub use secrets::{FoundSecret, secrets_in};
 
-pub(crate) use escape::{add_flags, is_ignorable, is_line_break, list_item};
+pub(crate) use escape::{add_flags, is_ignorable, is_line_break};
+pub(crate) use for_model::list_item;
 pub(crate) use provenance::{approve, mark};
 pub(crate) use screen::{Removal, Screen, Screened};
 pub(crate) use waiting::{Waiting, sha256, version_of};

@@ -5,6 +5,7 @@ use alloc::string::String;
 use saddlebag_words::words;
 
 use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field};
+use crate::part::TextPart;
 use crate::store::utc_text;
 
 /// The field that says where the text of a file comes from. A file without it is a person's, or older than
@@ -70,7 +71,7 @@ impl Standing {
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         let frontmatter = Frontmatter::parse(text);
-        let block = text.get(frontmatter.span.clone()).unwrap_or_default();
+        let block = text.part(frontmatter.span.clone());
         if frontmatter.problem.is_some() && frontmatter.value(PROVENANCE).is_none() && names_provenance(block) {
             return Self::new(Provenance::Import);
         }

@@ -17,6 +17,7 @@ use super::echo::{Echo, echo};
 use super::for_model::ForModel;
 use super::provenance::{Provenance, Standing};
 use super::secrets::{FoundSecret, redacted, secrets_in};
+use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, is_instructions};
 
@@ -259,8 +260,8 @@ impl Screen {
             return Ok(after);
         }
         let (old, new) = differing(before, &after);
-        let text = String::from_utf8_lossy(after.get(new.clone()).unwrap_or_default());
-        let known = String::from_utf8_lossy(before.get(old).unwrap_or_default());
+        let text = String::from_utf8_lossy(after.part(new.clone()));
+        let known = String::from_utf8_lossy(before.part(old));
         self.note_removed(&secrets_beside(&known, &text));
         let found = secrets_beside(&text, &known);
         if found.is_empty() {
@@ -271,7 +272,7 @@ impl Screen {
             return Err(refused(path.as_str(), &found));
         }
         self.note_redacted(&found);
-        let (start, end) = (after.get(..new.start).unwrap_or_default(), after.get(new.end..).unwrap_or_default());
+        let (start, end) = (after.part(..new.start), after.part(new.end..));
         Ok([start, redacted(&text, &found).as_bytes(), end].concat())
     }
 

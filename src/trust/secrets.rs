@@ -53,6 +53,7 @@ enum Part {
     Of(Set, usize, usize),
 }
 
+use crate::part::{SlicePart, TextPart};
 use Part::{Is, Of};
 use Set::{Alnum, Base64, Digit, Hex, Lower, Upper, Word, WordDash};
 
@@ -200,19 +201,19 @@ pub(super) fn redacted(text: &str, found: &[FoundSecret]) -> String {
     let mut from = 0;
     for FoundSecret { rule, range } in found {
         debug_assert!(from <= range.start, "a broken invariant: secrets that overlap or are not in order");
-        out.push_str(text.get(from..range.start).unwrap_or_default());
+        out.push_str(text.part(from..range.start));
         out.push_str("[redacted: ");
         out.push_str(rule);
         out.push(']');
         from = range.end;
     }
-    out.push_str(text.get(from..).unwrap_or_default());
+    out.push_str(text.part(from..));
     out
 }
 
 /// Where a token begins: one that is told by its middle has letters and digits before it.
 fn token_start(text: &str, start: usize) -> usize {
-    let before = text.get(..start).unwrap_or_default();
+    let before = text.part(..start);
     let is_inside = text.as_bytes().get(start) == Some(&b'.');
     let letters = before.bytes().rev().take_while(|byte| is_inside && byte.is_ascii_alphanumeric()).count();
     start - letters
@@ -254,7 +255,7 @@ fn token_end(text: &str, start: usize, parts: &[Part]) -> Option<usize> {
 }
 
 fn run(bytes: &[u8], at: usize, set: Set, most: usize) -> usize {
-    bytes.get(at..).unwrap_or_default().iter().take(most).take_while(|byte| set.has(**byte)).count()
+    bytes.part(at..).iter().take(most).take_while(|byte| set.has(**byte)).count()
 }
 
 impl Set {
@@ -279,7 +280,7 @@ fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
     const LEAST: usize = 64;
     const MOST: usize = 16_384;
     for (start, _) in text.match_indices(HEAD) {
-        let rest = text.get(start + HEAD.len()..).unwrap_or_default();
+        let rest = text.part(start + HEAD.len()..);
         let Some((kind, behind)) = rest.split_once("-----") else { continue };
         if kind.len() > 100 || !(kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK")) {
             continue;
@@ -287,7 +288,7 @@ fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
         let behind = crate::document::head(behind, MOST);
         let end = behind.find("-----END").unwrap_or(behind.len());
         // In a string of a program the lines end with `\n` as it is written.
-        let body = behind.get(..end).unwrap_or_default();
+        let body = behind.part(..end);
         let letters = body.bytes().filter(|&byte| Base64.has(byte)).count();
         if letters >= LEAST {
             let body_start = start + HEAD.len() + kind.len() + "-----".len();
@@ -318,8 +319,7 @@ fn assigned(text: &str, found: &mut Vec<FoundSecret>) {
             true => byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`'),
             false => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'=' | b'+' | b'/' | b'~' | b'-'),
         };
-        let length =
-            bytes.get(start..).unwrap_or_default().iter().take(512).take_while(|byte| is_of_value(byte)).count();
+        let length = bytes.part(start..).iter().take(512).take_while(|byte| is_of_value(byte)).count();
         let Some(value) = text.get(start..start + length) else { continue };
         let value = value.trim_end_matches(['.', ',', ';', ')', ']', '}', '*']);
         let is_secret = if is_password { is_password_like(value) } else { is_token_like(value) };
@@ -371,7 +371,7 @@ fn url_passwords(text: &str, found: &mut Vec<FoundSecret>) {
         let start = at + mark.len();
         let Some(rest) = text.get(start..) else { continue };
         let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '`' | '<' | '>'));
-        let authority = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        let authority = rest.part(..end.unwrap_or(rest.len()));
         let Some((user, password)) = authority.rsplit_once('@').and_then(|(login, _)| login.split_once(':')) else {
             continue;
         };
@@ -397,7 +397,7 @@ fn is_written_in_words(value: &str) -> bool {
     let mut parts = value.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.all(|part| {
         let digits = part.trim_start_matches(|c: char| c.is_alphabetic());
-        let word = part.get(..part.len() - digits.len()).unwrap_or_default();
+        let word = part.part(..part.len() - digits.len());
         let is_number =
             digits.chars().all(|c| c.is_ascii_digit()) && digits.len() <= if word.is_empty() { 10 } else { 4 };
         let rest = word.get(1..).unwrap_or_default();

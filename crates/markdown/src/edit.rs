@@ -7,12 +7,14 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 use core::ops::Range;
 
-use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, Value, markdown_start};
+use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, markdown_start};
 use super::lines::list_item;
-use super::note::{Note, TagSyntax};
+use super::note::Note;
 use super::scanner::Blocks;
 use super::text::normalize_line;
+use super::types::{TagSyntax, Value};
 use super::yaml::{self, Document, Field, Place};
+use saddlebag_collections::TextPart;
 
 /// The text with each range replaced by what stands beside it.
 ///
@@ -38,7 +40,7 @@ pub fn replace_spans(text: &str, replacements: &[(Range<usize>, String)]) -> Str
         replaced.push_str(with);
         kept = range.end;
     }
-    replaced.push_str(text.get(kept..).unwrap_or_default());
+    replaced.push_str(text.part(kept..));
     replaced
 }
 
@@ -93,8 +95,8 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     let newline = newline(text);
     let Some(heading) = note.title_heading() else {
         let at = note.frontmatter.span.end;
-        let head = text.get(..at).unwrap_or_default();
-        let rest = text.get(at..).unwrap_or_default();
+        let head = text.part(..at);
+        let rest = text.part(at..);
         let before = if note.frontmatter.span.is_empty() {
             ""
         } else if head.ends_with('\n') {
@@ -206,7 +208,7 @@ pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
         let start = document.fields.get(index).map_or(0, |field| offset(yaml, field.key_start));
         let start = yaml.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         let end = value_end(yaml, &document, index);
-        let rest = yaml.get(end..).unwrap_or_default();
+        let rest = yaml.part(end..);
         start..end + rest.find('\n').map_or(rest.len(), |newline| newline + 1)
     });
     let is_flow =
@@ -301,7 +303,7 @@ fn added_field(yaml: &str, document: &Document, written: &str, newline: &str) ->
 /// `None` for a block of lines.
 fn value_range(yaml: &str, field: &Field) -> Option<Range<usize>> {
     let range = offset(yaml, field.value_start)..offset(yaml, field.value_end);
-    let written = yaml.get(range.clone()).unwrap_or_default().trim_end();
+    let written = yaml.part(range.clone()).trim_end();
     let scalar_end = range.start + written.len();
     match field.value {
         Value::Null if written.is_empty() => Some(0..0),
@@ -329,14 +331,14 @@ fn value_end(yaml: &str, document: &Document, index: usize) -> usize {
         None if document.problem.is_none() => yaml.len(),
         None => offset(yaml, field_end),
     };
-    let head = yaml.get(..limit).unwrap_or_default();
+    let head = yaml.part(..limit);
     let lines: Vec<Range<usize>> = Lines { text: head, next: 0 }.collect();
     let last = lines.into_iter().rev().find(|line| {
-        let line = head.get(line.clone()).unwrap_or_default();
+        let line = head.part(line.clone());
         !line.trim().is_empty() && !line.starts_with('#')
     });
     let line = last.unwrap_or(0..0);
-    line.start + head.get(line.clone()).unwrap_or_default().trim_end_matches(['\n', '\r']).len()
+    line.start + head.part(line.clone()).trim_end_matches(['\n', '\r']).len()
 }
 
 /// The byte of a place in YAML, where a line also ends with a carriage return alone.
@@ -353,6 +355,6 @@ fn offset(yaml: &str, place: Place) -> usize {
             start = index + 1;
         }
     }
-    let rest = yaml.get(start..).unwrap_or_default();
+    let rest = yaml.part(start..);
     start + rest.char_indices().nth(place.column).map_or(rest.len(), |(index, _)| index)
 }

@@ -1,7 +1,7 @@
 //! [`Frontmatter`]: the YAML at the head of a note.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use memchr::memchr;
 
 use super::tags::Names;
+use super::types::Value;
 use super::yaml::{self, Document};
+use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
 /// The mark that editors of Windows put before a text.
@@ -35,25 +37,6 @@ pub struct FrontmatterProblem {
     pub line: u32,
     /// The problem, in words.
     pub message: String,
-}
-
-/// A YAML value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Value {
-    /// `null`, `~`, nothing.
-    Null,
-    /// `true`, `false`.
-    Bool(bool),
-    /// A whole number.
-    Integer(i64),
-    /// Any other number.
-    Float(f64),
-    /// Text, and everything else that is written plainly, such as a date.
-    String(String),
-    /// A sequence.
-    List(Vec<Value>),
-    /// A mapping, in its order.
-    Map(Vec<(String, Value)>),
 }
 
 impl Frontmatter {
@@ -143,20 +126,6 @@ impl Frontmatter {
     }
 }
 
-impl Value {
-    /// The value as text; `None` for lists, mappings and nothing.
-    #[must_use]
-    pub fn text(&self) -> Option<String> {
-        match self {
-            Self::Null | Self::List(_) | Self::Map(_) => None,
-            Self::Bool(value) => Some(value.to_string()),
-            Self::Integer(value) => Some(value.to_string()),
-            Self::Float(value) => Some(value.to_string()),
-            Self::String(value) => Some(value.clone()),
-        }
-    }
-}
-
 /// Where the frontmatter of a file is.
 #[derive(Debug)]
 pub(super) struct Fences {
@@ -175,7 +144,7 @@ impl Fences {
             return None;
         }
         let closing = lines.find(|line| {
-            let line = text.get(line.clone()).unwrap_or_default();
+            let line = text.part(line.clone());
             is_dashes(line) || line.trim_end() == "..."
         })?;
         Some(Self { span: start..closing.end, yaml: opening.end..closing.start })

@@ -3,7 +3,8 @@
 use memchr::memchr;
 use memchr::memmem;
 
-use super::scanner::at;
+use super::text::at;
+use saddlebag_collections::SlicePart;
 
 /// What ends a block of HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl HtmlEnd {
     pub(super) fn is_in(self, line: &[u8]) -> bool {
         match self {
             Self::RawTag => memmem::find_iter(line, b"</").any(|start| {
-                let name = line.get(start + 2..).unwrap_or_default();
+                let name = line.part(start + 2..);
                 RAW.iter().any(|raw| starts_with(name, raw) && at(name, raw.len()) == b'>')
             }),
             Self::Text(end) => memmem::find(line, end.as_bytes()).is_some(),

@@ -11,15 +11,19 @@ use core::ops::Range;
 
 use memchr::memchr_iter;
 
+use super::content::Content;
 use super::html::{self, Missing};
-use super::note::{Link, LinkKind, MAX_LINKS, TagSyntax};
-use super::outside::Counted;
 use super::plain::Markup;
 use super::references::{self, Definition};
-use super::scanner::{Blocks, Content, at};
+use super::scanner::Blocks;
 use super::tags::{self, Names};
+use super::text::at;
+use super::types::{Counted, Link, LinkKind, MAX_LINKS, TagSyntax};
+use super::urls;
+use super::wiki::{self, Wiki};
 use crate::percent;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::{SlicePart, TextPart};
 
 /// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
 /// refer to one long destination thousands of times.
@@ -126,14 +130,6 @@ struct Bracket {
     marks: usize,
 }
 
-/// A wiki link, as ranges of the text.
-#[derive(Debug)]
-struct Wiki {
-    target: Range<usize>,
-    label: Option<Range<usize>>,
-    end: usize,
-}
-
 struct Scan<'s> {
     text: &'s str,
     bytes: &'s [u8],
@@ -199,7 +195,7 @@ impl<'s> Scan<'s> {
     }
 
     fn slice(&self, range: Range<usize>) -> &'s str {
-        self.text.get(range).unwrap_or_default()
+        self.text.part(range)
     }
 
     fn cut(&mut self, range: Range<usize>) {
@@ -271,7 +267,7 @@ impl<'s> Scan<'s> {
             let three = at(self.bytes, start + 2) == b'[';
             let opening = if three { 3 } else { 2 };
             if !(three && at(self.bytes, start + 3) == b'[')
-                && let Some(wiki) = self.wiki(start, opening)
+                && let Some(wiki) = Wiki::read(self.text, start, opening)
             {
                 let relation = (opening == 3).then_some("down");
                 return self.wiki_link(LinkKind::Wiki, start, wiki, relation);
@@ -287,7 +283,7 @@ impl<'s> Scan<'s> {
         }
         if at(self.bytes, start + 2) == b'['
             && at(self.bytes, start + 3) != b'['
-            && let Some(wiki) = self.wiki(start + 1, 2)
+            && let Some(wiki) = Wiki::read(self.text, start + 1, 2)
         {
             return Some(self.wiki_link(LinkKind::Embed, start, wiki, None));
         }
@@ -312,40 +308,6 @@ impl<'s> Scan<'s> {
         }
     }
 
-    /// Reads the wiki link whose `opening` brackets are at `start`; it ends on its line.
-    fn wiki(&self, start: usize, opening: usize) -> Option<Wiki> {
-        let inner = start + opening;
-        let mut bar: Option<Range<usize>> = None;
-        let mut next = inner;
-        let close = loop {
-            match *self.bytes.get(next)? {
-                // In a table, a bar would end the cell; no file of a link has one in its name.
-                b'\\' if bar.is_none() && at(self.bytes, next + 1) == b'|' => {
-                    bar = Some(next..next + 2);
-                    next += 1;
-                }
-                b'\\' if at(self.bytes, next + 1) != b'\n' => next += 1,
-                b'\n' => return None,
-                b'[' if at(self.bytes, next + 1) == b'[' => return None,
-                b']' if at(self.bytes, next + 1) == b']' && (opening == 2 || at(self.bytes, next + 2) == b']') => {
-                    break next;
-                }
-                b'|' if bar.is_none() => bar = Some(next..next + 1),
-                _ => {}
-            }
-            next += 1;
-        };
-        let target = self.trim(inner..bar.as_ref().map_or(close, |bar| bar.start));
-        let label = bar.map(|bar| self.trim(bar.end..close)).filter(|label| !label.is_empty());
-        (!target.is_empty()).then_some(Wiki { target, label, end: close + opening })
-    }
-
-    fn trim(&self, range: Range<usize>) -> Range<usize> {
-        let text = self.slice(range.clone());
-        let start = range.start + (text.len() - text.trim_start().len());
-        start..start + text.trim().len()
-    }
-
     fn wiki_link(&mut self, kind: LinkKind, start: usize, wiki: Wiki, relation: Option<&str>) -> usize {
         self.mark_nested();
         let mut end = wiki.end;
@@ -361,16 +323,8 @@ impl<'s> Scan<'s> {
         let shown = wiki.label.clone().unwrap_or_else(|| wiki.target.clone());
         self.cut(start..shown.start);
         self.cut(shown.end..end);
-        let raw = self.slice(wiki.target.clone());
-        let text = unescape_all(self.slice(shown));
-        let is_external = raw.contains("://") && references::has_scheme(raw) || raw.starts_with("mailto:");
-        let (target, anchor) = if is_external {
-            (unescape_all(raw), None)
-        } else {
-            let hash = unescaped_hash(raw);
-            let (path, anchor) = raw.split_at(hash.unwrap_or(raw.len()));
-            (unescape_all(path.trim_end()), anchor.get(1..).map(|anchor| unescape_all(anchor.trim())))
-        };
+        let (target, anchor, is_external) = wiki::destination(self.slice(wiki.target.clone()));
+        let text = wiki::unescape(self.slice(shown));
         if let Some((content, found)) = &mut self.found {
             found.add(Link {
                 kind,
@@ -482,7 +436,7 @@ impl<'s> Scan<'s> {
             kind: if opener.image { LinkKind::Image } else { LinkKind::Markdown },
             target,
             anchor,
-            text: plain(self.text.get(opener.inner..close).unwrap_or_default(), self.blocks),
+            text: plain(self.text.part(opener.inner..close), self.blocks),
             relations: references::unescape(title).split_whitespace().map(String::from).collect(),
             is_external,
             span: content.source_range(start..end),
@@ -492,7 +446,7 @@ impl<'s> Scan<'s> {
     }
 
     fn angle(&mut self, start: usize) -> Option<usize> {
-        if let Some((inner, is_address)) = autolink(self.bytes, start) {
+        if let Some((inner, is_address)) = urls::autolink(self.bytes, start) {
             self.cut(start..inner.start);
             self.cut(inner.end..inner.end + 1);
             let end = inner.end + 1;
@@ -507,7 +461,7 @@ impl<'s> Scan<'s> {
     fn hash(&mut self, start: usize) -> Option<usize> {
         if at(self.bytes, start + 1) == b'[' && at(self.bytes, start + 2) == b'[' {
             let opening = if at(self.bytes, start + 3) == b'[' { 3 } else { 2 };
-            let wiki = self.wiki(start + 1, opening)?;
+            let wiki = Wiki::read(self.text, start + 1, opening)?;
             return Some(self.wiki_link(LinkKind::Wiki, start, wiki, Some("up")));
         }
         let (_, found) = self.found.as_mut()?;
@@ -532,27 +486,7 @@ impl<'s> Scan<'s> {
 
     /// Reads the URL whose `://` is at `colon`.
     fn bare_url(&mut self, colon: usize) -> Option<usize> {
-        let read = self.bytes.get(self.consumed..colon)?;
-        let scheme = ["https", "http"].into_iter().find(|scheme| {
-            let head = read.len().checked_sub(scheme.len()).and_then(|start| read.get(start..));
-            head.is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes()))
-        })?;
-        let start = colon - scheme.len();
-        if self.text.get(..start)?.chars().next_back().is_some_and(char::is_alphanumeric) {
-            return None;
-        }
-        let first = colon + 3;
-        let url = self.text.get(first..)?;
-        if !url.chars().next().is_some_and(char::is_alphanumeric) {
-            return None;
-        }
-        let length = url
-            .find(|character: char| {
-                character.is_whitespace() || character.is_control() || r#"<>[]"`|"#.contains(character)
-            })
-            .unwrap_or(url.len());
-        let length = without_punctuation(url.as_bytes().get(..length)?);
-        let range = start..first + length;
+        let range = urls::bare(self.text, self.consumed, colon)?;
         self.url(range.clone(), range.clone(), false);
         Some(range.end)
     }
@@ -582,7 +516,7 @@ impl<'s> Scan<'s> {
 /// The length and the start of each run of backticks from `start` on.
 fn backtick_runs(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut end = start;
-    let ticks = memchr_iter(b'`', bytes.get(start..).unwrap_or_default());
+    let ticks = memchr_iter(b'`', bytes.part(start..));
     ticks.map(move |tick| start + tick).filter_map(move |tick| {
         if tick < end {
             return None;
@@ -591,74 +525,4 @@ fn backtick_runs(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usi
         end = tick + length;
         Some((length, tick))
     })
-}
-
-/// The address in the `<…>` that starts at `start`, and whether it is one of electronic mail.
-fn autolink(bytes: &[u8], start: usize) -> Option<(Range<usize>, bool)> {
-    let inner = start + 1;
-    let rest = bytes.get(inner..)?;
-    let length = rest.iter().position(|&byte| byte <= b' ' || matches!(byte, b'<' | b'>' | 0x7f))?;
-    let address = rest.get(..length)?;
-    if at(rest, length) != b'>' {
-        return None;
-    }
-    let address_text = core::str::from_utf8(address).ok()?;
-    if references::has_scheme(address_text) {
-        return Some((inner..inner + length, false));
-    }
-    let (local, host) = address_text.split_once('@')?;
-    let is_local = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    (!local.is_empty() && local.bytes().all(is_local) && host.split('.').all(is_label))
-        .then_some((inner..inner + length, true))
-}
-
-/// The length of the URL without the punctuation of the sentence that it stands in.
-fn without_punctuation(url: &[u8]) -> usize {
-    let count = |mark: u8| memchr_iter(mark, url).count();
-    let (opened, mut closed) = (count(b'('), count(b')'));
-    let mut length = url.len();
-    while let Some(last) = length.checked_sub(1).and_then(|last| url.get(last)) {
-        match last {
-            b')' if closed > opened => closed -= 1,
-            b'?' | b'!' | b'.' | b',' | b':' | b';' | b'*' | b'_' | b'~' | b'\'' => {}
-            _ => break,
-        }
-        length -= 1;
-    }
-    length
-}
-
-/// The first `#` of a wiki target that no backslash escapes.
-fn unescaped_hash(raw: &str) -> Option<usize> {
-    let mut bytes = raw.bytes().enumerate();
-    while let Some((index, byte)) = bytes.next() {
-        match byte {
-            b'\\' => {
-                bytes.next();
-            }
-            b'#' => return Some(index),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The text without backslashes that stand before another character: in wiki links each escapes.
-fn unescape_all(text: &str) -> String {
-    if !text.contains('\\') {
-        return text.into();
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        let kept = if character == '\\' { characters.next().unwrap_or('\\') } else { character };
-        plain.push(kept);
-    }
-    plain
 }

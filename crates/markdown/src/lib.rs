@@ -31,6 +31,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod content;
 mod edit;
 mod frontmatter;
 mod html;
@@ -48,13 +49,17 @@ mod tags;
 #[cfg(test)]
 mod tests;
 mod text;
+mod types;
+mod urls;
+mod wiki;
 mod yaml;
 
 pub use edit::{append_block, remove_field, replace_spans, set_field, set_title, yaml_scalar, yaml_string};
-pub use frontmatter::{Frontmatter, FrontmatterProblem, Value};
+pub use frontmatter::{Frontmatter, FrontmatterProblem};
 pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
-pub use note::{Heading, Link, LinkKind, Note, TagSyntax, ZkTitle, parse_date};
-pub use outside::{Counted, Outside};
+pub use note::{Heading, Note, ZkTitle, parse_date};
+pub use outside::Outside;
 pub use properties::property_text;
 pub use scanner::hidden_lines;
 pub use text::{breaks_one_line, head, normalize_line, tail, truncate};
+pub use types::{Counted, Link, LinkKind, TagSyntax, Value};

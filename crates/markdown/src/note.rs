@@ -9,35 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
-use super::frontmatter::{Frontmatter, FrontmatterProblem, Value};
+use super::frontmatter::{Frontmatter, FrontmatterProblem};
 use super::inline::Found;
 use super::properties;
 use super::scanner::Blocks;
 use super::tags::{MAX_TAGS, Names};
+use super::types::{Link, MAX_LINKS, TagSyntax, Value};
 use saddlebag_collections::order;
-
-/// The most links of a note that are known, and the most headings: the first ones.
-pub(super) const MAX_LINKS: usize = 65_536;
+use saddlebag_collections::{SlicePart, TextPart};
 
 /// Beginning of the [`Note::problem`] of a note with more links than are known.
 const LINKS_LEFT_OUT: &str = "only the first 65536 links";
-
-/// Which tags a notebook writes. Those of the frontmatter always count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TagSyntax {
-    /// `#tag`.
-    pub hashtags: bool,
-    /// `:one:two:`.
-    pub colon_tags: bool,
-    /// `#more words#`; of effect with `hashtags` alone.
-    pub multiword_tags: bool,
-}
-
-impl Default for TagSyntax {
-    fn default() -> Self {
-        Self { hashtags: true, colon_tags: false, multiword_tags: false }
-    }
-}
 
 /// A Markdown file, parsed. Ranges are bytes of the text that it was parsed from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,56 +69,6 @@ pub struct Heading {
     pub span: Range<usize>,
     /// Its text as it is written, within its lines.
     pub content: Range<usize>,
-}
-
-/// Way in which a link is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LinkKind {
-    /// `[[target]]`, `[[target|text]]`, and `[[target\|text]]` as tables have it.
-    Wiki,
-    /// `[text](target)`, `[text][reference]`.
-    Markdown,
-    /// `![[target]]`: the target is shown in place.
-    Embed,
-    /// `![text](target)`: the same in Markdown.
-    Image,
-    /// `[[target]]` in a text of the frontmatter.
-    Property,
-    /// `<https://…>`, or a bare `https://…`.
-    Url,
-}
-
-impl LinkKind {
-    /// Returns true if it is written in double brackets, wherever it stands.
-    #[must_use]
-    pub fn is_wiki(self) -> bool {
-        matches!(self, Self::Wiki | Self::Embed | Self::Property)
-    }
-}
-
-/// A link of a note.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
-    /// The way in which it is written.
-    pub kind: LinkKind,
-    /// Where it goes, decoded and without its anchor: as the author wrote it, not yet resolved. Empty
-    /// for a link to a heading of the same note. An external one is whole and not decoded.
-    pub target: String,
-    /// The text after the first `#`: a heading of the target.
-    pub anchor: Option<String>,
-    /// The text that it shows.
-    pub text: String,
-    /// `up`, `down`, or the words of a Markdown link's title.
-    pub relations: Vec<String>,
-    /// True if it leaves the notebook: it has a scheme.
-    pub is_external: bool,
-    /// The whole link.
-    pub span: Range<usize>,
-    /// The target as it is written, with its anchor: what a rename replaces. Of a reference link, in
-    /// the definition.
-    pub target_span: Range<usize>,
-    /// The block that it stands in, such as a paragraph or a list item.
-    pub context: Range<usize>,
 }
 
 impl FrontmatterProblem {
@@ -222,7 +154,7 @@ impl Note {
             return Some(FrontmatterProblem { line: *line, message: format!("frontmatter cannot be read: {message}") });
         }
         let line_of = |end: usize| {
-            let before = text.as_bytes().get(..end).unwrap_or_default();
+            let before = text.as_bytes().get(..end).unwrap_or(text.as_bytes());
             u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
         };
         let cut = |line: u32, what: &str| {
@@ -301,16 +233,16 @@ fn first_heading(headings: &[Heading]) -> Option<&Heading> {
 }
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
-    let slice = text.get(range.clone()).unwrap_or_default();
+    let slice = text.part(range.clone());
     let start = range.start + (slice.len() - slice.trim_start().len());
     start..start + slice.trim().len()
 }
 
 /// The body up to its first blank line.
 fn lead(text: &str, body: Range<usize>) -> Range<usize> {
-    let slice = text.get(body.clone()).unwrap_or_default();
+    let slice = text.part(body.clone());
     let end = memchr::memchr_iter(b'\n', slice.as_bytes()).find(|&end| {
-        let rest = slice.as_bytes().get(end + 1..).unwrap_or_default();
+        let rest = slice.as_bytes().part(end + 1..);
         let line = rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
         line == Some(&b'\n')
     });

@@ -5,31 +5,19 @@
 //! says. Links and pictures are found as the notebook finds links; raw HTML is looked for in code as well, as another
 //! program may take it for HTML there.
 
-use alloc::string::{String, ToString};
-
 use memchr::{memchr, memchr_iter};
 
 use super::inline::Found;
-use super::note::{LinkKind, TagSyntax};
 use super::scanner::Blocks;
 use super::tags::Names;
 use super::text::head;
+use super::types::{Counted, LinkKind, SHOWN_BYTES, TagSyntax};
+use saddlebag_collections::TextPart;
 
-/// The most bytes of an address or a comment that are shown.
-const SHOWN_BYTES: usize = 160;
 /// The longest tag of HTML, in bytes.
 const MAX_TAG_BYTES: usize = 4_096;
 /// Average number of times that a byte of a text is looked at for tags of HTML.
 const LOOKS: usize = 16;
-
-/// Things of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
-    /// The number of them.
-    pub count: u32,
-    /// The address of the first, or the beginning of its text; empty if there are none.
-    pub first: String,
-}
 
 /// Parts of a text that lead out of the store, or are not shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,15 +28,6 @@ pub struct Outside {
     pub images: Counted,
     /// Comments of HTML.
     pub comments: Counted,
-}
-
-impl Counted {
-    pub(super) fn add(&mut self, first: &str) {
-        if self.count == 0 {
-            self.first = head(first.trim(), SHOWN_BYTES).to_string();
-        }
-        self.count = self.count.saturating_add(1);
-    }
 }
 
 impl Outside {
@@ -74,7 +53,7 @@ impl Outside {
             if start < read_to {
                 continue;
             }
-            let inner = text.get(start + 1..).unwrap_or_default();
+            let inner = text.part(start + 1..);
             if let Some(comment) = inner.strip_prefix("!--") {
                 let comment = head(comment, SHOWN_BYTES);
                 self.comments.add(comment.split("-->").next().unwrap_or(comment));
@@ -133,6 +112,7 @@ fn address(attributes: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::{String, ToString};
 
     fn of(text: &str) -> [(u32, String); 3] {
         let Outside { links, images, comments } = Outside::of(text);

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use memchr::memchr;
+use saddlebag_collections::SlicePart;
 
 /// The text with `%XX` for each byte of the characters that are to be encoded.
 ///
@@ -47,7 +48,7 @@ pub fn decode(text: &str) -> Cow<'_, str> {
         };
         let value = digits.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
         decoded.push(value.unwrap_or(byte));
-        rest = if value.is_some() { behind.get(2..).unwrap_or_default() } else { behind };
+        rest = if value.is_some() { behind.part(2..) } else { behind };
     }
     if decoded.len() == text.len() {
         return Cow::Borrowed(text);

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
 /// What is cut out of a text, and the marks of emphasis that have found no partner.
@@ -59,7 +60,7 @@ impl Markup {
     /// Takes the run of `length` marks at `start`.
     pub(super) fn mark(&mut self, text: &str, start: usize, length: usize) {
         let before = text.get(..start).and_then(|before| before.chars().next_back()).unwrap_or('\n');
-        let rest = text.get(start..).unwrap_or_default();
+        let rest = text.part(start..);
         let mark = rest.bytes().next().unwrap_or(b'*');
         let after = rest.get(length..).and_then(|behind| behind.chars().next()).unwrap_or('\n');
         let left =
@@ -122,11 +123,11 @@ impl Markup {
         let mut plain = String::with_capacity(text.len());
         let mut kept = 0;
         for cut in &self.cuts {
-            plain.push_str(text.get(kept..cut.range.start).unwrap_or_default());
+            plain.push_str(text.part(kept..cut.range.start));
             plain.extend(cut.with);
             kept = kept.max(cut.range.end);
         }
-        plain.push_str(text.get(kept..).unwrap_or_default());
+        plain.push_str(text.part(kept..));
         if plain.contains('\n') { join_lines(&plain) } else { trimmed(plain) }
     }
 }

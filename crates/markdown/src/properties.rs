@@ -11,9 +11,10 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::frontmatter::{Frontmatter, Value};
-use super::note::{Link, LinkKind};
+use super::frontmatter::Frontmatter;
+use super::types::{Link, LinkKind, Value};
 use saddlebag_collections::SortedSet;
+use saddlebag_collections::TextPart;
 
 /// The most pairs of brackets that are looked at: each may cost as much as its line is long.
 const MAX_BRACKETS: usize = 1_000;
@@ -29,7 +30,7 @@ enum Quote {
 /// The links in the frontmatter of a text, in their order.
 pub(super) fn links(text: &str, frontmatter: &Frontmatter) -> Vec<Link> {
     let mut links = Vec::new();
-    let block = text.get(frontmatter.span.clone()).unwrap_or_default();
+    let block = text.part(frontmatter.span.clone());
     if memmem::find(block.as_bytes(), b"[[").is_none() {
         return links;
     }
@@ -91,7 +92,7 @@ fn bracketed(text: &str) -> impl Iterator<Item = &str> {
 
 fn link(block: &str, offset: usize, span: Range<usize>, inner: Range<usize>, quote: Quote) -> Option<Link> {
     let trimmed = |range: Range<usize>| {
-        let part = block.get(range.clone()).unwrap_or_default();
+        let part = block.part(range.clone());
         let start = range.start + (part.len() - part.trim_start().len());
         start..start + part.trim().len()
     };
@@ -151,7 +152,7 @@ fn unquoted(raw: &str, quote: Quote) -> Cow<'_, str> {
 /// The quotes around a byte of the frontmatter, by the line that it stands on, and whether a value can begin
 /// there.
 fn quote_at(text: &str, at: usize) -> (Quote, bool) {
-    let before = text.get(..at).unwrap_or_default();
+    let before = text.get(..at).unwrap_or(text);
     let line = before.rfind('\n').and_then(|end| before.get(end + 1..)).unwrap_or(before);
     let mut quote = Quote::None;
     // A quote opens a text only where one can begin.

@@ -6,7 +6,9 @@ use core::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use super::scanner::{Content, at};
+use super::content::Content;
+use super::text::at;
+use saddlebag_collections::TextPart;
 
 /// The longest label of a reference, in bytes.
 const MAX_LABEL: usize = 999;
@@ -189,13 +191,13 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
         plain.push_str(before);
         if let Some((character, length)) = entity(from) {
             plain.push(character);
-            rest = from.get(length..).unwrap_or_default();
+            rest = from.part(length..);
             continue;
         }
         let escapes = from.starts_with('\\') && at(from.as_bytes(), 1).is_ascii_punctuation();
         let kept = if escapes { 1..2 } else { 0..1 };
-        rest = from.get(kept.end..).unwrap_or_default();
-        plain.push_str(from.get(kept).unwrap_or_default());
+        rest = from.part(kept.end..);
+        plain.push_str(from.part(kept));
     }
     plain.push_str(rest);
     Cow::Owned(plain)

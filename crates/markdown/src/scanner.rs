@@ -5,24 +5,21 @@
 //! is built. Every line is read once, and at most [`MAX_DEPTH`] quotes and list items nest, so that the
 //! time is linear in the size of the text.
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use memchr::memchr;
 
+use super::content::{Content, join};
 use super::html::{self, HtmlEnd};
 use super::references::{self, Definition};
+use super::text::at;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::{SlicePart, TextPart};
 
 /// Depth of quotes and list items; deeper ones are text.
 const MAX_DEPTH: usize = 64;
-
-/// The byte at an index; 0 after the end.
-pub(super) fn at(bytes: &[u8], index: usize) -> u8 {
-    bytes.get(index).copied().unwrap_or(0)
-}
 
 /// A block that has inline content.
 #[derive(Debug)]
@@ -59,41 +56,6 @@ pub(super) struct Blocks {
     pub(super) hidden: Vec<usize>,
 }
 
-/// The text of a block, with the way back to the file.
-#[derive(Debug)]
-pub(super) struct Content<'a> {
-    pub(super) text: Cow<'a, str>,
-    /// Where the text stands in the file; of the first line if it had to be joined.
-    start: usize,
-    /// For joined lines: where each starts in `text` and in the file.
-    lines: Vec<(usize, usize)>,
-}
-
-impl Content<'_> {
-    /// Text that stands in the file in one piece.
-    pub(super) fn plain(text: &str, start: usize) -> Content<'_> {
-        Content { text: Cow::Borrowed(text), start, lines: Vec::new() }
-    }
-
-    fn source(&self, offset: usize) -> usize {
-        let line = self.lines.partition_point(|&(start, _)| start <= offset).checked_sub(1);
-        match line.and_then(|line| self.lines.get(line)) {
-            Some(&(start, source)) => source + (offset - start),
-            None => self.start + offset,
-        }
-    }
-
-    /// The range of the file for a range of the text.
-    pub(super) fn source_range(&self, range: Range<usize>) -> Range<usize> {
-        let start = self.source(range.start);
-        if range.is_empty() {
-            return start..start;
-        }
-        // The end of a line is no start of the next: marks of a quote may stand between them.
-        start..self.source(range.end - 1) + 1
-    }
-}
-
 impl Blocks {
     /// Reads the lines of `text` from `start` on, which must be the start of a line.
     pub(super) fn scan(text: &str, start: usize) -> Self {
@@ -101,7 +63,7 @@ impl Blocks {
             Scanner { text, bytes: text.as_bytes(), blocks: Self::default(), containers: Vec::new(), leaf: Leaf::None };
         let mut line = start;
         while line < text.len() {
-            let rest = scanner.bytes.get(line..).unwrap_or_default();
+            let rest = scanner.bytes.part(line..);
             let next = memchr(b'\n', rest).map_or(text.len(), |end| line + end + 1);
             let mut end = next;
             if at(scanner.bytes, end - 1) == b'\n' {
@@ -118,27 +80,8 @@ impl Blocks {
 
     /// The content of a block.
     pub(super) fn content<'a>(&self, text: &'a str, block: &Block) -> Content<'a> {
-        join(text, self.segments.get(block.lines.clone()).unwrap_or_default(), block.quoted)
+        join(text, self.segments.part(block.lines.clone()), block.quoted)
     }
-}
-
-fn join<'a>(text: &'a str, lines: &[Range<usize>], quoted: bool) -> Content<'a> {
-    let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
-        return Content::plain("", 0);
-    };
-    if !quoted || lines.len() == 1 {
-        return Content::plain(text.get(first.start..last.end).unwrap_or_default(), first.start);
-    }
-    let mut joined = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
-    let mut starts = Vec::with_capacity(lines.len());
-    for line in lines {
-        if !joined.is_empty() {
-            joined.push('\n');
-        }
-        starts.push((joined.len(), line.start));
-        joined.push_str(text.get(line.clone()).unwrap_or_default());
-    }
-    Content { text: Cow::Owned(joined), start: first.start, lines: starts }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,7 +199,7 @@ impl Scanner<'_> {
                 }
                 break;
             }
-            let rest = self.bytes.get(next..end).unwrap_or_default();
+            let rest = self.bytes.part(next..end);
             match at(rest, 0) {
                 b'>' if self.has_room(matched, fresh) => {
                     self.open(matched, &mut fresh, Container::Quote);
@@ -294,7 +237,7 @@ impl Scanner<'_> {
                 }
                 _ => {}
             }
-            if super::lines::is_rule(self.text.get(next..end).unwrap_or_default()) {
+            if super::lines::is_rule(self.text.part(next..end)) {
                 self.start(matched, fresh);
                 return;
             }
@@ -340,7 +283,7 @@ impl Scanner<'_> {
             return false;
         }
         let (indent, next) = cursor.indent();
-        let rest = self.bytes.get(next..cursor.end).unwrap_or_default();
+        let rest = self.bytes.part(next..cursor.end);
         match self.leaf {
             Leaf::Fenced { mark, length, .. } => {
                 if indent <= 3 && closes_fence(rest, mark, length) {
@@ -406,7 +349,7 @@ impl Scanner<'_> {
     fn text_line(&mut self, cursor: &Cursor<'_>, line: usize, matched: usize, fresh: bool) {
         let (_, next) = cursor.indent();
         let is_quoted = self.containers.contains(&Container::Quote);
-        let rest = self.bytes.get(next..cursor.end).unwrap_or_default();
+        let rest = self.bytes.part(next..cursor.end);
         let segment = next..next + rest.trim_ascii_end().len();
         if !fresh && let Leaf::Paragraph { quoted, .. } = &mut self.leaf {
             *quoted |= is_quoted;
@@ -461,10 +404,10 @@ impl Scanner<'_> {
         let starts_with_bracket =
             self.blocks.segments.get(first).is_some_and(|line| at(self.bytes, line.start) == b'[');
         if starts_with_bracket {
-            let content = join(self.text, self.blocks.segments.get(lines.clone()).unwrap_or_default(), quoted);
+            let content = join(self.text, self.blocks.segments.part(lines.clone()), quoted);
             let mut read = 0;
             while let Some(found) = references::definition(&content, read) {
-                let consumed = content.text.get(read..found.end).unwrap_or_default();
+                let consumed = content.text.part(read..found.end);
                 lines.start += memchr::memchr_iter(b'\n', consumed.as_bytes()).count();
                 read = found.end;
                 self.blocks.definitions.get_or_insert(found.label, found.definition);

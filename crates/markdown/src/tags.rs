@@ -5,6 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use saddlebag_collections::SortedSet;
+use saddlebag_collections::TextPart;
 
 /// Up to how many names the list itself is searched.
 const FEW: usize = 16;
@@ -75,7 +76,7 @@ pub(super) fn hashtag(text: &str, start: usize, multiword: bool) -> Option<(Stri
     let mut end = text.len();
     let mut after_space = false;
     let mut characters = text.get(first..)?.char_indices();
-    let flush = |tag: &mut String, run: usize, to: usize| tag.push_str(text.get(run..to).unwrap_or_default());
+    let flush = |tag: &mut String, run: usize, to: usize| tag.push_str(text.part(run..to));
     while let Some((offset, character)) = characters.next() {
         let at = first + offset;
         match character {

@@ -1,4 +1,4 @@
-//! Cutting and comparing text.
+//! Cutting, comparing and looking at text.
 
 use alloc::string::String;
 
@@ -47,6 +47,11 @@ pub fn normalize_line(line: &str) -> String {
 #[must_use]
 pub fn breaks_one_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// The byte at an index; 0 after the end.
+pub(super) fn at(bytes: &[u8], index: usize) -> u8 {
+    bytes.get(index).copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
-use super::frontmatter::Value;
+use super::types::Value;
 use saddlebag_collections::SortedMap;
 
 /// The most bytes that are read, and the most that aliases copy.

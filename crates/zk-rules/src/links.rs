@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
+use saddlebag_collections::SlicePart;
 use saddlebag_collections::order;
 use saddlebag_markdown::paths::{folder, join, normalize, without_extension};
 use saddlebag_markdown::{Link, LinkKind};
@@ -78,7 +79,7 @@ impl<'a> ZkResolver<'a> {
     /// beginning.
     fn search(&self, href: &[u8], is_wiki: bool) -> Option<usize> {
         let start = self.ends.partition_point(|&end| self.end(end) < href);
-        let ends = self.ends.get(start..).unwrap_or_default().iter();
+        let ends = self.ends.part(start..).iter();
         let best = ends
             .map_while(|&end| self.end(end).strip_prefix(href).map(|behind| (end, behind)))
             .filter_map(|((note, at), behind)| {

@@ -11,8 +11,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Dialect;
 use super::arguments::Arguments;
+use super::types::Dialect;
 use crate::engine::{Backups, Call, Change, Loaded, create, load, rename, update};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
@@ -22,8 +22,6 @@ use path::{MemoryPath, exactly, names_root};
 use place::{Area, Child, Folder, Kind, Place, Use};
 use text::{human_size, inserted, numbered, replaced};
 
-/// The folder of the entries below `/memories`.
-const ENTRIES: &str = "entries";
 /// How many files and folders one view lists.
 const MAX_LISTED: usize = 1_000;
 /// How many files a folder may have to be deleted or renamed at once.

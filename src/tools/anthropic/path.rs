@@ -10,6 +10,8 @@ use crate::store::is_hidden;
 
 /// The folder that all of it is in.
 pub(super) const ROOT: &str = "/memories";
+/// The folder of the entries below `/memories`.
+pub(super) const ENTRIES: &str = "entries";
 
 /// How long a path may be, in bytes; as Anthropic's own stores have it.
 const MAX_PATH_BYTES: usize = 1_024;
@@ -42,7 +44,7 @@ impl MemoryPath {
         let below = below.strip_suffix('/').unwrap_or(below);
         let segments: Vec<&str> = if below.is_empty() { Vec::new() } else { below.split('/').collect() };
         // Entries are shown under names that are percent-encoded by our own rule, and never decoded into a path.
-        let is_entry = segments.first() == Some(&super::ENTRIES);
+        let is_entry = segments.first() == Some(&ENTRIES);
         for segment in &segments {
             if leaves(segment) || (!is_entry && is_escaped(segment)) {
                 return Err(exactly(format!("Path {} would escape {ROOT} directory", shown(text))));

@@ -17,8 +17,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::ENTRIES;
-use super::path::{MemoryPath, exactly};
+use super::path::{ENTRIES, MemoryPath, exactly};
 use crate::engine::Call;
 use crate::entries::{Entries, ShownFile, shown_files};
 use crate::order;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::path::exactly;
 use crate::protocol::Error;
-use crate::tools::Dialect;
+use crate::tools::types::Dialect;
 
 /// How many lines a file may have to be viewed.
 const MAX_LINES: usize = 999_999;

@@ -78,20 +78,6 @@ impl Graph {
         reached
     }
 
-    /// The folder that a circle is in, without `src`.
-    pub(crate) fn room(&self, circle: &[usize]) -> String {
-        let room = |file: &usize| {
-            let folders = self.files[*file].rsplit_once('/').map_or("", |(folder, _)| folder);
-            folders.split('/').filter(|folder| *folder != "src").collect::<Vec<_>>().join("/")
-        };
-        let rooms: BTreeSet<String> = circle.iter().map(room).collect();
-        match rooms.first() {
-            Some(room) if rooms.len() == 1 && !room.is_empty() => room.clone(),
-            Some(_) if rooms.len() == 1 => "the root".to_string(),
-            _ => "several rooms".to_string(),
-        }
-    }
-
     /// The files of a circle, each with those in it that it knows.
     pub(crate) fn describe(&self, circle: &[usize]) -> String {
         let lines = circle.iter().flat_map(|file| {

@@ -16,6 +16,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use memchr::memmem;
 
 use super::fold::Folder;
+use saddlebag_collections::SlicePart;
 
 /// Numbers texts. Numbers only grow, and a changed text gets a new one.
 pub type TextId = u32;
@@ -200,11 +201,11 @@ impl LiteralIndex {
                 while let Some(rest) = text.get(from..)
                     && let Some(at) = finder.find(rest)
                 {
-                    let passed = memchr::memchr_iter(LINE_END, rest.get(..at).unwrap_or_default()).count();
+                    let passed = memchr::memchr_iter(LINE_END, rest.part(..at)).count();
                     line += u32::try_from(passed).unwrap_or(u32::MAX);
                     found.push(Occurrence { place: Place { text: id, line }, term });
                     // The other occurrences on this line say nothing more.
-                    let behind = rest.get(at..).unwrap_or_default();
+                    let behind = rest.part(at..);
                     let Some(end) = memchr::memchr(LINE_END, behind) else { break };
                     from += at + end + 1;
                     line += 1;
@@ -327,7 +328,7 @@ fn find_entries(buffer: &[u8], term: &str, mut found: impl FnMut(usize) -> usize
 fn word_at<'a>(buffer: &'a [u8], starts: &[u32], number: u32) -> &'a [u8] {
     let start = starts.get(number as usize).map_or(0, |&start| start as usize);
     let end = starts.get(number as usize + 1).map_or(buffer.len(), |&next| next as usize);
-    buffer.get(start..end.saturating_sub(1)).unwrap_or_default()
+    buffer.part(start..end.saturating_sub(1))
 }
 
 fn write_number(bytes: &mut Vec<u8>, mut number: u32) {

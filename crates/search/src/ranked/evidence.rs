@@ -7,8 +7,8 @@ use super::index::RankedIndex;
 use super::matching::{Cursor, Walk};
 use super::plan::Plan;
 use super::query::Query;
-use super::score::{COVERAGE, Lengths, Ranked, ScorePart, saturate};
-use super::{FIELDS, Field, FieldSet};
+use super::types::{FIELDS, Field, FieldSet, Ranked, ScorePart};
+use super::weights::{COVERAGE, Lengths, saturate};
 use saddlebag_collections::order;
 
 /// What two words side by side add, as a part of what the more common one says.

@@ -16,7 +16,7 @@ use super::postings::{self, Postings};
 use super::segment::{DOC_BYTES, MAX_TERM_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
-use super::{FIELDS, Field};
+use super::types::{FIELDS, Field};
 use saddlebag_collections::order;
 
 /// Positions between the texts of two fields, or two headings: more than a phrase bridges.

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::Field;
 use super::plan::Plan;
 use super::postings::{Posting, Postings};
 use super::query::{Joining, Node, Query};
+use super::types::Field;
 use saddlebag_collections::order;
 
 /// How many postings lie between two places that are remembered.

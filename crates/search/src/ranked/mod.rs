@@ -19,12 +19,12 @@
 //! **Fields.** Title, aliases, headings, tags, path and body, `Field::ALL`, weigh `FIELD_WEIGHTS` = 6, 4, 2.5, 3, 2, 1.
 //! Positions run on over all fields, with `GAP` (32) between two of them and between two headings, which no phrase bridges.
 //!
-//! **Score** (`score.rs`, `plan.rs`). BM25 with `K1` 1.2 and `B` 0.75: the occurrences of a word are weighed by field and
-//! by form, divided by the length of their field against the mean of the notes that have it, summed, saturated, and
-//! multiplied with `idf` = ln(1 + (N − n + ½) / (n + ½)). Another form of the same stem counts `OTHER_FORM` 0.6, a stop
-//! word `STOP_WORD` 0.15, one part of an identifier or of several pairs `FRAGMENT` 0.5; a stop word adds to what was found
-//! and finds nothing itself. Of a long question the `MAX_SCORED` (64) tokens that say most count; `prefix*` stands for at
-//! most `MAX_EXPANSIONS` (1,000) terms.
+//! **Score** (`score.rs`, `weights.rs`, `plan.rs`). BM25 with `K1` 1.2 and `B` 0.75: the occurrences of a word are
+//! weighed by field and by form, divided by the length of their field against the mean of the notes that have it,
+//! summed, saturated, and multiplied with `idf` = ln(1 + (N − n + ½) / (n + ½)). Another form of the same stem counts
+//! `OTHER_FORM` 0.6, a stop word `STOP_WORD` 0.15, one part of an identifier or of several pairs `FRAGMENT` 0.5; a stop
+//! word adds to what was found and finds nothing itself. Of a long question the `MAX_SCORED` (64) tokens that say most
+//! count; `prefix*` stands for at most `MAX_EXPANSIONS` (1,000) terms.
 //!
 //! **Bonuses** (`evidence.rs`). The best 64 (`MIN_CANDIDATES`), or four times as many as were asked for, are looked at
 //! closely. Coverage adds `COVERAGE` 0.5 of the sum, times the share of the query that the note has. Each pair of words
@@ -57,80 +57,10 @@ mod stem;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod types;
+mod weights;
 
 pub use index::{Fields, RankedIndex};
 pub use passage::{Passage, Passages};
 pub use query::{EmptyQuery, Joining, Query};
-pub use score::{Ranked, Ranking, ScorePart, Tie};
-
-/// Number of fields of a note.
-pub const FIELDS: usize = 6;
-
-/// A part of a note that is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Field {
-    /// The title.
-    Title,
-    /// Other names of the note.
-    Aliases,
-    /// The headings in the text.
-    Headings,
-    /// The tags.
-    Tags,
-    /// The path of the file.
-    Path,
-    /// The text.
-    Body,
-}
-
-impl Field {
-    /// In the order of their positions.
-    pub const ALL: [Self; FIELDS] = [Self::Title, Self::Aliases, Self::Headings, Self::Tags, Self::Path, Self::Body];
-
-    /// The name as it is shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Title => "title",
-            Self::Aliases => "aliases",
-            Self::Headings => "headings",
-            Self::Tags => "tags",
-            Self::Path => "path",
-            Self::Body => "body",
-        }
-    }
-
-    /// The field that `name:` means in a query.
-    pub fn of_filter(name: &str) -> Option<Self> {
-        match name {
-            "title" => Some(Self::Title),
-            "alias" | "aliases" => Some(Self::Aliases),
-            "heading" | "headings" => Some(Self::Headings),
-            "tag" | "tags" => Some(Self::Tags),
-            "path" => Some(Self::Path),
-            "body" => Some(Self::Body),
-            _ => None,
-        }
-    }
-}
-
-/// A set of fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FieldSet(u8);
-
-impl FieldSet {
-    /// Puts a field in.
-    pub fn insert(&mut self, field: Field) {
-        self.0 |= 1 << field as u8;
-    }
-
-    /// Returns true if the field is among them.
-    #[must_use]
-    pub fn contains(self, field: Field) -> bool {
-        self.0 & 1 << field as u8 != 0
-    }
-
-    /// The fields, in their order.
-    pub fn iter(self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().filter(move |&field| self.contains(field))
-    }
-}
+pub use types::{FIELDS, Field, FieldSet, Ranked, Ranking, ScorePart, Tie};

@@ -16,6 +16,7 @@ use super::index::{RankedIndex, pieces};
 use super::plan::Plan;
 use super::query::Query;
 use super::tokens::{TokenKind, Tokens};
+use saddlebag_collections::SlicePart;
 
 /// From how many bytes on a block of several lines is split into its entries.
 const LONG_BLOCK: usize = 480;
@@ -292,7 +293,7 @@ fn end_paragraph(text: &str, lines: &mut Vec<Range<usize>>, section: usize, bloc
 }
 
 fn newlines(text: &str, range: Range<usize>) -> u32 {
-    let bytes = text.as_bytes().get(range).unwrap_or_default();
+    let bytes = text.as_bytes().part(range);
     u32::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(u32::MAX)
 }
 
@@ -378,7 +379,7 @@ mod tests {
             if let Some(passage) = best_of(&text, &query, max_bytes) {
                 prop_assert!(text.get(passage.range.clone()).is_some());
                 prop_assert!(passage.range.len() <= max_bytes);
-                let lines = text.get(..passage.range.end).unwrap_or_default().matches('\n').count() + 1;
+                let lines = text.part(..passage.range.end).matches('\n').count() + 1;
                 prop_assert!(passage.lines.0 >= 1 && passage.lines.0 <= passage.lines.1);
                 prop_assert_eq!(passage.lines.1 as usize, lines);
                 for pair in passage.highlights.windows(2) {

@@ -3,10 +3,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Field;
 use super::index::{Form, RankedIndex};
 use super::query::{Node, Query};
-use super::score::idf;
+use super::types::Field;
+use super::weights::idf;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::order;
 

@@ -10,7 +10,7 @@
 
 use alloc::vec::Vec;
 
-use super::{FIELDS, Field};
+use super::types::{FIELDS, Field};
 
 /// Once, in the body.
 const ONCE: u32 = 0;

@@ -16,9 +16,10 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Field;
 use super::tokens::{TokenKind, Tokens};
+use super::types::Field;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::TextPart;
 
 /// The most different words of a query that count; a whole message may be asked for.
 const MAX_WORDS: usize = 400;
@@ -112,7 +113,7 @@ impl Query {
         if text.trim().is_empty() {
             return Err(EmptyQuery);
         }
-        let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
+        let text = text.part(..text.floor_char_boundary(MAX_BYTES));
         let mut parser = Parser {
             rest: text,
             joining,
@@ -297,7 +298,7 @@ impl<'a> Parser<'a> {
             list.push(query.units.len());
             query.units.push(Unit {
                 term: token.text.into(),
-                text: source.get(token.span.clone()).unwrap_or_default().into(),
+                text: source.part(token.span.clone()).into(),
                 field: context.field,
                 is_prefix: star.is_some() && is_last || is_character,
                 is_stop_word: !is_whole && context.field.is_none() && is_stop_word(token.text),
@@ -329,7 +330,7 @@ impl<'a> Parser<'a> {
     fn operator(&mut self, operator: Operator) -> bool {
         self.skip_space();
         let Some(length) = self.length_of(operator) else { return false };
-        self.rest = self.rest.get(length..).unwrap_or_default();
+        self.rest = self.rest.part(length..);
         self.is_behind_word = false;
         true
     }

@@ -8,6 +8,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use saddlebag_collections::{SlicePart, TextPart};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
@@ -89,7 +90,7 @@ impl Tokens {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Token<'_>> {
         self.found.iter().map(|found| Token {
-            text: self.text.get(found.text.start as usize..found.text.end as usize).unwrap_or_default(),
+            text: self.text.part(found.text.start as usize..found.text.end as usize),
             kind: found.kind,
             position: found.position,
             span: found.span.clone(),
@@ -110,7 +111,7 @@ impl Tokens {
 
     /// What was read since the mark, together.
     fn whole(&mut self, since: Mark, source: usize) {
-        let text = self.text.get(since.text..).unwrap_or_default();
+        let text = self.text.part(since.text..);
         if text.len() > MAX_TOKEN_BYTES {
             return;
         }
@@ -148,7 +149,7 @@ impl Tokens {
             if !joins {
                 break;
             }
-            self.text.extend_from_slice(bytes.get(at..next).unwrap_or_default());
+            self.text.extend_from_slice(bytes.part(at..next));
             at = next;
             if class == HARD {
                 segments += 1;
@@ -184,7 +185,7 @@ impl Tokens {
             at += 1;
         }
         if is_mixed {
-            self.hump_parts(bytes.get(start..at).unwrap_or_default(), mark);
+            self.hump_parts(bytes.part(start..at), mark);
             return at;
         }
         let end = self.contraction(bytes, at);
@@ -213,13 +214,13 @@ impl Tokens {
 
     /// Reads on behind an apostrophe: `don't` is one word, `host's` is `host`.
     fn contraction(&mut self, bytes: &[u8], at: usize) -> usize {
-        let tail = match bytes.get(at..).unwrap_or_default() {
+        let tail = match bytes.part(at..) {
             [b'\'', tail @ ..] | [0xe2, 0x80, 0x99, tail @ ..] => tail,
             _ => return at,
         };
         let behind = bytes.len() - tail.len();
         let length = tail.iter().take_while(|b| b.is_ascii_alphabetic()).take(3).count();
-        let tail = tail.get(..length).unwrap_or_default();
+        let tail = tail.part(..length);
         if tail.eq_ignore_ascii_case(b"s") {
             return behind + 1;
         }
@@ -233,7 +234,7 @@ impl Tokens {
 
     /// `c++`, `c#`: names that a sign makes another.
     fn sharp_or_plus(&mut self, bytes: &[u8], at: usize, mark: Mark) -> usize {
-        let sign: &[u8] = match bytes.get(at..).unwrap_or_default() {
+        let sign: &[u8] = match bytes.part(at..) {
             [b'+', b'+', ..] => b"++",
             [b'#', ..] => b"#",
             _ => return at,
@@ -255,9 +256,9 @@ impl Tokens {
     /// An atom with characters beyond ASCII.
     fn wide_atom(&mut self, text: &str, start: usize) -> usize {
         let mark = self.mark(start);
-        let rest = text.get(start..).unwrap_or_default();
+        let rest = text.part(start..);
         let length = rest.chars().take_while(|&c| Class::of(c) == Class::Word).map(char::len_utf8).sum();
-        let word = rest.get(..length).unwrap_or_default();
+        let word = rest.part(..length);
         let folded = word.nfkd().filter(|&c| !is_diacritic(c)).flat_map(char::to_lowercase);
         for c in folded.filter(|&c| !is_diacritic(c)) {
             push_folded(&mut self.text, c);
@@ -291,7 +292,7 @@ impl Tokens {
     fn unspaced(&mut self, text: &str, start: usize) -> usize {
         self.characters.clear();
         let mut at = start;
-        let mut rest = text.get(start..).unwrap_or_default().chars().peekable();
+        let mut rest = text.part(start..).chars().peekable();
         while let Some(c) = rest.next_if(|&c| Class::of(c) == Class::Unspaced) {
             self.characters.push((self.text.len(), at));
             let from = at;
@@ -299,7 +300,7 @@ impl Tokens {
             while let Some(mark) = rest.next_if(|&c| extends_unspaced(c)) {
                 at += mark.len_utf8();
             }
-            let whole = text.get(from..at).unwrap_or_default();
+            let whole = text.part(from..at);
             if at == from + c.len_utf8()
                 && matches!(c, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
             {

@@ -10,6 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::tokens;
+use saddlebag_collections::TextPart;
 
 /// How deep parentheses may nest; FTS5 has a limit of the same kind.
 const MAX_DEPTH: u32 = 100;
@@ -178,7 +179,7 @@ fn lex(query: &str) -> Result<Vec<Lexeme>, String> {
     let mut lexemes = Vec::new();
     let mut rest = query;
     while let Some(c) = rest.chars().next() {
-        let behind = rest.get(c.len_utf8()..).unwrap_or_default();
+        let behind = rest.part(c.len_utf8()..);
         match c {
             ' ' | '\t' | '\n' | '\r' => rest = behind,
             '(' | ')' | '{' | '}' | ':' | ',' | '+' | '*' | '-' | '^' => {

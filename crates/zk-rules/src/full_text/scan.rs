@@ -5,8 +5,29 @@ use alloc::vec::Vec;
 
 use saddlebag_collections::order;
 
-use super::query::Phrase;
-use super::{COLUMN_WEIGHTS, Row, porter, tokens};
+use super::query::{self, Columns, Phrase};
+use super::{porter, tokens};
+use saddlebag_collections::SlicePart;
+
+/// In the order in which their tokens are numbered.
+const COLUMN_WEIGHTS: [(Columns, f64); 3] = [(query::PATH, 1000.0), (query::TITLE, 500.0), (query::BODY, 1.0)];
+
+/// A note as the search sees it, with a column for each field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// Below the root of the notebook.
+    pub path: &'a str,
+    /// The title.
+    pub title: &'a str,
+    /// The text without title and frontmatter.
+    pub body: &'a str,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn columns(&self) -> [&'a str; 3] {
+        [self.path, self.title, self.body]
+    }
+}
 
 /// Finds the words of the phrases in one note after the other.
 pub(super) struct Scanner<'q> {
@@ -77,7 +98,7 @@ impl<'q> Scanner<'q> {
             let Some(unit) = self.units.get(number) else { continue };
             // A stem differs from its word in its last two letters at most (`-biliti` gives `-ble`), so
             // that few words need to be stemmed.
-            let kept = unit.stem.get(..unit.stem.len().saturating_sub(2)).unwrap_or_default();
+            let kept = unit.stem.part(..unit.stem.len().saturating_sub(2));
             if !word.starts_with(kept) {
                 continue;
             }

@@ -7,8 +7,10 @@ use core::ops::Range;
 
 use saddlebag_collections::order;
 
-use super::scan::Scanner;
-use super::{FullText, Row, collect, tokens};
+use super::scan::{Row, Scanner};
+use super::search::{FullText, collect};
+use super::tokens;
+use saddlebag_collections::TextPart;
 
 /// How many tokens are shown.
 const TOKENS: usize = 20;
@@ -123,7 +125,7 @@ fn score(matches: &[Found], from: usize, phrases: usize, tokens: usize) -> (u32,
 /// The tokens that begin a sentence: the first, and those that white space separates from `.` or `:`.
 fn sentence_starts(body: &str, spans: &[Range<usize>]) -> Vec<usize> {
     let begins = |span: &Range<usize>| {
-        let before = body.get(..span.start).unwrap_or_default();
+        let before = body.part(..span.start);
         let trimmed = before.trim_end_matches([' ', '\t', '\n', '\r']);
         trimmed.is_empty() || (trimmed.len() < before.len() && trimmed.ends_with(['.', ':']))
     };
@@ -138,7 +140,7 @@ fn cut(body: &str, spans: &[Range<usize>], start: usize) -> String {
     if start > 0 {
         snippet.push_str(ELLIPSIS);
     }
-    snippet.push_str(body.get(from..to).unwrap_or_default());
+    snippet.push_str(body.part(from..to));
     if !is_whole {
         snippet.push_str(ELLIPSIS);
     }

@@ -1,0 +1,62 @@
+//! Parts of texts and slices that are there, because the caller has found them there.
+//!
+//! A range that comes from elsewhere, such as an argument or a file, belongs into `get`, which says what to do
+//! if there is no such part.
+
+use core::fmt::Debug;
+use core::slice::SliceIndex;
+
+/// A text of which parts are taken.
+pub trait TextPart {
+    /// The part at a range that lies in the text, between characters.
+    ///
+    /// Any other range is a fault of the caller: debug builds stop, release builds give an empty text.
+    fn part<R: SliceIndex<str, Output = str> + Clone + Debug>(&self, range: R) -> &str;
+}
+
+/// A slice of which parts are taken.
+pub trait SlicePart<T> {
+    /// The part at a range that lies in the slice.
+    ///
+    /// Any other range is a fault of the caller: debug builds stop, release builds give an empty slice.
+    fn part<R: SliceIndex<[T], Output = [T]> + Clone + Debug>(&self, range: R) -> &[T];
+}
+
+impl TextPart for str {
+    #[inline]
+    #[track_caller]
+    fn part<R: SliceIndex<str, Output = str> + Clone + Debug>(&self, range: R) -> &str {
+        let part = self.get(range.clone());
+        debug_assert!(part.is_some(), "{range:?} is no part of a text of {} bytes", self.len());
+        part.unwrap_or_default()
+    }
+}
+
+impl<T> SlicePart<T> for [T] {
+    #[inline]
+    #[track_caller]
+    fn part<R: SliceIndex<[T], Output = [T]> + Clone + Debug>(&self, range: R) -> &[T] {
+        let part = self.get(range.clone());
+        debug_assert!(part.is_some(), "{range:?} is no part of a slice of {}", self.len());
+        part.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_that_of_the_range() {
+        assert_eq!("größer".part(2..), "ößer");
+        assert_eq!([1, 2, 3].part(..2), [1, 2]);
+        assert_eq!("a".part(1..), "");
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "3..4 is no part of a text of 8 bytes")]
+    fn a_range_between_no_characters_stops_a_debug_build() {
+        let _ = "größer".part(3..4);
+    }
+}

@@ -1,0 +1,95 @@
+//! Links in double brackets: `[[target|text]]`.
+
+use alloc::string::String;
+use core::ops::Range;
+
+use super::references;
+use super::text::at;
+use saddlebag_collections::TextPart;
+
+/// A wiki link, as ranges of the text.
+#[derive(Debug)]
+pub(super) struct Wiki {
+    pub(super) target: Range<usize>,
+    pub(super) label: Option<Range<usize>>,
+    pub(super) end: usize,
+}
+
+impl Wiki {
+    /// Reads the wiki link whose `opening` brackets are at `start`; it ends on its line.
+    pub(super) fn read(text: &str, start: usize, opening: usize) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let inner = start + opening;
+        let mut bar: Option<Range<usize>> = None;
+        let mut next = inner;
+        let close = loop {
+            match *bytes.get(next)? {
+                // In a table, a bar would end the cell; no file of a link has one in its name.
+                b'\\' if bar.is_none() && at(bytes, next + 1) == b'|' => {
+                    bar = Some(next..next + 2);
+                    next += 1;
+                }
+                b'\\' if at(bytes, next + 1) != b'\n' => next += 1,
+                b'\n' => return None,
+                b'[' if at(bytes, next + 1) == b'[' => return None,
+                b']' if at(bytes, next + 1) == b']' && (opening == 2 || at(bytes, next + 2) == b']') => {
+                    break next;
+                }
+                b'|' if bar.is_none() => bar = Some(next..next + 1),
+                _ => {}
+            }
+            next += 1;
+        };
+        let target = trim(text, inner..bar.as_ref().map_or(close, |bar| bar.start));
+        let label = bar.map(|bar| trim(text, bar.end..close)).filter(|label| !label.is_empty());
+        (!target.is_empty()).then_some(Self { target, label, end: close + opening })
+    }
+}
+
+/// The target of a wiki link, the anchor behind it, and whether it leads out of the notebook.
+pub(super) fn destination(raw: &str) -> (String, Option<String>, bool) {
+    if raw.contains("://") && references::has_scheme(raw) || raw.starts_with("mailto:") {
+        return (unescape(raw), None, true);
+    }
+    let (path, anchor) = match unescaped_hash(raw).and_then(|hash| raw.split_at_checked(hash)) {
+        Some((path, anchor)) => (path, anchor.strip_prefix('#')),
+        None => (raw, None),
+    };
+    (unescape(path.trim_end()), anchor.map(|anchor| unescape(anchor.trim())), false)
+}
+
+/// The text without backslashes that stand before another character: in wiki links each escapes.
+pub(super) fn unescape(text: &str) -> String {
+    if !text.contains('\\') {
+        return text.into();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        let kept = if character == '\\' { characters.next().unwrap_or('\\') } else { character };
+        plain.push(kept);
+    }
+    plain
+}
+
+/// The first `#` of a wiki target that no backslash escapes.
+fn unescaped_hash(raw: &str) -> Option<usize> {
+    let mut bytes = raw.bytes().enumerate();
+    while let Some((index, byte)) = bytes.next() {
+        match byte {
+            b'\\' => {
+                bytes.next();
+            }
+            b'#' => return Some(index),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The range without the white space at its ends.
+fn trim(text: &str, range: Range<usize>) -> Range<usize> {
+    let text = text.part(range.clone());
+    let start = range.start + (text.len() - text.trim_start().len());
+    start..start + text.trim().len()
+}
