@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Trust(trust::Command),
     #[command(flatten)]
     Program(program::Command),
+    Completions(program::CompletionsArgs),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
 }
@@ -65,6 +66,7 @@ impl Command {
             Self::Entries(command) => command.run(global, output),
             Self::Trust(command) => command.run(global, output),
             Self::Program(command) => command.run(global, output),
+            Self::Completions(args) => args.run(Cli::command(), output),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(&args, global, output),
         }
@@ -80,6 +82,7 @@ impl Command {
             entries::Command::schemas(),
             trust::Command::schemas(),
             program::Command::schemas(),
+            vec![("completions".to_string(), crate::subcommand::schema_of::<program::Script>())],
         ]
         .concat()
     }
@@ -91,7 +94,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use schemars::Schema;
-use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::args::Command;
 use crate::failure::ErrorObject;
+use crate::subcommand::schema_of;
 
 /// Writes the files instead of comparing them.
 const REWRITE: &str = "SADDLEBAG_REWRITE";
@@ -19,7 +19,7 @@ fn the_schemas_in_the_docs_are_those_of_the_subcommands() {
     let folder = folder();
     let mut made: Vec<(String, Schema)> =
         Command::schemas().into_iter().filter(|(_, schema)| prints_an_object(schema)).collect();
-    made.push(("error".into(), SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<ErrorObject>()));
+    made.push(("error".into(), schema_of::<ErrorObject>()));
     let rewrites = std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty());
     for (name, schema) in &mut made {
         let title = if name == "error" { "An error with --json".into() } else { format!("saddlebag {name} --json") };

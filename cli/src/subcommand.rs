@@ -109,8 +109,11 @@ pub(crate) use subcommands;
 /// Returns the JSON Schema of what a subcommand prints.
 #[cfg(test)]
 pub(crate) fn schema<S: Subcommand>() -> schemars::Schema {
-    schemars::generate::SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator()
-        .into_root_schema_for::<S::Json>()
+    schema_of::<S::Json>()
+}
+
+/// Returns the JSON Schema of a type as it is written.
+#[cfg(test)]
+pub(crate) fn schema_of<T: JsonSchema>() -> schemars::Schema {
+    schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }

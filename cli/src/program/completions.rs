@@ -1,14 +1,11 @@
 //! `completions`: a completion script.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::Cli;
 use crate::failure::{Exit, Failure};
-use crate::global::Global;
 use crate::output::Output;
-use crate::subcommand::Subcommand;
 
 /// Print a completion script
 #[derive(Debug, Args)]
@@ -26,12 +23,11 @@ pub(crate) struct Script {
     script: String,
 }
 
-impl Subcommand for CompletionsArgs {
-    type Json = Script;
-
-    fn run(self, _: &Global, output: &mut Output) -> Result<Exit, Failure> {
+impl CompletionsArgs {
+    /// Prints the script for a command line.
+    pub(crate) fn run(self, mut command: Command, output: &mut Output) -> Result<Exit, Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "saddlebag", &mut script);
+        clap_complete::generate(self.shell, &mut command, "saddlebag", &mut script);
         let script = String::from_utf8_lossy(&script).into_owned();
         if output.is_json() {
             output.object(&Script { shell: self.shell.to_string(), script })?;

@@ -7,6 +7,10 @@ mod zk;
 
 use crate::subcommand::subcommands;
 
+pub(crate) use completions::CompletionsArgs;
+#[cfg(test)]
+pub(crate) use completions::Script;
+
 subcommands! {
     /// The subcommands of the program itself.
     Command {
@@ -15,6 +19,5 @@ subcommands! {
         #[command(disable_help_flag = true)]
         Zk(zk::ZkArgs),
         Demo(demo::DemoArgs),
-        Completions(completions::CompletionsArgs),
     }
 }

@@ -379,7 +379,7 @@ mod tests {
             if let Some(passage) = best_of(&text, &query, max_bytes) {
                 prop_assert!(text.get(passage.range.clone()).is_some());
                 prop_assert!(passage.range.len() <= max_bytes);
-                let lines = text.part(..passage.range.end).matches('\n').count() + 1;
+                let lines = text[..passage.range.end].matches('\n').count() + 1;
                 prop_assert!(passage.lines.0 >= 1 && passage.lines.0 <= passage.lines.1);
                 prop_assert_eq!(passage.lines.1 as usize, lines);
                 for pair in passage.highlights.windows(2) {
