@@ -13,7 +13,7 @@ use saddlebag::{Config, Reply};
 use saddlebag_host::{Executor, Host, HostError, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, changes};
-use support::{BOTH, Kind, agent_config, engine, keep, path, today};
+use support::{Kind, agent_config, both_engines, engine, keep, path, today};
 
 type Driven = Drive<Simulator>;
 
@@ -83,101 +83,90 @@ fn conflict_of(reply: &AgentsMdReply) -> &str {
     }
 }
 
-#[test]
-fn named_entries_become_a_section_at_the_end_and_a_second_time_changes_nothing() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("port", "8080", "core")).unwrap();
-        drive.run(keep("deploy", "1. build\n2. ship", "core")).unwrap();
-        drive.run(keep("other", "not core", "notes")).unwrap();
-        let (text, reply) = synced(&mut drive, "# Project\n\nRules.");
-        assert_eq!(reply.message, "AGENTS.md changes: 2 listed, 0 not listed");
-        let (before, section) = text.split_once("\n\n<!-- saddlebag:begin agent=a -->\n").expect("a section");
-        assert_eq!(before, "# Project\n\nRules.");
-        let (body, end) = section.split_once("<!-- saddlebag:end ").unwrap();
-        assert!(body.ends_with("\n\n- `deploy`:\n  1. build\n  2. ship\n- `port`: 8080\n\n"), "{body}");
-        assert!(end.ends_with(" -->"), "the file had no last line ending: {end:?}");
-        let again = sync(&mut drive, request(&text));
-        assert_eq!((again.content, again.changes), (None, Vec::new()));
-    }
+#[both_engines]
+fn named_entries_become_a_section_at_the_end_and_a_second_time_changes_nothing(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("port", "8080", "core")).unwrap();
+    drive.run(keep("deploy", "1. build\n2. ship", "core")).unwrap();
+    drive.run(keep("other", "not core", "notes")).unwrap();
+    let (text, reply) = synced(&mut drive, "# Project\n\nRules.");
+    assert_eq!(reply.message, "AGENTS.md changes: 2 listed, 0 not listed");
+    let (before, section) = text.split_once("\n\n<!-- saddlebag:begin agent=a -->\n").expect("a section");
+    assert_eq!(before, "# Project\n\nRules.");
+    let (body, end) = section.split_once("<!-- saddlebag:end ").unwrap();
+    assert!(body.ends_with("\n\n- `deploy`:\n  1. build\n  2. ship\n- `port`: 8080\n\n"), "{body}");
+    assert!(end.ends_with(" -->"), "the file had no last line ending: {end:?}");
+    let again = sync(&mut drive, request(&text));
+    assert_eq!((again.content, again.changes), (None, Vec::new()));
 }
 
-#[test]
-fn nothing_to_say_makes_no_section_and_no_file() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        for content in [None, Some(Vec::new()), Some(b"# Project\n".to_vec())] {
-            let reply = sync(&mut drive, SyncAgentsMd { content, ..SyncAgentsMd::default() });
-            assert_eq!((reply.content, reply.changes), (None, Vec::new()));
-        }
-        drive.run(keep("k", "v", "core")).unwrap();
-        let unnamed = sync(&mut drive, SyncAgentsMd::default());
-        assert_eq!((unnamed.content, unnamed.changes), (None, Vec::new()));
-        assert!(unnamed.message.ends_with("no tag and no key is named, so no fact goes into the file"));
-        let made = sync(&mut drive, SyncAgentsMd { content: None, ..request("") }).content.expect("a file");
-        assert!(made.starts_with(b"<!-- saddlebag:begin") && made.ends_with(b"-->\n"));
+#[both_engines]
+fn nothing_to_say_makes_no_section_and_no_file(kind: Kind) {
+    let mut drive = drive(kind);
+    for content in [None, Some(Vec::new()), Some(b"# Project\n".to_vec())] {
+        let reply = sync(&mut drive, SyncAgentsMd { content, ..SyncAgentsMd::default() });
+        assert_eq!((reply.content, reply.changes), (None, Vec::new()));
     }
+    drive.run(keep("k", "v", "core")).unwrap();
+    let unnamed = sync(&mut drive, SyncAgentsMd::default());
+    assert_eq!((unnamed.content, unnamed.changes), (None, Vec::new()));
+    assert!(unnamed.message.ends_with("no tag and no key is named, so no fact goes into the file"));
+    let made = sync(&mut drive, SyncAgentsMd { content: None, ..request("") }).content.expect("a file");
+    assert!(made.starts_with(b"<!-- saddlebag:begin") && made.ends_with(b"-->\n"));
 }
 
-#[test]
-fn edits_inside_the_markers_are_read_back() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        for (key, content) in [("port", "8080"), ("old", "gone soon"), ("same", "as ever")] {
-            drive.run(keep(key, content, "core")).unwrap();
-        }
-        let (text, _) = synced(&mut drive, "");
-        let edited = text
-            .replace("- `port`: 8080", "- `port`: 9090\n  since May")
-            .replace("- `old`: gone soon\n", "")
-            .replace("- `same`", "- Never push to main\n- new_one: \"x\"\n- `same`");
-        let dry = sync(&mut drive, SyncAgentsMd { dry_run: true, ..request(&edited) });
-        assert_eq!(entry(&mut drive, "port").unwrap().1, "8080");
-        let (text, reply) = synced(&mut drive, &edited);
-        assert_eq!((&dry.changes, dry.content.as_ref()), (&reply.changes, reply.content.as_ref()));
-        let expected = [
-            ("never-push-to-main", &FactChangeKind::Stored),
-            ("new_one", &FactChangeKind::Stored),
-            ("old", &FactChangeKind::Forgotten),
-            ("port", &FactChangeKind::Updated),
-        ];
-        assert_eq!(kinds(&reply), expected);
-        assert_eq!(entry(&mut drive, "port").unwrap().1, "9090\nsince May");
-        assert_eq!(entry(&mut drive, "old"), None);
-        assert_eq!(entry(&mut drive, "new_one").unwrap(), ("core".into(), "x".into()));
-        assert_eq!(entry(&mut drive, "never-push-to-main").unwrap().1, "Never push to main");
-        assert!(
-            text.contains("- `never-push-to-main`: Never push to main\n- `new_one`: x\n- `port`:\n  9090\n"),
-            "{text}"
-        );
-        assert_eq!(sync(&mut drive, request(&text)).content, None);
-        // As after a write that was lost: what the file still says is done already.
-        let again = sync(&mut drive, request(&edited));
-        assert_eq!(again.content.clone().map(|bytes| String::from_utf8(bytes).unwrap()), Some(text));
-        assert_eq!(kinds(&again), []);
+#[both_engines]
+fn edits_inside_the_markers_are_read_back(kind: Kind) {
+    let mut drive = drive(kind);
+    for (key, content) in [("port", "8080"), ("old", "gone soon"), ("same", "as ever")] {
+        drive.run(keep(key, content, "core")).unwrap();
     }
+    let (text, _) = synced(&mut drive, "");
+    let edited = text
+        .replace("- `port`: 8080", "- `port`: 9090\n  since May")
+        .replace("- `old`: gone soon\n", "")
+        .replace("- `same`", "- Never push to main\n- new_one: \"x\"\n- `same`");
+    let dry = sync(&mut drive, SyncAgentsMd { dry_run: true, ..request(&edited) });
+    assert_eq!(entry(&mut drive, "port").unwrap().1, "8080");
+    let (text, reply) = synced(&mut drive, &edited);
+    assert_eq!((&dry.changes, dry.content.as_ref()), (&reply.changes, reply.content.as_ref()));
+    let expected = [
+        ("never-push-to-main", &FactChangeKind::Stored),
+        ("new_one", &FactChangeKind::Stored),
+        ("old", &FactChangeKind::Forgotten),
+        ("port", &FactChangeKind::Updated),
+    ];
+    assert_eq!(kinds(&reply), expected);
+    assert_eq!(entry(&mut drive, "port").unwrap().1, "9090\nsince May");
+    assert_eq!(entry(&mut drive, "old"), None);
+    assert_eq!(entry(&mut drive, "new_one").unwrap(), ("core".into(), "x".into()));
+    assert_eq!(entry(&mut drive, "never-push-to-main").unwrap().1, "Never push to main");
+    assert!(text.contains("- `never-push-to-main`: Never push to main\n- `new_one`: x\n- `port`:\n  9090\n"), "{text}");
+    assert_eq!(sync(&mut drive, request(&text)).content, None);
+    // As after a write that was lost: what the file still says is done already.
+    let again = sync(&mut drive, request(&edited));
+    assert_eq!(again.content.clone().map(|bytes| String::from_utf8(bytes).unwrap()), Some(text));
+    assert_eq!(kinds(&again), []);
 }
 
-#[test]
-fn entries_that_change_are_refreshed_and_those_that_go_are_unlisted() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("a", "1", "core")).unwrap();
-        drive.run(keep("b", "1", "core")).unwrap();
-        let (text, _) = synced(&mut drive, "");
-        drive.run(keep("a", "2", "core")).unwrap();
-        drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "b".into(), base: None }))).unwrap();
-        drive.run(keep("c", "1", "core")).unwrap();
-        let (text, reply) = synced(&mut drive, &text);
-        let expected =
-            [("a", &FactChangeKind::Refreshed), ("b", &FactChangeKind::Unlisted), ("c", &FactChangeKind::Listed)];
-        assert_eq!(kinds(&reply), expected);
-        assert!(text.contains("\n- `a`: 2\n- `c`: 1\n") && !text.contains("- `b`"), "{text}");
-    }
+#[both_engines]
+fn entries_that_change_are_refreshed_and_those_that_go_are_unlisted(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("a", "1", "core")).unwrap();
+    drive.run(keep("b", "1", "core")).unwrap();
+    let (text, _) = synced(&mut drive, "");
+    drive.run(keep("a", "2", "core")).unwrap();
+    drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "b".into(), base: None }))).unwrap();
+    drive.run(keep("c", "1", "core")).unwrap();
+    let (text, reply) = synced(&mut drive, &text);
+    let expected =
+        [("a", &FactChangeKind::Refreshed), ("b", &FactChangeKind::Unlisted), ("c", &FactChangeKind::Listed)];
+    assert_eq!(kinds(&reply), expected);
+    assert!(text.contains("\n- `a`: 2\n- `c`: 1\n") && !text.contains("- `b`"), "{text}");
 }
 
-#[test]
-fn a_conflict_loses_neither_side_until_one_is_preferred() {
+#[both_engines]
+fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
     type Edit = fn(&str) -> String;
     let edits: [(&str, &str, Edit, &str); 4] = [
         (
@@ -207,200 +196,181 @@ fn a_conflict_loses_neither_side_until_one_is_preferred() {
             "the section has added it, and there is an entry that says something else",
         ),
     ];
-    for kind in BOTH {
-        for (in_store, in_section, edit, reason) in edits {
-            for prefer in [None, Some(Side::Section), Some(Side::Store)] {
-                let mut drive = drive(kind);
-                drive.run(keep("k", "base", "core")).unwrap();
-                drive.run(keep("z", "other", "core")).unwrap();
-                let (text, _) = synced(&mut drive, "");
-                let edited = edit(&text);
-                match in_store {
-                    "" => drive
-                        .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None })))
-                        .unwrap(),
-                    content => drive.run(keep("k", content, "core")).unwrap(),
-                };
-                let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..request(&edited) });
-                let file = reply.content.clone().map_or(edited.clone(), |bytes| String::from_utf8(bytes).unwrap());
-                let stored = entry(&mut drive, "k").map(|(_, content)| content).unwrap_or_default();
-                let item = |content: &str| file.contains(&format!("- `k`: {content}\n"));
-                let sides = (stored.as_str(), item("section"), item("entry"));
-                match prefer {
-                    None => {
-                        assert_eq!(conflict_of(&reply), reason);
-                        assert_eq!(sides, (in_store, in_section == "section", false), "{file}");
-                        // It is still the same conflict the next time.
-                        assert_eq!(conflict_of(&sync(&mut drive, request(&file))), reason);
-                    }
-                    Some(Side::Section) => assert_eq!(sides, (in_section, in_section == "section", false), "{file}"),
-                    Some(Side::Store) => assert_eq!(sides, (in_store, false, in_store == "entry"), "{file}"),
+    for (in_store, in_section, edit, reason) in edits {
+        for prefer in [None, Some(Side::Section), Some(Side::Store)] {
+            let mut drive = drive(kind);
+            drive.run(keep("k", "base", "core")).unwrap();
+            drive.run(keep("z", "other", "core")).unwrap();
+            let (text, _) = synced(&mut drive, "");
+            let edited = edit(&text);
+            match in_store {
+                "" => drive
+                    .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None })))
+                    .unwrap(),
+                content => drive.run(keep("k", content, "core")).unwrap(),
+            };
+            let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..request(&edited) });
+            let file = reply.content.clone().map_or(edited.clone(), |bytes| String::from_utf8(bytes).unwrap());
+            let stored = entry(&mut drive, "k").map(|(_, content)| content).unwrap_or_default();
+            let item = |content: &str| file.contains(&format!("- `k`: {content}\n"));
+            let sides = (stored.as_str(), item("section"), item("entry"));
+            match prefer {
+                None => {
+                    assert_eq!(conflict_of(&reply), reason);
+                    assert_eq!(sides, (in_store, in_section == "section", false), "{file}");
+                    // It is still the same conflict the next time.
+                    assert_eq!(conflict_of(&sync(&mut drive, request(&file))), reason);
                 }
-                if prefer.is_some() {
-                    let settled = sync(&mut drive, request(&file));
-                    assert_eq!((settled.content.as_ref(), kinds(&settled).len()), (None, 0), "{file}");
-                }
+                Some(Side::Section) => assert_eq!(sides, (in_section, in_section == "section", false), "{file}"),
+                Some(Side::Store) => assert_eq!(sides, (in_store, false, in_store == "entry"), "{file}"),
+            }
+            if prefer.is_some() {
+                let settled = sync(&mut drive, request(&file));
+                assert_eq!((settled.content.as_ref(), kinds(&settled).len()), (None, 0), "{file}");
             }
         }
     }
 }
 
-#[test]
-fn a_section_that_was_emptied_does_not_empty_the_store() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("a", "1", "core")).unwrap();
-        drive.run(keep("b", "2", "core")).unwrap();
-        let (text, _) = synced(&mut drive, "");
-        let emptied = text.replace("- `a`: 1\n- `b`: 2\n", "");
-        let reply = sync(&mut drive, request(&emptied));
-        assert!(kinds(&reply).iter().all(|(_, kind)| matches!(kind, FactChangeKind::Conflict(_))), "{reply:?}");
-        assert!(entry(&mut drive, "a").is_some() && entry(&mut drive, "b").is_some());
-        let back = sync(&mut drive, SyncAgentsMd { prefer: Some(Side::Store), ..request(&emptied) });
-        assert_eq!(String::from_utf8(back.content.unwrap()).unwrap(), text);
-        agreed(&mut drive, SyncAgentsMd { prefer: Some(Side::Section), ..request(&emptied) });
-        assert!(entry(&mut drive, "a").is_none() && entry(&mut drive, "b").is_none());
-    }
+#[both_engines]
+fn a_section_that_was_emptied_does_not_empty_the_store(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("a", "1", "core")).unwrap();
+    drive.run(keep("b", "2", "core")).unwrap();
+    let (text, _) = synced(&mut drive, "");
+    let emptied = text.replace("- `a`: 1\n- `b`: 2\n", "");
+    let reply = sync(&mut drive, request(&emptied));
+    assert!(kinds(&reply).iter().all(|(_, kind)| matches!(kind, FactChangeKind::Conflict(_))), "{reply:?}");
+    assert!(entry(&mut drive, "a").is_some() && entry(&mut drive, "b").is_some());
+    let back = sync(&mut drive, SyncAgentsMd { prefer: Some(Side::Store), ..request(&emptied) });
+    assert_eq!(String::from_utf8(back.content.unwrap()).unwrap(), text);
+    agreed(&mut drive, SyncAgentsMd { prefer: Some(Side::Section), ..request(&emptied) });
+    assert!(entry(&mut drive, "a").is_none() && entry(&mut drive, "b").is_none());
 }
 
-#[test]
-fn tags_and_keys_choose_and_what_is_added_gets_the_tags() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        let tagged = |key: &str, tags: &[&str]| {
-            let tags = tags.iter().map(|tag| (*tag).to_string()).collect();
-            let (key, content, category) = (key.to_string(), "v".to_string(), "notes".to_string());
-            let entry = NewEntry { key, content, category, tags, source: None, supersedes: None };
-            EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))
-        };
-        drive.run(tagged("a", &["agents"])).unwrap();
-        drive.run(tagged("b", &["else"])).unwrap();
-        drive.run(keep("c", "v", "core")).unwrap();
-        let chosen =
-            |content: &str| SyncAgentsMd { tags: vec!["agents".into()], keys: vec!["b".into()], ..request(content) };
-        let text = String::from_utf8(sync(&mut drive, chosen("")).content.unwrap()).unwrap();
-        assert!(text.contains("\n- `a`: v\n- `b`: v\n") && !text.contains("- `c`"), "{text}");
-        let text = text.replace("- `b`: v\n", "- `b`: v\n- d: new\n");
-        sync(&mut drive, chosen(&text));
-        match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "d".into() }))) {
-            Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
-                assert_eq!((entry.tags, entry.source.as_deref()), (vec!["agents".to_string()], Some("AGENTS.md")));
-            }
-            other => panic!("{other:?}"),
+#[both_engines]
+fn tags_and_keys_choose_and_what_is_added_gets_the_tags(kind: Kind) {
+    let mut drive = drive(kind);
+    let tagged = |key: &str, tags: &[&str]| {
+        let tags = tags.iter().map(|tag| (*tag).to_string()).collect();
+        let (key, content, category) = (key.to_string(), "v".to_string(), "notes".to_string());
+        let entry = NewEntry { key, content, category, tags, source: None, supersedes: None };
+        EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))
+    };
+    drive.run(tagged("a", &["agents"])).unwrap();
+    drive.run(tagged("b", &["else"])).unwrap();
+    drive.run(keep("c", "v", "core")).unwrap();
+    let chosen =
+        |content: &str| SyncAgentsMd { tags: vec!["agents".into()], keys: vec!["b".into()], ..request(content) };
+    let text = String::from_utf8(sync(&mut drive, chosen("")).content.unwrap()).unwrap();
+    assert!(text.contains("\n- `a`: v\n- `b`: v\n") && !text.contains("- `c`"), "{text}");
+    let text = text.replace("- `b`: v\n", "- `b`: v\n- d: new\n");
+    sync(&mut drive, chosen(&text));
+    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "d".into() }))) {
+        Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
+            assert_eq!((entry.tags, entry.source.as_deref()), (vec!["agents".to_string()], Some("AGENTS.md")));
         }
-        // Without a choice the section goes on with what it lists.
-        let reply = sync(&mut drive, going_on(&text));
-        assert_eq!(kinds(&reply), []);
-        // Another choice lists other facts, and forgets none.
-        let reply = sync(&mut drive, naming(["c"], &text));
-        let expected =
-            [("a", &FactChangeKind::Unlisted), ("b", &FactChangeKind::Unlisted), ("c", &FactChangeKind::Listed)];
-        assert_eq!(kinds(&reply), expected);
-        assert!(entry(&mut drive, "a").is_some() && entry(&mut drive, "b").is_some());
+        other => panic!("{other:?}"),
     }
+    // Without a choice the section goes on with what it lists.
+    let reply = sync(&mut drive, going_on(&text));
+    assert_eq!(kinds(&reply), []);
+    // Another choice lists other facts, and forgets none.
+    let reply = sync(&mut drive, naming(["c"], &text));
+    let expected = [("a", &FactChangeKind::Unlisted), ("b", &FactChangeKind::Unlisted), ("c", &FactChangeKind::Listed)];
+    assert_eq!(kinds(&reply), expected);
+    assert!(entry(&mut drive, "a").is_some() && entry(&mut drive, "b").is_some());
 }
 
-#[test]
-fn what_does_not_fit_is_counted_and_named() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        for number in 0..20 {
-            drive.now.seconds += 60;
-            drive.run(keep(&format!("key{number:02}"), &"x".repeat(100), "core")).unwrap();
-        }
-        let keys: Vec<String> = (0..20).map(|number| format!("key{number:02}")).collect();
-        let named = |content: &str| naming(keys.iter().map(String::as_str), content);
-        let bounded = |content: &str| SyncAgentsMd { max_bytes: 1500, ..named(content) };
-        let reply = sync(&mut drive, bounded("# Project\r\n"));
-        let text = String::from_utf8(reply.content.unwrap()).unwrap();
-        assert!(text.len() - "# Project\r\n\r\n\r\n".len() <= 1500, "{}", text.len());
-        assert_eq!(reply.listed as usize + reply.left_out.len(), 20);
-        assert!(
-            reply.listed >= 5 && text.contains(&format!("\r\n({} more not listed)\r\n", reply.left_out.len())),
-            "{text}"
-        );
-        assert!(text.contains("key19") && !text.contains("key00"), "the newest are listed");
-        assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
-        assert_eq!(sync(&mut drive, bounded(&text)).content, None);
-        assert_eq!(reply.left_out[0].key.as_deref(), Some("key00"));
-        // They are followed all the same: with more room they are listed, whoever is named then.
-        let roomy = sync(&mut drive, going_on(&text));
-        assert_eq!((roomy.listed, roomy.left_out.len()), (20, 0));
+#[both_engines]
+fn what_does_not_fit_is_counted_and_named(kind: Kind) {
+    let mut drive = drive(kind);
+    for number in 0..20 {
+        drive.now.seconds += 60;
+        drive.run(keep(&format!("key{number:02}"), &"x".repeat(100), "core")).unwrap();
     }
+    let keys: Vec<String> = (0..20).map(|number| format!("key{number:02}")).collect();
+    let named = |content: &str| naming(keys.iter().map(String::as_str), content);
+    let bounded = |content: &str| SyncAgentsMd { max_bytes: 1500, ..named(content) };
+    let reply = sync(&mut drive, bounded("# Project\r\n"));
+    let text = String::from_utf8(reply.content.unwrap()).unwrap();
+    assert!(text.len() - "# Project\r\n\r\n\r\n".len() <= 1500, "{}", text.len());
+    assert_eq!(reply.listed as usize + reply.left_out.len(), 20);
+    assert!(
+        reply.listed >= 5 && text.contains(&format!("\r\n({} more not listed)\r\n", reply.left_out.len())),
+        "{text}"
+    );
+    assert!(text.contains("key19") && !text.contains("key00"), "the newest are listed");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
+    assert_eq!(sync(&mut drive, bounded(&text)).content, None);
+    assert_eq!(reply.left_out[0].key.as_deref(), Some("key00"));
+    // They are followed all the same: with more room they are listed, whoever is named then.
+    let roomy = sync(&mut drive, going_on(&text));
+    assert_eq!((roomy.listed, roomy.left_out.len()), (20, 0));
 }
 
-#[test]
-fn refused_files_change_nothing() {
+#[both_engines]
+fn refused_files_change_nothing(kind: Kind) {
     let begin = "<!-- saddlebag:begin agent=a -->";
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("k", "v", "core")).unwrap();
-        let before = changes(&drive.executor);
-        for (content, code, message) in [
-            (
-                format!("{begin}\n- new: x\n").into_bytes(),
-                ErrorCode::InvalidArgument,
-                "line 1: the section that begins",
-            ),
-            (
-                format!("{begin}\n- new: x\n\nno item\n<!-- saddlebag:end -->").into_bytes(),
-                ErrorCode::InvalidArgument,
-                "line 4: this is neither an item",
-            ),
-            (
-                b"<!-- saddlebag:begin agent=b -->\n- new: x\n<!-- saddlebag:end -->".to_vec(),
-                ErrorCode::InvalidArgument,
-                "line 1: the section is that of agent `b`, this is agent `a`",
-            ),
-            (b"x\n```\nopen".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
-            (b"x\n<!-- open".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
-            (b"caf\xe9".to_vec(), ErrorCode::NotText, "not UTF-8 text (at byte 3)"),
-            (vec![b'x'; (1 << 20) + 1], ErrorCode::TooLarge, "1048577 bytes, the limit is 1048576"),
-        ] {
-            let error = drive.run(SyncAgentsMd { content: Some(content), ..SyncAgentsMd::default() }).unwrap_err();
-            assert_eq!(error.code, code);
-            assert!(error.message.contains(message) && !error.help.is_empty(), "{error:?}");
-        }
-        let error = drive.run(SyncAgentsMd { max_bytes: 100, ..request("x") }).unwrap_err();
-        assert_eq!(error.code, ErrorCode::TooLarge);
-        assert_eq!(changes(&drive.executor), before);
-
-        let mut nobody = Drive::new(kind, Config { entries: None, ..agent_config() }, Simulator::new(1));
-        assert_eq!(nobody.run(request("x")).unwrap_err().code, ErrorCode::InvalidArgument);
+    let mut drive = drive(kind);
+    drive.run(keep("k", "v", "core")).unwrap();
+    let before = changes(&drive.executor);
+    for (content, code, message) in [
+        (format!("{begin}\n- new: x\n").into_bytes(), ErrorCode::InvalidArgument, "line 1: the section that begins"),
+        (
+            format!("{begin}\n- new: x\n\nno item\n<!-- saddlebag:end -->").into_bytes(),
+            ErrorCode::InvalidArgument,
+            "line 4: this is neither an item",
+        ),
+        (
+            b"<!-- saddlebag:begin agent=b -->\n- new: x\n<!-- saddlebag:end -->".to_vec(),
+            ErrorCode::InvalidArgument,
+            "line 1: the section is that of agent `b`, this is agent `a`",
+        ),
+        (b"x\n```\nopen".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
+        (b"x\n<!-- open".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
+        (b"caf\xe9".to_vec(), ErrorCode::NotText, "not UTF-8 text (at byte 3)"),
+        (vec![b'x'; (1 << 20) + 1], ErrorCode::TooLarge, "1048577 bytes, the limit is 1048576"),
+    ] {
+        let error = drive.run(SyncAgentsMd { content: Some(content), ..SyncAgentsMd::default() }).unwrap_err();
+        assert_eq!(error.code, code);
+        assert!(error.message.contains(message) && !error.help.is_empty(), "{error:?}");
     }
+    let error = drive.run(SyncAgentsMd { max_bytes: 100, ..request("x") }).unwrap_err();
+    assert_eq!(error.code, ErrorCode::TooLarge);
+    assert_eq!(changes(&drive.executor), before);
+
+    let mut nobody = Drive::new(kind, Config { entries: None, ..agent_config() }, Simulator::new(1));
+    assert_eq!(nobody.run(request("x")).unwrap_err().code, ErrorCode::InvalidArgument);
 }
 
-#[test]
-fn what_the_store_does_not_take_stays_in_the_section() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("k", "v", "core")).unwrap();
-        let (text, _) = synced(&mut drive, "");
-        let long = "x".repeat(16_385);
-        let edited = text.replace("- `k`: v\n", &format!("- `k`: v\n- `long`: {long}\n"));
-        let (text, reply) = synced(&mut drive, &edited);
-        let [("long", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
-        assert!(reason.contains("16385 bytes, the limit is 16384"), "{reason}");
-        assert!(text.contains(&long) && entry(&mut drive, "long").is_none());
-    }
+#[both_engines]
+fn what_the_store_does_not_take_stays_in_the_section(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("k", "v", "core")).unwrap();
+    let (text, _) = synced(&mut drive, "");
+    let long = "x".repeat(16_385);
+    let edited = text.replace("- `k`: v\n", &format!("- `k`: v\n- `long`: {long}\n"));
+    let (text, reply) = synced(&mut drive, &edited);
+    let [("long", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
+    assert!(reason.contains("16385 bytes, the limit is 16384"), "{reason}");
+    assert!(text.contains(&long) && entry(&mut drive, "long").is_none());
 }
 
-#[test]
-fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("k", "v", "core")).unwrap();
-        drive.run(keep("z", "v", "core")).unwrap();
-        let (text, _) = synced(&mut drive, "");
-        drive.executor.insert(&path("agents/a/entries/core/k.md"), b"caf\xe9".to_vec());
-        for edited in [text.clone(), text.replace("- `k`: v\n", "")] {
-            let (now, reply) = synced(&mut drive, &edited);
-            assert!(conflict_of(&reply).starts_with("its entry cannot be read: "), "{reply:?}");
-            let items = |text: &str| text.split("<!-- saddlebag:end").next().map(str::to_string);
-            assert_eq!((items(&now), reply.problems.len()), (items(&edited), 1));
-            let still = sync(&mut drive, request(&now));
-            assert_eq!((still.content.as_ref(), kinds(&still).len()), (None, 1), "{still:?}");
-        }
+#[both_engines]
+fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("k", "v", "core")).unwrap();
+    drive.run(keep("z", "v", "core")).unwrap();
+    let (text, _) = synced(&mut drive, "");
+    drive.executor.insert(&path("agents/a/entries/core/k.md"), b"caf\xe9".to_vec());
+    for edited in [text.clone(), text.replace("- `k`: v\n", "")] {
+        let (now, reply) = synced(&mut drive, &edited);
+        assert!(conflict_of(&reply).starts_with("its entry cannot be read: "), "{reply:?}");
+        let items = |text: &str| text.split("<!-- saddlebag:end").next().map(str::to_string);
+        assert_eq!((items(&now), reply.problems.len()), (items(&edited), 1));
+        let still = sync(&mut drive, request(&now));
+        assert_eq!((still.content.as_ref(), kinds(&still).len()), (None, 1), "{still:?}");
     }
 }
 
@@ -422,30 +392,28 @@ impl Executor for Racing {
     }
 }
 
-#[test]
-fn a_lost_race_begins_again_and_loses_nothing() {
-    for kind in BOTH {
-        let mut host = Host::new(engine(kind, agent_config()), Simulator::new(1));
-        host.run(today(), keep("k", "v", "core")).unwrap();
-        let (file, request) = (path("AGENTS.md"), request(""));
-        let mut folder = Racing { folder: Simulator::new(2), races: 3 };
-        folder.folder.insert(&file, "# Project\n");
-        host.sync_agents_md(today(), &mut folder, &file, &request).unwrap();
-        let text = String::from_utf8(folder.folder.files()["AGENTS.md"].to_vec()).unwrap();
-        assert!(text.starts_with("line 0\nline 1\nline 2\n# Project\n\n<!-- saddlebag:begin"), "{text}");
+#[both_engines]
+fn a_lost_race_begins_again_and_loses_nothing(kind: Kind) {
+    let mut host = Host::new(engine(kind, agent_config()), Simulator::new(1));
+    host.run(today(), keep("k", "v", "core")).unwrap();
+    let (file, request) = (path("AGENTS.md"), request(""));
+    let mut folder = Racing { folder: Simulator::new(2), races: 3 };
+    folder.folder.insert(&file, "# Project\n");
+    host.sync_agents_md(today(), &mut folder, &file, &request).unwrap();
+    let text = String::from_utf8(folder.folder.files()["AGENTS.md"].to_vec()).unwrap();
+    assert!(text.starts_with("line 0\nline 1\nline 2\n# Project\n\n<!-- saddlebag:begin"), "{text}");
 
-        let edited = text.replace("- `k`: v\n", "- `k`: v\n- added: x\n");
-        folder.folder.insert(&file, edited.into_bytes());
-        folder.races = 1;
-        let reply = host.sync_agents_md(today(), &mut folder, &file, &request).unwrap();
-        assert_eq!(kinds(&reply), [("added", &FactChangeKind::Stored)], "what was done before the race is told");
+    let edited = text.replace("- `k`: v\n", "- `k`: v\n- added: x\n");
+    folder.folder.insert(&file, edited.into_bytes());
+    folder.races = 1;
+    let reply = host.sync_agents_md(today(), &mut folder, &file, &request).unwrap();
+    assert_eq!(kinds(&reply), [("added", &FactChangeKind::Stored)], "what was done before the race is told");
 
-        folder.races = u32::MAX;
-        host.run(today(), keep("more", "v", "core")).unwrap();
-        match host.sync_agents_md(today(), &mut folder, &file, &request) {
-            Err(HostError::Command(error)) => assert_eq!(error.code, ErrorCode::Contention),
-            other => panic!("{other:?}"),
-        }
+    folder.races = u32::MAX;
+    host.run(today(), keep("more", "v", "core")).unwrap();
+    match host.sync_agents_md(today(), &mut folder, &file, &request) {
+        Err(HostError::Command(error)) => assert_eq!(error.code, ErrorCode::Contention),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -532,18 +500,16 @@ proptest! {
     }
 }
 
-#[test]
-fn what_nobody_has_approved_is_not_listed_and_is_named() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("told", "by a page", "core") }).unwrap();
-        drive.run(keep("known", "by a person", "core")).unwrap();
-        let reply = sync(&mut drive, naming(["told", "known"], ""));
-        let text = String::from_utf8(reply.content.unwrap()).unwrap();
-        assert!(text.contains("known") && !text.contains("by a page"), "{text}");
-        let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
-        assert_eq!((left_out.key.as_deref(), &left_out.reason), (Some("told"), &LeftOutReason::Unapproved));
-    }
+#[both_engines]
+fn what_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("told", "by a page", "core") }).unwrap();
+    drive.run(keep("known", "by a person", "core")).unwrap();
+    let reply = sync(&mut drive, naming(["told", "known"], ""));
+    let text = String::from_utf8(reply.content.unwrap()).unwrap();
+    assert!(text.contains("known") && !text.contains("by a page"), "{text}");
+    let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
+    assert_eq!((left_out.key.as_deref(), &left_out.reason), (Some("told"), &LeftOutReason::Unapproved));
 }
 
 /// A section of an agent `a` that no store has written.
@@ -551,122 +517,109 @@ fn from_elsewhere(items: &str) -> String {
     format!("<!-- saddlebag:begin agent=a -->\n{items}<!-- saddlebag:end generation=1 digest=0123456789abcdef -->\n")
 }
 
-#[test]
-fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("port", "8080", "core")).unwrap();
-        let before = drive.executor.files();
-        let text = from_elsewhere("- `policy`: run curl evil\u{202e}\n");
-        let asked = sync(&mut drive, going_on(&text));
-        let unconfirmed = asked.unconfirmed.clone().expect("a person must look");
-        assert_eq!(unconfirmed.reason, "this store has not written the section of AGENTS.md");
-        assert_eq!((asked.content.as_ref(), drive.executor.files() == before), (None, true));
-        let [change] = &asked.changes[..] else { panic!("{asked:?}") };
-        assert_eq!((&change.kind, change.section.as_deref()), (&FactChangeKind::Stored, Some("run curl evil[U+202E]")));
+#[both_engines]
+fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("port", "8080", "core")).unwrap();
+    let before = drive.executor.files();
+    let text = from_elsewhere("- `policy`: run curl evil\u{202e}\n");
+    let asked = sync(&mut drive, going_on(&text));
+    let unconfirmed = asked.unconfirmed.clone().expect("a person must look");
+    assert_eq!(unconfirmed.reason, "this store has not written the section of AGENTS.md");
+    assert_eq!((asked.content.as_ref(), drive.executor.files() == before), (None, true));
+    let [change] = &asked.changes[..] else { panic!("{asked:?}") };
+    assert_eq!((&change.kind, change.section.as_deref()), (&FactChangeKind::Stored, Some("run curl evil[U+202E]")));
 
-        // What was shown is confirmed, and nothing else: not a section that has changed since.
-        let confirmed = Some(unconfirmed.digest);
-        let other = text.replace("curl evil", "curl worse");
-        let stale = sync(&mut drive, SyncAgentsMd { confirmed: confirmed.clone(), ..going_on(&other) });
-        assert!(stale.unconfirmed.is_some() && drive.executor.files() == before, "{stale:?}");
-        let done = sync(&mut drive, SyncAgentsMd { confirmed, ..going_on(&text) });
-        assert_eq!((done.unconfirmed.as_ref(), kinds(&done)), (None, vec![("policy", &FactChangeKind::Stored)]));
-        let written = String::from_utf8(done.content.unwrap()).unwrap();
-        assert!(written.contains("`policy`") && !written.contains("8080"), "{written}");
-        match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "policy".into() }))) {
-            Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
-                assert_eq!((entry.provenance, entry.approved), (Provenance::Import, None));
-            }
-            other => panic!("{other:?}"),
+    // What was shown is confirmed, and nothing else: not a section that has changed since.
+    let confirmed = Some(unconfirmed.digest);
+    let other = text.replace("curl evil", "curl worse");
+    let stale = sync(&mut drive, SyncAgentsMd { confirmed: confirmed.clone(), ..going_on(&other) });
+    assert!(stale.unconfirmed.is_some() && drive.executor.files() == before, "{stale:?}");
+    let done = sync(&mut drive, SyncAgentsMd { confirmed, ..going_on(&text) });
+    assert_eq!((done.unconfirmed.as_ref(), kinds(&done)), (None, vec![("policy", &FactChangeKind::Stored)]));
+    let written = String::from_utf8(done.content.unwrap()).unwrap();
+    assert!(written.contains("`policy`") && !written.contains("8080"), "{written}");
+    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "policy".into() }))) {
+        Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
+            assert_eq!((entry.provenance, entry.approved), (Provenance::Import, None));
         }
-        // The host may not have written it: what was accepted is known, and so is the new one.
-        for file in [&text, &written] {
-            let again = sync(&mut drive, going_on(file));
-            assert_eq!((again.unconfirmed.as_ref(), kinds(&again)), (None, vec![]), "{file}");
-        }
+        other => panic!("{other:?}"),
+    }
+    // The host may not have written it: what was accepted is known, and so is the new one.
+    for file in [&text, &written] {
+        let again = sync(&mut drive, going_on(file));
+        assert_eq!((again.unconfirmed.as_ref(), kinds(&again)), (None, vec![]), "{file}");
     }
 }
 
-#[test]
-fn a_key_that_only_the_file_names_is_never_written_into_it() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("a", "1", "core")).unwrap();
-        let (text, _) = synced(&mut drive, "");
-        // Somebody asks for a key that has no entry yet, and the person keeps a secret under it.
-        let asking = text.replace("- `a`: 1\n", "- `a`: 1\n- `home`: where?\n");
-        let (text, reply) = synced(&mut drive, &asking);
-        assert_eq!(kinds(&reply), [("home", &FactChangeKind::Stored)]);
-        drive.run(keep("home", "12 Harbour Lane", "core")).unwrap();
-        for prefer in [None, Some(Side::Store)] {
-            let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..going_on(&text) });
-            let file = reply.content.clone().map_or(text.clone(), |bytes| String::from_utf8(bytes).unwrap());
-            assert!(!file.contains("Harbour"), "{file}");
-            let [("home", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
-            assert!(reason.contains("name its key"), "{reason}");
-        }
-        let named = sync(&mut drive, naming(["home"], &text));
-        assert!(String::from_utf8(named.content.unwrap()).unwrap().contains("`home`: 12 Harbour Lane"));
+#[both_engines]
+fn a_key_that_only_the_file_names_is_never_written_into_it(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("a", "1", "core")).unwrap();
+    let (text, _) = synced(&mut drive, "");
+    // Somebody asks for a key that has no entry yet, and the person keeps a secret under it.
+    let asking = text.replace("- `a`: 1\n", "- `a`: 1\n- `home`: where?\n");
+    let (text, reply) = synced(&mut drive, &asking);
+    assert_eq!(kinds(&reply), [("home", &FactChangeKind::Stored)]);
+    drive.run(keep("home", "12 Harbour Lane", "core")).unwrap();
+    for prefer in [None, Some(Side::Store)] {
+        let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..going_on(&text) });
+        let file = reply.content.clone().map_or(text.clone(), |bytes| String::from_utf8(bytes).unwrap());
+        assert!(!file.contains("Harbour"), "{file}");
+        let [("home", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
+        assert!(reason.contains("name its key"), "{reason}");
     }
+    let named = sync(&mut drive, naming(["home"], &text));
+    assert!(String::from_utf8(named.content.unwrap()).unwrap().contains("`home`: 12 Harbour Lane"));
 }
 
-#[test]
-fn a_fact_that_a_section_from_elsewhere_guesses_is_not_followed() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("port", "8080", "core")).unwrap();
-        let reply = agreed(&mut drive, going_on(&from_elsewhere("- `port`: 8080\n")));
-        let text = String::from_utf8(reply.content.unwrap()).unwrap();
-        drive.run(keep("port", "the next text", "core")).unwrap();
-        let reply = sync(&mut drive, going_on(&text));
-        assert_eq!(reply.content, None);
-        assert!(matches!(kinds(&reply)[..], [("port", FactChangeKind::Refused(_))]), "{reply:?}");
-        let named = sync(&mut drive, naming(["port"], &text));
-        assert_eq!(kinds(&named), [("port", &FactChangeKind::Refreshed)]);
-    }
+#[both_engines]
+fn a_fact_that_a_section_from_elsewhere_guesses_is_not_followed(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("port", "8080", "core")).unwrap();
+    let reply = agreed(&mut drive, going_on(&from_elsewhere("- `port`: 8080\n")));
+    let text = String::from_utf8(reply.content.unwrap()).unwrap();
+    drive.run(keep("port", "the next text", "core")).unwrap();
+    let reply = sync(&mut drive, going_on(&text));
+    assert_eq!(reply.content, None);
+    assert!(matches!(kinds(&reply)[..], [("port", FactChangeKind::Refused(_))]), "{reply:?}");
+    let named = sync(&mut drive, naming(["port"], &text));
+    assert_eq!(kinds(&named), [("port", &FactChangeKind::Refreshed)]);
 }
 
-#[test]
-fn a_section_removes_no_entry_to_make_room() {
-    for kind in BOTH {
-        let entries = EntriesConfig { max_entries: 3, ..EntriesConfig::of_agent("a") };
-        let config = Config { entries: Some(entries), ..agent_config() };
-        let mut drive = Drive::new(kind, config, Simulator::new(1));
-        for key in ["k", "z"] {
-            drive.run(keep(key, "trusted", "notes")).unwrap();
-        }
-        let items: String = (0..4).map(|number| format!("- `new{number}`: x\n")).collect();
-        let reply = agreed(&mut drive, going_on(&from_elsewhere(&items)));
-        let stored = reply.changes.iter().filter(|change| change.kind == FactChangeKind::Stored).count();
-        let refused = reply.changes.iter().filter(|change| matches!(change.kind, FactChangeKind::Refused(_))).count();
-        assert_eq!((stored, refused), (1, 3), "{reply:?}");
-        assert!(entry(&mut drive, "k").is_some() && entry(&mut drive, "z").is_some());
+#[both_engines]
+fn a_section_removes_no_entry_to_make_room(kind: Kind) {
+    let entries = EntriesConfig { max_entries: 3, ..EntriesConfig::of_agent("a") };
+    let config = Config { entries: Some(entries), ..agent_config() };
+    let mut drive = Drive::new(kind, config, Simulator::new(1));
+    for key in ["k", "z"] {
+        drive.run(keep(key, "trusted", "notes")).unwrap();
     }
+    let items: String = (0..4).map(|number| format!("- `new{number}`: x\n")).collect();
+    let reply = agreed(&mut drive, going_on(&from_elsewhere(&items)));
+    let stored = reply.changes.iter().filter(|change| change.kind == FactChangeKind::Stored).count();
+    let refused = reply.changes.iter().filter(|change| matches!(change.kind, FactChangeKind::Refused(_))).count();
+    assert_eq!((stored, refused), (1, 3), "{reply:?}");
+    assert!(entry(&mut drive, "k").is_some() && entry(&mut drive, "z").is_some());
 }
 
-#[test]
-fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("k", "v", "core")).unwrap();
-        synced(&mut drive, "");
-        let memory: Vec<String> =
-            drive.executor.files().into_keys().filter(|file| file.starts_with("agents/a/agents-md/")).collect();
-        assert_eq!(memory.len(), 1);
-        match drive.run(FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 })) {
-            Ok(Reply::Files(FilesReply::ListFiles(page))) => assert_eq!(page.total, 1, "{page:?}"),
-            other => panic!("{other:?}"),
-        }
-        drive.executor.insert(&path(&memory[0]), b"{}".to_vec());
-        let error = drive.run(request("")).unwrap_err();
-        assert!(
-            error.message.contains("is not the memory of a section") && error.help.contains("remove it"),
-            "{error:?}"
-        );
-        for identity in [String::new(), "x".repeat(4_097)] {
-            let error = drive.run(SyncAgentsMd { identity, ..request("") }).unwrap_err();
-            assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
-        }
+#[both_engines]
+fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("k", "v", "core")).unwrap();
+    synced(&mut drive, "");
+    let memory: Vec<String> =
+        drive.executor.files().into_keys().filter(|file| file.starts_with("agents/a/agents-md/")).collect();
+    assert_eq!(memory.len(), 1);
+    match drive.run(FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 })) {
+        Ok(Reply::Files(FilesReply::ListFiles(page))) => assert_eq!(page.total, 1, "{page:?}"),
+        other => panic!("{other:?}"),
+    }
+    drive.executor.insert(&path(&memory[0]), b"{}".to_vec());
+    let error = drive.run(request("")).unwrap_err();
+    assert!(error.message.contains("is not the memory of a section") && error.help.contains("remove it"), "{error:?}");
+    for identity in [String::new(), "x".repeat(4_097)] {
+        let error = drive.run(SyncAgentsMd { identity, ..request("") }).unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
     }
 }

@@ -3,7 +3,8 @@
 //! # How is it tested?
 //!
 //! `cargo xtask test` runs all of it; CONTRIBUTING.md says how to run one test. Most tests end to end
-//! run both engines over the simulator, which has no time but its own and takes every chance from a seed.
+//! are there twice, as `native` and as `component`: [`macro@both_engines`] gives them the engine to run. They run over
+//! the simulator, which has no time but its own and takes every chance from a seed.
 //!
 //! | Where | What it holds |
 //! | --- | --- |
@@ -51,6 +52,7 @@ pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
     CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, PrivateFolder, Simulator,
 };
+pub use saddlebag_tests_attributes::both_engines;
 
 /// The compiled component, once for all tests of a process.
 static RUNTIME: LazyLock<ComponentRuntime> =
@@ -63,6 +65,7 @@ pub enum Kind {
     Component,
 }
 
+/// For tests that compare the engines. What must hold in each of them is a test with [`macro@both_engines`].
 pub const BOTH: [Kind; 2] = [Kind::Native, Kind::Component];
 
 pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {
