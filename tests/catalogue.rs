@@ -9,7 +9,7 @@ use saddlebag::journal::List;
 use saddlebag::protocol::FsError;
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, both_engines, every_question};
+use support::{Kind, both_engines, each, every_question};
 
 /// A run that holds nothing has nothing to store, and keeps its number in a file of its own; the section of AGENTS.md is
 /// written by the host.
@@ -101,7 +101,7 @@ fn a_host_that_fails_once_loses_no_text(kind: Kind) {
             let begun = sample_drive(kind).executor.operations();
             let mut calm = sample_drive(kind);
             assert!(calm.run(command.clone()).is_ok(), "{kind:?}: {command:?}");
-            for operation in begun..calm.executor.operations() {
+            for operation in each("operation", begun..calm.executor.operations()) {
                 let mut drive = sample_drive(kind);
                 drive.executor.fail_at(operation, FsError::TimedOut);
                 let outcome = drive.run(command.clone());

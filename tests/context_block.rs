@@ -16,7 +16,7 @@ use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::{cases, made_of, overflow};
 use support::drive::{Drive, simulator};
-use support::{Kind, agent_config, both_engines, keep, path, project_config};
+use support::{Kind, agent_config, both_engines, each, keep, path, project_config};
 
 const POLICIES: [Overflow; 3] = [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced];
 const LONG_TERM: &str = "MEMORY.md";
@@ -384,7 +384,7 @@ fn a_denied_read_is_named(kind: Kind) {
     for policy in POLICIES {
         let mut store = simulator(&[(LONG_TERM, b"fact"), (SCRATCHPAD, b"- [ ] a"), (TODAY, b"log")]);
         // Prioritised first lists the logs.
-        for operation in 0..6 {
+        for operation in each("operation", 0..6) {
             store.fail_at(operation, FsError::Denied);
         }
         if policy == Overflow::Prioritised {

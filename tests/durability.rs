@@ -18,7 +18,7 @@ use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, Shared, simulator};
-use support::{Kind, agent_config, both_engines, keep, path, project_config};
+use support::{Kind, agent_config, both_engines, each, keep, path, project_config};
 
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
 
@@ -135,8 +135,8 @@ fn acknowledged_writes_survive(kind: Kind) {
     }
     let operations = calm.executor.operations();
     assert!(operations > 20);
-    for seed in 0..4 {
-        for crash in 0..operations {
+    for seed in each("seed", 0..4) {
+        for crash in each("crash", 0..operations) {
             let mut store = Simulator::new(seed);
             store.crash_at(crash);
             let mut drive = Drive::new(kind, agent_config(), store);
@@ -185,8 +185,8 @@ fn acknowledged_writes_survive(kind: Kind) {
 #[test]
 fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
     // An overwrite is two operations: a crash between them leaves the old text in both places.
-    for crash in 0..4 {
-        for seed in 0..4 {
+    for crash in each("crash", 0..4) {
+        for seed in each("seed", 0..4) {
             let mut store = Simulator::new(seed);
             store.insert(&path("MEMORY.md"), "precious");
             store.crash_at(crash);
@@ -201,7 +201,7 @@ fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
 
 #[test]
 fn a_restore_that_stops_halfway_loses_neither_text() {
-    for crash in 0..8 {
+    for crash in each("crash", 0..8) {
         let mut store = simulator(&[("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")]);
         store.crash_at(crash);
         let mut drive = Drive::new(Kind::Component, project_config(), store);
@@ -234,7 +234,7 @@ fn a_change_that_fails_leaves_the_older_backup(kind: Kind) {
         calm.run(command.clone()).expect("it is made");
         assert_eq!(calm.executor.files()["MEMORY.bak"], b"newer");
         assert!(!calm.executor.files().contains_key("MEMORY.pre"), "{command:?}");
-        for operation in 0..calm.executor.operations() {
+        for operation in each("operation", 0..calm.executor.operations()) {
             let mut drive = Drive::new(kind, project_config(), simulator(&files));
             drive.executor.fail_at(operation, FsError::NoSpace);
             let result = drive.run(command.clone());
@@ -254,7 +254,7 @@ fn an_interrupted_change_can_be_restored() {
         let files: [(&str, &[u8]); 2] = [("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")];
         let mut calm = Drive::new(Kind::Component, project_config(), simulator(&files));
         calm.run(command.clone()).expect("it is made");
-        for crash in 0..calm.executor.operations() {
+        for crash in each("crash", 0..calm.executor.operations()) {
             let mut store = simulator(&files);
             store.crash_at(crash);
             let mut drive = Drive::new(Kind::Component, project_config(), store);
@@ -310,7 +310,7 @@ fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
             ];
             let mut calm = Drive::new(kind, agent_config(), simulator(&files));
             let expected = calm.run(command.clone()).map(|_| calm.executor.files());
-            for operation in 0..calm.executor.operations() {
+            for operation in each("operation", 0..calm.executor.operations()) {
                 let mut drive = Drive::new(kind, agent_config(), simulator(&files));
                 drive.executor.unknown_at(operation, committed);
                 let result = drive.run(command.clone());
@@ -334,7 +334,7 @@ fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
 #[both_engines]
 fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
     let ignored = |name: &String| name.ends_with(".bak");
-    for at in 0..whole_script().len() {
+    for at in each("command", 0..whole_script().len()) {
         let commands = whole_script();
         let (earlier, command) = (&commands[..at], &commands[at]);
         let begin = || {
@@ -346,7 +346,7 @@ fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
         let first = calm.executor.operations();
         calm.run(command.clone()).unwrap();
         let expected = calm.executor.files();
-        for operation in first..calm.executor.operations() {
+        for operation in each("operation", first..calm.executor.operations()) {
             let mut drive = begin();
             drive.executor.not_durable_at(operation);
             let result = drive.run(command.clone());

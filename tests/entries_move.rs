@@ -8,7 +8,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::Drive;
-use support::{Kind, both_engines};
+use support::{Kind, both_engines, each};
 
 fn config(epoch: u64) -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
@@ -110,8 +110,8 @@ fn an_import_that_crashes_leaves_each_entry_old_or_new_and_is_finished_by_anothe
     let (end, whole) = (calm.executor.operations(), export(&mut calm));
     assert!(end - begin > 10);
 
-    for seed in 0..3 {
-        for crash in begin..end {
+    for seed in each("seed", 0..3) {
+        for crash in each("crash", begin..end) {
             let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
             old(&mut drive);
             drive.executor.crash_at(crash);
@@ -142,7 +142,7 @@ fn an_import_that_crashes_leaves_each_entry_old_or_new_and_is_finished_by_anothe
 
 #[both_engines]
 fn imports_that_race_with_writers_lose_nothing_of_either(kind: Kind) {
-    for seed in 0..20 {
+    for seed in each("seed", 0..20) {
         let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
         keep(&mut drive, "a", "old", "core");
         let file = |key: &str| ImportFile { path: format!("core/{key}.md"), content: Ok(b"imported".to_vec()) };

@@ -18,7 +18,7 @@ use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, path, project_config, today};
+use support::{Kind, agent_config, both_engines, each, path, project_config, today};
 
 fn search(query: &str) -> JournalCommand {
     JournalCommand::Search(Search::new(query))
@@ -288,7 +288,7 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
     for command in verbs.clone().map(EntriesCommand::new) {
         let mut calm = drive(kind, agent_config(), &files);
         let expected = calm.run(command.clone()).unwrap();
-        for operation in 0..calm.executor.operations() {
+        for operation in each("operation", 0..calm.executor.operations()) {
             let mut drive = drive(kind, agent_config(), &files);
             drive.executor.fail_at(operation, FsError::TimedOut);
             match drive.run(command.clone()) {

@@ -11,7 +11,7 @@ use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, both_engines, path};
+use support::{Kind, both_engines, each, path};
 
 const PART: &str = ".saddlebag/index/0000";
 const NOTES: usize = 150;
@@ -213,7 +213,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
     let mut calm = Drive::new(kind, config(2, true), indexed());
     let since = calm.executor.operations();
     recalled(&mut calm, "word17");
-    for operation in since..calm.executor.operations() {
+    for operation in each("operation", since..calm.executor.operations()) {
         for text in [Some(b"# Other\n\nnothing of it\n".to_vec()), None, Some(b"word17 \xff".to_vec())] {
             let mut store = indexed();
             store.edit_at(operation, &path("notes/n017.md"), text.clone());
@@ -315,7 +315,7 @@ fn an_index_larger_than_an_engine_reads_is_not_used(kind: Kind) {
 #[both_engines]
 fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
     let text = |word: &str| word.to_string();
-    for seed in 0..8 {
+    for seed in each("seed", 0..8) {
         let mut drive = Drive::new(kind, config(2, true), if seed % 2 == 0 { indexed() } else { store() });
         let mut rename = (0..30).map(|i| {
             NotebookCommand::Rename(Rename { note: format!("notes/n{:03}", i * 4 + 1), title: format!("Renamed {i}") })

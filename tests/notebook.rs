@@ -12,7 +12,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Answered, Config, Limits, Reply};
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive, simulator};
-use support::{Kind, both_engines, path, project_config};
+use support::{Kind, both_engines, each, path, project_config};
 
 /// The root is the notebook.
 fn config() -> Config {
@@ -300,7 +300,7 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
 
 #[both_engines]
 fn notes_remembered_together_are_all_kept(kind: Kind) {
-    for seed in 0..24 {
+    for seed in each("seed", 0..24) {
         let mut drive = open(kind, &[]);
         let ids: Vec<u64> = (0..8)
             .map(|i| drive.submit(NotebookCommand::Remember(fact("Port", &format!("content {}", i / 2)))))
@@ -345,7 +345,7 @@ fn an_entry_is_one_append(kind: Kind) {
 #[both_engines]
 fn today_is_made_once_and_no_entry_is_lost_however_many_race(kind: Kind) {
     const DAY: &str = "daily/2026-05-25.md";
-    for seed in 0..48 {
+    for seed in each("seed", 0..48) {
         let mut drive = open(kind, &[("templates/daily.md", "# {{title}}\n\nfrom the template\n")]);
         let ids: Vec<u64> = (0..8)
             .map(|i| match i % 2 {
@@ -372,7 +372,7 @@ fn today_is_made_once_and_no_entry_is_lost_however_many_race(kind: Kind) {
 #[both_engines]
 fn an_entry_whose_outcome_is_unknown_is_not_doubled(kind: Kind) {
     for committed in [true, false] {
-        for operation in 0..8 {
+        for operation in each("operation", 0..8) {
             let mut drive = open(kind, &[]);
             drive.executor.unknown_at(operation, committed);
             run(&mut drive, NotebookCommand::Journal(Journal { entry: "once".into() }));
@@ -440,7 +440,7 @@ fn a_link_keeps_line_ends_frontmatter_and_the_final_newline(kind: Kind) {
 
 #[both_engines]
 fn links_that_race_are_each_written_once(kind: Kind) {
-    for seed in 0..24 {
+    for seed in each("seed", 0..24) {
         let mut drive = open(
             kind,
             &[("a.md", "# A\n"), ("b.md", "# B\n"), ("c.md", "# C\n"), ("d.md", "# D\n"), ("e.md", "# E\n")],
@@ -520,8 +520,8 @@ fn assert_nothing_lost(drive: &mut Drive<Simulator>, place: &str) {
 fn a_rename_that_a_crash_cuts_short_loses_nothing_and_can_be_finished(kind: Kind) {
     let mut calm = linked_notebook(kind);
     run(&mut calm, rename("Port", "DB: port"));
-    for crash in 0..calm.executor.operations() {
-        for seed in 0..2 {
+    for crash in each("crash", 0..calm.executor.operations()) {
+        for seed in each("seed", 0..2) {
             let mut store = Simulator::new(seed);
             for (file, text) in [("facts/port.md", PORT), ("daily/log.md", LOG), ("facts/other.md", OTHER)] {
                 store.insert(&path(file), text);
@@ -547,7 +547,7 @@ fn a_rename_that_a_crash_cuts_short_is_finished_by_the_next_change(kind: Kind) {
     run(&mut calm, rename("Port", "DB: port"));
     let operations = calm.executor.operations();
     run(&mut calm, NotebookCommand::Journal(Journal { entry: "on".into() }));
-    for crash in 0..operations {
+    for crash in each("crash", 0..operations) {
         let mut drive = linked_notebook(kind);
         drive.executor.crash_at(crash);
         assert!(drive.run(rename("facts/port.md", "DB: port")).is_err(), "crash at {crash}");
@@ -580,7 +580,7 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten(kind: Kind) {
     for (command, victims) in &commands {
         let mut calm = linked_notebook(kind);
         run(&mut calm, command.clone());
-        for operation in 0..calm.executor.operations() {
+        for operation in each("operation", 0..calm.executor.operations()) {
             for (file, old) in *victims {
                 let mut drive = linked_notebook(kind);
                 drive.executor.edit_at(operation, &path(file), Some(saved(old).into_bytes()));
@@ -1033,7 +1033,7 @@ fn the_same_error_is_counted_and_errors_are_no_flood(kind: Kind) {
 
 #[both_engines]
 fn the_same_error_at_once_is_one_note_that_counts_all(kind: Kind) {
-    for seed in 0..16 {
+    for seed in each("seed", 0..16) {
         let mut drive = open(kind, &[]);
         for _ in 0..8 {
             drive.submit(NotebookCommand::RememberError(RememberError {

@@ -14,7 +14,7 @@ use saddlebag::journal::{
 use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::{Command, Config, Limits};
 use support::drive::{changes, drive};
-use support::{Kind, agent_config, both_engines, keep, project_config};
+use support::{Kind, agent_config, both_engines, each, keep, project_config};
 
 const FILES: [(&str, &[u8]); 6] = [
     ("MEMORY.md", b"port 1\nport 2\n"),
@@ -493,7 +493,7 @@ fn an_error_says_that_nothing_was_changed_only_where_that_is_true(kind: Kind) {
     let mut calm = drive(kind, agent_config(), &[]);
     calm.run(command()).expect("it is imported");
     let mut claims = 0;
-    for operation in 0..calm.executor.operations() {
+    for operation in each("operation", 0..calm.executor.operations()) {
         let mut drive = drive(kind, agent_config(), &[]);
         drive.executor.fail_at(operation, FsError::NoSpace);
         let Err(error) = drive.run(command()) else { continue };

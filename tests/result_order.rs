@@ -7,7 +7,7 @@ use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Read, Re
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
-use support::{Kind, agent_config, both_engines, every_question, keep, project_config};
+use support::{Kind, agent_config, both_engines, each, every_question, keep, project_config};
 
 const FILES: [(&str, &[u8]); 8] = [
     ("README.md", b"fact of the readme"),
@@ -74,7 +74,7 @@ fn looking() -> Vec<Command> {
 fn result_order_changes_nothing(kind: Kind) {
     for (commands, changes) in [(commutative(), true), (looking(), false)] {
         let mut expected = None;
-        for seed in 0..40 {
+        for seed in each("seed", 0..40) {
             let mut drive = drive(kind, agent_config(), &FILES);
             for command in &commands {
                 drive.submit(command.clone());
@@ -89,7 +89,7 @@ fn result_order_changes_nothing(kind: Kind) {
 
 #[both_engines]
 fn appends_in_flight_all_land_whatever_the_order(kind: Kind) {
-    for seed in 0..20 {
+    for seed in each("seed", 0..20) {
         let mut drive = drive(kind, project_config(), &[]);
         for number in 0..8 {
             let content = format!("line {number}");

@@ -10,7 +10,7 @@ use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
 use serde_json::{Value, json};
 use support::{
-    BOTH, Kind, SimulatedHost, agent_config, arbitrary, both_engines, engine, host, keep, project_config, run,
+    BOTH, Kind, SimulatedHost, agent_config, arbitrary, both_engines, each, engine, host, keep, project_config, run,
 };
 
 fn call(name: &str, arguments: impl ToString) -> CallTool {
@@ -376,7 +376,7 @@ fn a_host_that_fails_is_an_answer_and_loses_nothing(kind: Kind) {
     for (name, arguments) in &calls {
         let mut calm = host(kind, agent_config(), &files);
         tell(&mut calm, name, arguments);
-        for operation in 0..calm.executor().operations() {
+        for operation in each("operation", 0..calm.executor().operations()) {
             let mut host = host(kind, agent_config(), &files);
             host.executor_mut().fail_at(operation, FsError::TimedOut);
             let answer = tell(&mut host, name, arguments);

@@ -8,6 +8,7 @@
 //!
 //! | Where | What it holds |
 //! | --- | --- |
+//! | `tests/failures_say_where.rs` | What a test that fails says: the engine, and the seed or case |
 //! | `tests/imports_nothing.rs`, `component_faults.rs` | The built component: imports, size, traps, what is no component |
 //! | `tests/native_and_component_agree.rs`, `result_order.rs` | Determinism |
 //! | `tests/durability.rs` | Crashes, unknown outcomes, writers at the same time |
@@ -37,12 +38,14 @@
 
 pub mod arbitrary;
 pub mod drive;
+mod each;
 pub mod entries;
 pub mod exchange;
 pub mod zk;
 
 use std::sync::LazyLock;
 
+pub use each::each;
 use saddlebag::catalogue::catalogue;
 use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry, StoreEntry};
 use saddlebag::protocol::FsOp;
