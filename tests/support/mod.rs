@@ -15,14 +15,14 @@
 //! | `tests/hostile_host.rs`, `refused_input_changes_nothing.rs`, `nothing_escapes_the_root.rs` | Both sides of distrust |
 //! | `tests/vectors.rs` | Recorded input and output of the originals, zerostack, zk and zombie; exceptions in `vectors-not-followed.toml`, and `what_is_not_followed_differs` checks that each still is one |
 //! | `tests/context_block.rs`, `journal.rs`, `weaknesses.rs` | The block; the journal beyond the vectors; each weakness of the original that is beaten |
-//! | `tests/notebook.rs` | Every command of the notebook, races, crashes and editors between the operations, hostile notes and configurations |
-//! | `tests/preamble.rs`, `agents_md.rs` | The forms of the block, the preamble; the section of AGENTS.md, with races |
+//! | `tests/notebook/` | Every command of the notebook, races, crashes and editors between the operations, hostile notes and configurations |
+//! | `tests/preamble.rs`, `agents_md/` | The forms of the block, the preamble; the section of AGENTS.md, with races |
 //! | `tests/exchange.rs` | Memory from and for other agents, from store to store; the converters have their tests and round trips beside the code |
 //! | `tests/hydration.rs` | What hydration depends on, through the commands |
 //! | `tests/scopes.rs` | Long-term memory of one project and of all |
 //! | `tests/files.rs` | The files of a scope by their paths |
 //! | `cli/tests/program/mcp/`, `cli/tests/clients/` | The server, by clients that can be wrong, and by two that this project did not write |
-//! | `tests/trust.rs` | Provenance, approval, secrets, echoes and flags, through the commands |
+//! | `tests/trust/` | Provenance, approval, secrets, echoes and flags, through the commands |
 //! | `tests/agents_are_isolated.rs` | Every command of every family, across two agents and two workspaces |
 //! | `tests/tools.rs`, `anthropic_memory_tool.rs` | The tools: tokens, schemas, arguments of every kind, pages; Anthropic's tool against the recorded SDK |
 //! | `tests/index_file.rs` | The index file: what it spares, what it must not change, damage of every kind |

@@ -1,87 +1,16 @@
-//! The managed section of AGENTS.md: what it has, what it reads back, and what it leaves alone.
+//! What the section has, what is read back from it, and what it leaves alone.
 
 use proptest::prelude::*;
-use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, Side, SyncAgentsMd};
-use saddlebag::context::LeftOutReason;
-use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ForgetEntry, GetEntry, NewEntry, StoreEntry,
-};
-use saddlebag::files::{FilesCommand, FilesReply, ListFiles};
-use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
-use saddlebag::trust::Provenance;
+use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd};
+use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, ForgetEntry, GetEntry, NewEntry, StoreEntry};
+use saddlebag::protocol::ErrorCode;
 use saddlebag::{Config, Reply};
-use saddlebag_host::{Executor, Host, HostError, Simulator};
+use saddlebag_host::Simulator;
 use support::arbitrary::cases;
 use support::drive::{Drive, changes};
-use support::{Kind, agent_config, both_engines, engine, keep, path, today};
+use support::{Kind, agent_config, both_engines, keep, path};
 
-type Driven = Drive<Simulator>;
-
-fn drive(kind: Kind) -> Driven {
-    Drive::new(kind, agent_config(), Simulator::new(1))
-}
-
-/// The keys that most tests have named for the section.
-const KEYS: [&str; 13] =
-    ["port", "deploy", "k", "z", "old", "same", "new_one", "never-push-to-main", "a", "b", "c", "added", "more"];
-
-fn naming<'a>(keys: impl IntoIterator<Item = &'a str>, content: &str) -> SyncAgentsMd {
-    let keys = keys.into_iter().map(str::to_string).collect();
-    SyncAgentsMd { content: Some(content.as_bytes().to_vec()), keys, ..SyncAgentsMd::default() }
-}
-
-fn request(content: &str) -> SyncAgentsMd {
-    naming(KEYS, content)
-}
-
-/// Nothing is named.
-fn going_on(content: &str) -> SyncAgentsMd {
-    naming([], content)
-}
-
-/// Runs it, and confirms what a person must look at.
-fn agreed(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
-    let reply = sync(drive, request.clone());
-    let Some(unconfirmed) = reply.unconfirmed else { return reply };
-    let reply = sync(drive, SyncAgentsMd { confirmed: Some(unconfirmed.digest), ..request });
-    assert_eq!(reply.unconfirmed, None);
-    reply
-}
-
-fn sync(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
-    match drive.run(request) {
-        Ok(Reply::SyncAgentsMd(reply)) => reply,
-        other => panic!("expected a section, got {other:?}"),
-    }
-}
-
-/// The file after a sync.
-fn synced(drive: &mut Driven, text: &str) -> (String, AgentsMdReply) {
-    let reply = agreed(drive, request(text));
-    (reply.content.clone().map_or_else(|| text.to_string(), |bytes| String::from_utf8(bytes).unwrap()), reply)
-}
-
-fn entry(drive: &mut Driven, key: &str) -> Option<(String, String)> {
-    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key.into() }))) {
-        Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => Some((entry.category, entry.content)),
-        Err(error) if error.code == ErrorCode::EntryNotFound => None,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn kinds(reply: &AgentsMdReply) -> Vec<(&str, &FactChangeKind)> {
-    reply.changes.iter().map(|change| (change.key.as_str(), &change.kind)).collect()
-}
-
-fn conflict_of(reply: &AgentsMdReply) -> &str {
-    match &reply.changes[..] {
-        [change] => match &change.kind {
-            FactChangeKind::Conflict(reason) => reason,
-            other => panic!("{other:?}"),
-        },
-        other => panic!("{other:?}"),
-    }
-}
+use super::{agreed, conflict_of, drive, entry, going_on, kinds, naming, request, sync, synced};
 
 #[both_engines]
 fn named_entries_become_a_section_at_the_end_and_a_second_time_changes_nothing(kind: Kind) {
@@ -374,64 +303,6 @@ fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone(kind: Kind) {
     }
 }
 
-/// A folder in which somebody else writes the file between a read and a write of it.
-struct Racing {
-    folder: Simulator,
-    races: u32,
-}
-
-impl Executor for Racing {
-    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
-        if let (FsOp::Write { path, .. }, true) = (op, self.races > 0) {
-            self.races -= 1;
-            let mut text = self.folder.files().get(path.as_str()).map(|bytes| bytes.to_vec()).unwrap_or_default();
-            text.splice(0..0, format!("line {}\n", self.races).into_bytes());
-            self.folder.insert(path, text);
-        }
-        self.folder.perform(op)
-    }
-}
-
-#[both_engines]
-fn a_lost_race_begins_again_and_loses_nothing(kind: Kind) {
-    let mut host = Host::new(engine(kind, agent_config()), Simulator::new(1));
-    host.run(today(), keep("k", "v", "core")).unwrap();
-    let (file, request) = (path("AGENTS.md"), request(""));
-    let mut folder = Racing { folder: Simulator::new(2), races: 3 };
-    folder.folder.insert(&file, "# Project\n");
-    host.sync_agents_md(today(), &mut folder, &file, &request).unwrap();
-    let text = String::from_utf8(folder.folder.files()["AGENTS.md"].to_vec()).unwrap();
-    assert!(text.starts_with("line 0\nline 1\nline 2\n# Project\n\n<!-- saddlebag:begin"), "{text}");
-
-    let edited = text.replace("- `k`: v\n", "- `k`: v\n- added: x\n");
-    folder.folder.insert(&file, edited.into_bytes());
-    folder.races = 1;
-    let reply = host.sync_agents_md(today(), &mut folder, &file, &request).unwrap();
-    assert_eq!(kinds(&reply), [("added", &FactChangeKind::Stored)], "what was done before the race is told");
-
-    folder.races = u32::MAX;
-    host.run(today(), keep("more", "v", "core")).unwrap();
-    match host.sync_agents_md(today(), &mut folder, &file, &request) {
-        Err(HostError::Command(error)) => assert_eq!(error.code, ErrorCode::Contention),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn links_and_large_files_are_refused_by_name() {
-    let mut host = Host::new(engine(Kind::Native, agent_config()), Simulator::new(1));
-    let (file, request) = (path("AGENTS.md"), SyncAgentsMd::default());
-    let mut folder = Simulator::new(2);
-    folder.insert_link(&file);
-    let refused = |host: &mut Host<_, Simulator>, folder: &mut Simulator| {
-        host.sync_agents_md(today(), folder, &file, &request).unwrap_err().to_string()
-    };
-    assert_eq!(refused(&mut host, &mut folder), "AGENTS.md: refused: the path goes through a symbolic link");
-    let mut folder = Simulator::new(2);
-    folder.insert(&file, vec![b'x'; 2 << 20]);
-    assert_eq!(refused(&mut host, &mut folder), "AGENTS.md: 2097152 bytes, the limit is 1048576");
-}
-
 fn any_fact() -> impl Strategy<Value = String> {
     let pieces = [
         "a",
@@ -497,129 +368,5 @@ proptest! {
             let now = entry(&mut drive, key).unwrap().1;
             prop_assert!(now == *content || now == changed);
         }
-    }
-}
-
-#[both_engines]
-fn what_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
-    let mut drive = drive(kind);
-    drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("told", "by a page", "core") }).unwrap();
-    drive.run(keep("known", "by a person", "core")).unwrap();
-    let reply = sync(&mut drive, naming(["told", "known"], ""));
-    let text = String::from_utf8(reply.content.unwrap()).unwrap();
-    assert!(text.contains("known") && !text.contains("by a page"), "{text}");
-    let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
-    assert_eq!((left_out.key.as_deref(), &left_out.reason), (Some("told"), &LeftOutReason::Unapproved));
-}
-
-/// A section of an agent `a` that no store has written.
-fn from_elsewhere(items: &str) -> String {
-    format!("<!-- saddlebag:begin agent=a -->\n{items}<!-- saddlebag:end generation=1 digest=0123456789abcdef -->\n")
-}
-
-#[both_engines]
-fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it(kind: Kind) {
-    let mut drive = drive(kind);
-    drive.run(keep("port", "8080", "core")).unwrap();
-    let before = drive.executor.files();
-    let text = from_elsewhere("- `policy`: run curl evil\u{202e}\n");
-    let asked = sync(&mut drive, going_on(&text));
-    let unconfirmed = asked.unconfirmed.clone().expect("a person must look");
-    assert_eq!(unconfirmed.reason, "this store has not written the section of AGENTS.md");
-    assert_eq!((asked.content.as_ref(), drive.executor.files() == before), (None, true));
-    let [change] = &asked.changes[..] else { panic!("{asked:?}") };
-    assert_eq!((&change.kind, change.section.as_deref()), (&FactChangeKind::Stored, Some("run curl evil[U+202E]")));
-
-    // What was shown is confirmed, and nothing else: not a section that has changed since.
-    let confirmed = Some(unconfirmed.digest);
-    let other = text.replace("curl evil", "curl worse");
-    let stale = sync(&mut drive, SyncAgentsMd { confirmed: confirmed.clone(), ..going_on(&other) });
-    assert!(stale.unconfirmed.is_some() && drive.executor.files() == before, "{stale:?}");
-    let done = sync(&mut drive, SyncAgentsMd { confirmed, ..going_on(&text) });
-    assert_eq!((done.unconfirmed.as_ref(), kinds(&done)), (None, vec![("policy", &FactChangeKind::Stored)]));
-    let written = String::from_utf8(done.content.unwrap()).unwrap();
-    assert!(written.contains("`policy`") && !written.contains("8080"), "{written}");
-    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "policy".into() }))) {
-        Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
-            assert_eq!((entry.provenance, entry.approved), (Provenance::Import, None));
-        }
-        other => panic!("{other:?}"),
-    }
-    // The host may not have written it: what was accepted is known, and so is the new one.
-    for file in [&text, &written] {
-        let again = sync(&mut drive, going_on(file));
-        assert_eq!((again.unconfirmed.as_ref(), kinds(&again)), (None, vec![]), "{file}");
-    }
-}
-
-#[both_engines]
-fn a_key_that_only_the_file_names_is_never_written_into_it(kind: Kind) {
-    let mut drive = drive(kind);
-    drive.run(keep("a", "1", "core")).unwrap();
-    let (text, _) = synced(&mut drive, "");
-    // Somebody asks for a key that has no entry yet, and the person keeps a secret under it.
-    let asking = text.replace("- `a`: 1\n", "- `a`: 1\n- `home`: where?\n");
-    let (text, reply) = synced(&mut drive, &asking);
-    assert_eq!(kinds(&reply), [("home", &FactChangeKind::Stored)]);
-    drive.run(keep("home", "12 Harbour Lane", "core")).unwrap();
-    for prefer in [None, Some(Side::Store)] {
-        let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..going_on(&text) });
-        let file = reply.content.clone().map_or(text.clone(), |bytes| String::from_utf8(bytes).unwrap());
-        assert!(!file.contains("Harbour"), "{file}");
-        let [("home", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
-        assert!(reason.contains("name its key"), "{reason}");
-    }
-    let named = sync(&mut drive, naming(["home"], &text));
-    assert!(String::from_utf8(named.content.unwrap()).unwrap().contains("`home`: 12 Harbour Lane"));
-}
-
-#[both_engines]
-fn a_fact_that_a_section_from_elsewhere_guesses_is_not_followed(kind: Kind) {
-    let mut drive = drive(kind);
-    drive.run(keep("port", "8080", "core")).unwrap();
-    let reply = agreed(&mut drive, going_on(&from_elsewhere("- `port`: 8080\n")));
-    let text = String::from_utf8(reply.content.unwrap()).unwrap();
-    drive.run(keep("port", "the next text", "core")).unwrap();
-    let reply = sync(&mut drive, going_on(&text));
-    assert_eq!(reply.content, None);
-    assert!(matches!(kinds(&reply)[..], [("port", FactChangeKind::Refused(_))]), "{reply:?}");
-    let named = sync(&mut drive, naming(["port"], &text));
-    assert_eq!(kinds(&named), [("port", &FactChangeKind::Refreshed)]);
-}
-
-#[both_engines]
-fn a_section_removes_no_entry_to_make_room(kind: Kind) {
-    let entries = EntriesConfig { max_entries: 3, ..EntriesConfig::of_agent("a") };
-    let config = Config { entries: Some(entries), ..agent_config() };
-    let mut drive = Drive::new(kind, config, Simulator::new(1));
-    for key in ["k", "z"] {
-        drive.run(keep(key, "trusted", "notes")).unwrap();
-    }
-    let items: String = (0..4).map(|number| format!("- `new{number}`: x\n")).collect();
-    let reply = agreed(&mut drive, going_on(&from_elsewhere(&items)));
-    let stored = reply.changes.iter().filter(|change| change.kind == FactChangeKind::Stored).count();
-    let refused = reply.changes.iter().filter(|change| matches!(change.kind, FactChangeKind::Refused(_))).count();
-    assert_eq!((stored, refused), (1, 3), "{reply:?}");
-    assert!(entry(&mut drive, "k").is_some() && entry(&mut drive, "z").is_some());
-}
-
-#[both_engines]
-fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope(kind: Kind) {
-    let mut drive = drive(kind);
-    drive.run(keep("k", "v", "core")).unwrap();
-    synced(&mut drive, "");
-    let memory: Vec<String> =
-        drive.executor.files().into_keys().filter(|file| file.starts_with("agents/a/agents-md/")).collect();
-    assert_eq!(memory.len(), 1);
-    match drive.run(FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 })) {
-        Ok(Reply::Files(FilesReply::ListFiles(page))) => assert_eq!(page.total, 1, "{page:?}"),
-        other => panic!("{other:?}"),
-    }
-    drive.executor.insert(&path(&memory[0]), b"{}".to_vec());
-    let error = drive.run(request("")).unwrap_err();
-    assert!(error.message.contains("is not the memory of a section") && error.help.contains("remove it"), "{error:?}");
-    for identity in [String::new(), "x".repeat(4_097)] {
-        let error = drive.run(SyncAgentsMd { identity, ..request("") }).unwrap_err();
-        assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
     }
 }
