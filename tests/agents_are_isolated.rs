@@ -28,7 +28,7 @@ use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::Drive;
-use support::{BOTH, Kind, path, paths_of};
+use support::{Kind, both_engines, path, paths_of};
 
 /// What is asked for.
 const SECRET: &str = "the lighthouse keeper";
@@ -387,35 +387,33 @@ fn entries_of(store: &Simulator, folder: &str) -> Vec<(String, Vec<u8>)> {
     store.files().into_iter().filter(|(path, _)| path.starts_with(folder)).collect()
 }
 
-#[test]
-fn agents_are_isolated() {
-    for kind in BOTH {
-        for (workspace, project) in [("w", None), ("v", None), ("w", Some("proj")), ("v", Some("proj"))] {
-            let store = store_of_a(kind);
-            let mut foreign = vec!["agents/a/"];
-            if workspace != "w" {
-                foreign.push("workspaces/w/");
-            }
-            let before: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&store, folder)).collect();
-            assert!(!before.is_empty());
-            let mut drive = Drive::new(kind, config(2, project, "b", workspace, &["a"]), store);
-            for name in NAMES {
-                for verb in every_verb(name) {
-                    let run = matches!(
-                        verb,
-                        EntriesVerb::OpenRun(_) | EntriesVerb::Checkpoint(Checkpoint) | EntriesVerb::CloseRun(CloseRun)
-                    );
-                    let command = EntriesCommand { run: run.then(|| "r".into()), ..EntriesCommand::new(verb) };
-                    assert_blind(&mut drive, &foreign, command.into());
-                }
-                let calls = every_tool_call(name).into_iter().filter(is_of_entries);
-                calls.for_each(|call| assert_blind(&mut drive, &foreign, call.into()));
-                let others = every_other_command(name).into_iter().chain(exchange(name));
-                others.for_each(|command| assert_blind(&mut drive, &foreign, command));
-            }
-            let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
-            assert_eq!(after, before);
+#[both_engines]
+fn agents_are_isolated(kind: Kind) {
+    for (workspace, project) in [("w", None), ("v", None), ("w", Some("proj")), ("v", Some("proj"))] {
+        let store = store_of_a(kind);
+        let mut foreign = vec!["agents/a/"];
+        if workspace != "w" {
+            foreign.push("workspaces/w/");
         }
+        let before: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&store, folder)).collect();
+        assert!(!before.is_empty());
+        let mut drive = Drive::new(kind, config(2, project, "b", workspace, &["a"]), store);
+        for name in NAMES {
+            for verb in every_verb(name) {
+                let run = matches!(
+                    verb,
+                    EntriesVerb::OpenRun(_) | EntriesVerb::Checkpoint(Checkpoint) | EntriesVerb::CloseRun(CloseRun)
+                );
+                let command = EntriesCommand { run: run.then(|| "r".into()), ..EntriesCommand::new(verb) };
+                assert_blind(&mut drive, &foreign, command.into());
+            }
+            let calls = every_tool_call(name).into_iter().filter(is_of_entries);
+            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.into()));
+            let others = every_other_command(name).into_iter().chain(exchange(name));
+            others.for_each(|command| assert_blind(&mut drive, &foreign, command));
+        }
+        let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
+        assert_eq!(after, before);
     }
 }
 
@@ -454,33 +452,30 @@ fn no_spelling_of_a_name_reaches_the_memory_of_another() {
     }
 }
 
-#[test]
-fn a_scope_is_confirmed_by_a_command_and_never_chosen() {
-    for kind in BOTH {
-        let mut drive = Drive::new(kind, config(2, None, "b", "w", &["a"]), store_of_a(kind));
-        let names =
-            |agent: Option<&str>, workspace: Option<&str>| (agent.map(String::from), workspace.map(String::from));
-        for verb in every_verb("core") {
-            for (named, code, message) in [
-                (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
-                (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
-                (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` here"),
-                // Of a foreign workspace, not even a peer is known.
-                (names(Some("a"), Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
-                (names(None, Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
-            ] {
-                let (agent, workspace) = named;
-                let command = EntriesCommand { agent, workspace, ..EntriesCommand::new(verb.clone()) };
-                let operations = drive.executor.log().len();
-                let refused = drive.run(command).unwrap_err();
-                assert_eq!((refused.code, refused.message.as_str()), (code, message));
-                assert_eq!(drive.executor.log().len(), operations, "refused without an operation");
-            }
+#[both_engines]
+fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
+    let mut drive = Drive::new(kind, config(2, None, "b", "w", &["a"]), store_of_a(kind));
+    let names = |agent: Option<&str>, workspace: Option<&str>| (agent.map(String::from), workspace.map(String::from));
+    for verb in every_verb("core") {
+        for (named, code, message) in [
+            (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
+            (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
+            (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` here"),
+            // Of a foreign workspace, not even a peer is known.
+            (names(Some("a"), Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
+            (names(None, Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
+        ] {
+            let (agent, workspace) = named;
+            let command = EntriesCommand { agent, workspace, ..EntriesCommand::new(verb.clone()) };
+            let operations = drive.executor.log().len();
+            let refused = drive.run(command).unwrap_err();
+            assert_eq!((refused.code, refused.message.as_str()), (code, message));
+            assert_eq!(drive.executor.log().len(), operations, "refused without an operation");
         }
-        let (agent, workspace) = names(Some("b"), Some("w"));
-        let verb = EntriesVerb::GetEntry(GetEntry { key: "shared".into() });
-        let reply = drive.run(EntriesCommand { agent, workspace, ..EntriesCommand::new(verb) }).unwrap();
-        let Reply::Entries(EntriesReply::GetEntry(entry)) = reply else { panic!("{reply:?}") };
-        assert_eq!(entry.content, "of the workspace");
     }
+    let (agent, workspace) = names(Some("b"), Some("w"));
+    let verb = EntriesVerb::GetEntry(GetEntry { key: "shared".into() });
+    let reply = drive.run(EntriesCommand { agent, workspace, ..EntriesCommand::new(verb) }).unwrap();
+    let Reply::Entries(EntriesReply::GetEntry(entry)) = reply else { panic!("{reply:?}") };
+    assert_eq!(entry.content, "of the workspace");
 }

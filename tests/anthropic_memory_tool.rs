@@ -7,7 +7,7 @@ use saddlebag::{Config, Reply};
 use saddlebag_host::HostError;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use support::{BOTH, Kind, SimulatedHost, agent_config, host, keep, project_config, run, today};
+use support::{Kind, SimulatedHost, agent_config, both_engines, host, keep, project_config, run, today};
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -137,18 +137,15 @@ fn check_listing(kind: Kind, listing: &Listing) -> Result<(), String> {
     Err(format!("{header}\n{lines:#?}"))
 }
 
-#[test]
-fn the_recorded_answers_of_the_sdk_hold() {
+#[both_engines]
+fn the_recorded_answers_of_the_sdk_hold(kind: Kind) {
     let (recorded, not_followed) = (recorded(), not_followed());
     let mut failures = Vec::new();
-    for kind in BOTH {
-        for case in recorded.cases.iter().filter(|case| !not_followed.contains(&case.name)) {
-            failures.extend(check_case(kind, case).err().map(|why| format!("{} ({kind:?}): {why}", case.name)));
-        }
-        for listing in recorded.listings.iter().filter(|listing| !not_followed.contains(&listing.path)) {
-            failures
-                .extend(check_listing(kind, listing).err().map(|why| format!("{} ({kind:?}): {why}", listing.path)));
-        }
+    for case in recorded.cases.iter().filter(|case| !not_followed.contains(&case.name)) {
+        failures.extend(check_case(kind, case).err().map(|why| format!("{} ({kind:?}): {why}", case.name)));
+    }
+    for listing in recorded.listings.iter().filter(|listing| !not_followed.contains(&listing.path)) {
+        failures.extend(check_listing(kind, listing).err().map(|why| format!("{} ({kind:?}): {why}", listing.path)));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(recorded.cases.len() > 25);
@@ -184,63 +181,61 @@ fn sizes_are_the_recorded_ones() {
     }
 }
 
-#[test]
-fn the_documentation_says_it_in_its_own_words() {
-    for kind in BOTH {
-        let mut host = host(kind, project_config(), &[]);
-        for (input, text, is_error) in [
-            (
-                json!({ "command": "create", "path": "/memories/a.txt", "file_text": "1\n2\n" }),
-                "File created successfully at: /memories/a.txt",
-                false,
-            ),
-            (
-                json!({ "command": "create", "path": "/memories/a.txt", "file_text": "" }),
-                "Error: File /memories/a.txt already exists",
-                true,
-            ),
-            (
-                json!({ "command": "str_replace", "path": "/memories/a.txt", "old_str": "1", "new_str": "one" }),
-                "The memory file has been edited.\n     1\tone\n     2\t2\n     3\t",
-                false,
-            ),
-            (
-                json!({ "command": "str_replace", "path": "/memories/b.txt", "old_str": "1", "new_str": "" }),
-                "Error: The path /memories/b.txt does not exist. Please provide a valid path.",
-                true,
-            ),
-            (
-                json!({ "command": "insert", "path": "/memories/b.txt", "insert_line": 0, "insert_text": "x" }),
-                "Error: The path /memories/b.txt does not exist",
-                true,
-            ),
-            (
-                json!({ "command": "insert", "path": "/memories/a.txt", "insert_line": 3, "insert_text": "x" }),
-                "Error: Invalid `insert_line` parameter: 3. It should be within the range of lines of the file: [0, 2]",
-                true,
-            ),
-            (
-                json!({ "command": "delete", "path": "/memories/b.txt" }),
-                "Error: The path /memories/b.txt does not exist",
-                true,
-            ),
-            (
-                json!({ "command": "rename", "old_path": "/memories/a.txt", "new_path": "/memories/a.txt" }),
-                "Error: The destination /memories/a.txt already exists",
-                true,
-            ),
-            (
-                json!({ "command": "view", "path": "/memories/b.txt" }),
-                "The path /memories/b.txt does not exist. Please provide a valid path.",
-                true,
-            ),
-        ] {
-            let answer = tell(&mut host, Dialect::Docs, &input);
-            assert_eq!((answer.text.as_str(), answer.is_error), (text, is_error), "{input}");
-        }
-        let listing = tell(&mut host, Dialect::Docs, &json!({ "command": "view", "path": "/memories" })).text;
-        assert!(listing.starts_with("Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n"), "{listing}");
+#[both_engines]
+fn the_documentation_says_it_in_its_own_words(kind: Kind) {
+    let mut host = host(kind, project_config(), &[]);
+    for (input, text, is_error) in [
+        (
+            json!({ "command": "create", "path": "/memories/a.txt", "file_text": "1\n2\n" }),
+            "File created successfully at: /memories/a.txt",
+            false,
+        ),
+        (
+            json!({ "command": "create", "path": "/memories/a.txt", "file_text": "" }),
+            "Error: File /memories/a.txt already exists",
+            true,
+        ),
+        (
+            json!({ "command": "str_replace", "path": "/memories/a.txt", "old_str": "1", "new_str": "one" }),
+            "The memory file has been edited.\n     1\tone\n     2\t2\n     3\t",
+            false,
+        ),
+        (
+            json!({ "command": "str_replace", "path": "/memories/b.txt", "old_str": "1", "new_str": "" }),
+            "Error: The path /memories/b.txt does not exist. Please provide a valid path.",
+            true,
+        ),
+        (
+            json!({ "command": "insert", "path": "/memories/b.txt", "insert_line": 0, "insert_text": "x" }),
+            "Error: The path /memories/b.txt does not exist",
+            true,
+        ),
+        (
+            json!({ "command": "insert", "path": "/memories/a.txt", "insert_line": 3, "insert_text": "x" }),
+            "Error: Invalid `insert_line` parameter: 3. It should be within the range of lines of the file: [0, 2]",
+            true,
+        ),
+        (
+            json!({ "command": "delete", "path": "/memories/b.txt" }),
+            "Error: The path /memories/b.txt does not exist",
+            true,
+        ),
+        (
+            json!({ "command": "rename", "old_path": "/memories/a.txt", "new_path": "/memories/a.txt" }),
+            "Error: The destination /memories/a.txt already exists",
+            true,
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/b.txt" }),
+            "The path /memories/b.txt does not exist. Please provide a valid path.",
+            true,
+        ),
+    ] {
+        let answer = tell(&mut host, Dialect::Docs, &input);
+        assert_eq!((answer.text.as_str(), answer.is_error), (text, is_error), "{input}");
     }
+    let listing = tell(&mut host, Dialect::Docs, &json!({ "command": "view", "path": "/memories" })).text;
+    assert!(listing.starts_with("Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n"), "{listing}");
 }
 
 const STORE: [(&str, &[u8]); 12] = [
@@ -258,168 +253,148 @@ const STORE: [(&str, &[u8]); 12] = [
     ("projects/other-0db23a34/notes/secret.md", b"secret"),
 ];
 
-#[test]
-fn the_folder_is_a_view_of_the_scope() {
-    for kind in BOTH {
-        let mut host = host(kind, agent_config(), &STORE);
-        run(&mut host, keep("tone", "brief", "core"));
-        run(&mut host, keep("team", "four", "workspace"));
-        let listing = done(&mut host, json!({ "command": "view", "path": "/memories" }));
-        let paths: Vec<&str> = listing.lines().skip(2).map(|line| line.split_once('\t').unwrap().1).collect();
-        assert_eq!(
-            paths,
-            [
-                "/memories/MEMORY.md",
-                "/memories/SCRATCHPAD.md",
-                "/memories/daily/",
-                "/memories/daily/2026-05-24.md",
-                "/memories/entries/",
-                "/memories/entries/core/",
-                "/memories/entries/workspace/",
-                "/memories/inbox/",
-                "/memories/inbox/b.md",
-                "/memories/notes/",
-                "/memories/notes/a.md",
-                "/memories/own.txt",
-            ]
-        );
-        for (path, text) in [("MEMORY.md", "long"), ("notes/a.md", "note"), ("inbox/b.md", "inbox"), ("own.txt", "own")]
-        {
-            let path = format!("/memories/{path}");
-            let shown = done(&mut host, json!({ "command": "view", "path": path }));
-            assert!(shown.contains(&format!("     1\t{text}")), "{shown}");
-        }
-        for hidden in ["MEMORY.bak", "notes/a.bak", "templates/fact.md", ".zk/config.toml", "projects", ".saddlebag"] {
-            refused(&mut host, json!({ "command": "view", "path": format!("/memories/{hidden}") }));
-        }
-    }
-}
-
-#[test]
-fn a_write_is_held_to_the_rules_of_its_family() {
-    for kind in BOTH {
-        let mut host = host(kind, agent_config(), &STORE);
-        let before = host.executor().files();
-        for input in [
-            json!({ "command": "delete", "path": "/memories/MEMORY.md" }),
-            json!({ "command": "delete", "path": "/memories/daily" }),
-            json!({ "command": "rename", "old_path": "/memories/notes/a.md", "new_path": "/memories/notes/b.md" }),
-            json!({ "command": "rename", "old_path": "/memories/own.txt", "new_path": "/memories/entries/core/x.md" }),
-            json!({ "command": "create", "path": "/memories/notes/a.txt", "file_text": "x" }),
-            json!({ "command": "create", "path": "/memories/notes/a.b.md", "file_text": "x" }),
-            json!({ "command": "create", "path": "/memories/daily/someday.md", "file_text": "x" }),
-            json!({ "command": "create", "path": "/memories/notes/big.md", "file_text": "x".repeat(65_537) }),
-            json!({ "command": "create", "path": "/memories/entries/core/x.md", "file_text": "" }),
-            json!({ "command": "create", "path": "/memories/entries/core/x.md", "file_text": "---\nkey: y\n---\n\nx" }),
-            json!({ "command": "create", "path": "/memories/entries/x.md", "file_text": "x" }),
-            json!({ "command": "create", "path": "/memories/entries/core/x.md", "file_text": "x".repeat(16_385) }),
-            json!({ "command": "rename", "old_path": "/memories/own.txt", "new_path": "/memories/own.txt/x" }),
-        ] {
-            refused(&mut host, input);
-        }
-        assert_eq!(host.executor().files(), before);
-
-        done(
-            &mut host,
-            json!({ "command": "str_replace", "path": "/memories/MEMORY.md", "old_str": "long", "new_str": "longer" }),
-        );
-        assert_eq!(file(&host, "MEMORY.md").as_deref(), Some("longer\n"));
-        assert_eq!(file(&host, "MEMORY.bak").as_deref(), Some("long\n"));
-        done(&mut host, json!({ "command": "create", "path": "/memories/notes/new.md", "file_text": "x" }));
-        assert_eq!(file(&host, "projects/proj/notes/new.md").as_deref(), Some("x"));
-        done(&mut host, json!({ "command": "delete", "path": "/memories/notes/a.md" }));
-        assert_eq!(file(&host, "projects/proj/notes/a.bak").as_deref(), Some("note\n"));
-        done(&mut host, json!({ "command": "create", "path": "/memories/plan/q3.txt", "file_text": "x" }));
-        assert_eq!(file(&host, "projects/proj/memories/plan/q3.txt").as_deref(), Some("x"));
-    }
-}
-
-#[test]
-fn an_entry_is_a_file_of_its_category() {
-    for kind in BOTH {
-        let mut host = host(kind, agent_config(), &[]);
-        let path = "/memories/entries/core/steering:Tone.md";
-        done(&mut host, json!({ "command": "create", "path": path, "file_text": "Be brief." }));
+#[both_engines]
+fn the_folder_is_a_view_of_the_scope(kind: Kind) {
+    let mut host = host(kind, agent_config(), &STORE);
+    run(&mut host, keep("tone", "brief", "core"));
+    run(&mut host, keep("team", "four", "workspace"));
+    let listing = done(&mut host, json!({ "command": "view", "path": "/memories" }));
+    let paths: Vec<&str> = listing.lines().skip(2).map(|line| line.split_once('\t').unwrap().1).collect();
+    assert_eq!(
+        paths,
+        [
+            "/memories/MEMORY.md",
+            "/memories/SCRATCHPAD.md",
+            "/memories/daily/",
+            "/memories/daily/2026-05-24.md",
+            "/memories/entries/",
+            "/memories/entries/core/",
+            "/memories/entries/workspace/",
+            "/memories/inbox/",
+            "/memories/inbox/b.md",
+            "/memories/notes/",
+            "/memories/notes/a.md",
+            "/memories/own.txt",
+        ]
+    );
+    for (path, text) in [("MEMORY.md", "long"), ("notes/a.md", "note"), ("inbox/b.md", "inbox"), ("own.txt", "own")] {
+        let path = format!("/memories/{path}");
         let shown = done(&mut host, json!({ "command": "view", "path": path }));
-        assert!(shown.contains("key: \"steering:Tone\"") && shown.ends_with("\tBe brief."), "{shown}");
-        let listing = done(&mut host, json!({ "command": "view", "path": "/memories/entries" }));
-        assert!(listing.contains("/memories/entries/core/steering%3A%54one.md"), "{listing}");
-        assert!(
-            refused(&mut host, json!({ "command": "create", "path": path, "file_text": "x" }))
-                .ends_with("already exists")
-        );
-
-        let encoded = "/memories/entries/core/steering%3A%54one.md";
-        let edit =
-            |old: &str, new: &str| json!({ "command": "str_replace", "path": encoded, "old_str": old, "new_str": new });
-        done(&mut host, edit("Be brief.", "Be kind."));
-        done(&mut host, edit("tags: []", "tags: [style]"));
-        for (old, new) in
-            [("key: \"steering", "key: \"other"), ("created: 2026", "created: 2025"), ("---\nkey", "--\nkey")]
-        {
-            refused(&mut host, edit(old, new));
-        }
-        let shown = done(&mut host, json!({ "command": "view", "path": encoded }));
-        assert!(shown.contains("tags: [style]") && shown.ends_with("\tBe kind."), "{shown}");
-
-        done(
-            &mut host,
-            json!({ "command": "rename", "old_path": encoded, "new_path": "/memories/entries/style/tone.md" }),
-        );
-        assert!(
-            done(&mut host, json!({ "command": "view", "path": "/memories/entries/style/tone.md" }))
-                .ends_with("Be kind.")
-        );
-        refused(&mut host, json!({ "command": "view", "path": encoded }));
-        done(
-            &mut host,
-            json!({ "command": "rename", "old_path": "/memories/entries/style/tone.md", "new_path": "/memories/entries/core/tone.md" }),
-        );
-        done(&mut host, json!({ "command": "delete", "path": "/memories/entries" }));
-        refused(&mut host, json!({ "command": "view", "path": "/memories/entries" }));
-        // A forgotten key is free again, for who knows that it was forgotten.
-        done(
-            &mut host,
-            json!({ "command": "create", "path": "/memories/entries/core/tone.md", "file_text": "Be kind." }),
-        );
+        assert!(shown.contains(&format!("     1\t{text}")), "{shown}");
+    }
+    for hidden in ["MEMORY.bak", "notes/a.bak", "templates/fact.md", ".zk/config.toml", "projects", ".saddlebag"] {
+        refused(&mut host, json!({ "command": "view", "path": format!("/memories/{hidden}") }));
     }
 }
 
-#[test]
-fn a_folder_is_deleted_with_what_it_shows_and_no_more_than_is_bounded() {
-    for kind in BOTH {
-        let many: Vec<String> = (0..1_001).map(|number| format!("memories/many/{number}.txt")).collect();
-        let mut files: Vec<(&str, &[u8])> = many.iter().map(|path| (path.as_str(), b"x".as_slice())).collect();
-        files.extend([("memories/few/a", b"1".as_slice()), ("memories/few/b/c", b"2")]);
-        let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
-        assert!(refused(&mut host, json!({ "command": "delete", "path": "/memories/many" })).contains("1000"));
-        assert_eq!(host.executor().files().len(), files.len());
-        let listing = done(&mut host, json!({ "command": "view", "path": "/memories/many" }));
-        assert!(listing.ends_with("(lines 1 to 1000 of 1001; more: view_range [1001, -1])"), "{listing}");
-        let rest = done(&mut host, json!({ "command": "view", "path": "/memories/many", "view_range": [1001, -1] }));
-        assert_eq!(rest.lines().count(), 3);
-        done(&mut host, json!({ "command": "delete", "path": "/memories/few" }));
-        assert_eq!(host.executor().files().len(), many.len());
-        // Folders that are left empty are not shown.
-        let listing = done(&mut host, json!({ "command": "view", "path": "/memories" }));
-        assert!(!listing.contains("few"), "{listing}");
+#[both_engines]
+fn a_write_is_held_to_the_rules_of_its_family(kind: Kind) {
+    let mut host = host(kind, agent_config(), &STORE);
+    let before = host.executor().files();
+    for input in [
+        json!({ "command": "delete", "path": "/memories/MEMORY.md" }),
+        json!({ "command": "delete", "path": "/memories/daily" }),
+        json!({ "command": "rename", "old_path": "/memories/notes/a.md", "new_path": "/memories/notes/b.md" }),
+        json!({ "command": "rename", "old_path": "/memories/own.txt", "new_path": "/memories/entries/core/x.md" }),
+        json!({ "command": "create", "path": "/memories/notes/a.txt", "file_text": "x" }),
+        json!({ "command": "create", "path": "/memories/notes/a.b.md", "file_text": "x" }),
+        json!({ "command": "create", "path": "/memories/daily/someday.md", "file_text": "x" }),
+        json!({ "command": "create", "path": "/memories/notes/big.md", "file_text": "x".repeat(65_537) }),
+        json!({ "command": "create", "path": "/memories/entries/core/x.md", "file_text": "" }),
+        json!({ "command": "create", "path": "/memories/entries/core/x.md", "file_text": "---\nkey: y\n---\n\nx" }),
+        json!({ "command": "create", "path": "/memories/entries/x.md", "file_text": "x" }),
+        json!({ "command": "create", "path": "/memories/entries/core/x.md", "file_text": "x".repeat(16_385) }),
+        json!({ "command": "rename", "old_path": "/memories/own.txt", "new_path": "/memories/own.txt/x" }),
+    ] {
+        refused(&mut host, input);
     }
+    assert_eq!(host.executor().files(), before);
+
+    done(
+        &mut host,
+        json!({ "command": "str_replace", "path": "/memories/MEMORY.md", "old_str": "long", "new_str": "longer" }),
+    );
+    assert_eq!(file(&host, "MEMORY.md").as_deref(), Some("longer\n"));
+    assert_eq!(file(&host, "MEMORY.bak").as_deref(), Some("long\n"));
+    done(&mut host, json!({ "command": "create", "path": "/memories/notes/new.md", "file_text": "x" }));
+    assert_eq!(file(&host, "projects/proj/notes/new.md").as_deref(), Some("x"));
+    done(&mut host, json!({ "command": "delete", "path": "/memories/notes/a.md" }));
+    assert_eq!(file(&host, "projects/proj/notes/a.bak").as_deref(), Some("note\n"));
+    done(&mut host, json!({ "command": "create", "path": "/memories/plan/q3.txt", "file_text": "x" }));
+    assert_eq!(file(&host, "projects/proj/memories/plan/q3.txt").as_deref(), Some("x"));
 }
 
-#[test]
-fn links_are_not_followed() {
-    for kind in BOTH {
-        let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &[]);
-        host.executor_mut().insert_link(&support::path("memories/link"));
-        for input in [
-            json!({ "command": "view", "path": "/memories/link" }),
-            json!({ "command": "create", "path": "/memories/link/x", "file_text": "x" }),
-            json!({ "command": "delete", "path": "/memories/link" }),
-        ] {
-            assert_eq!(refused(&mut host, input), "Path would escape /memories directory via symlink");
-        }
-        assert!(!done(&mut host, json!({ "command": "view", "path": "/memories" })).contains("link"));
+#[both_engines]
+fn an_entry_is_a_file_of_its_category(kind: Kind) {
+    let mut host = host(kind, agent_config(), &[]);
+    let path = "/memories/entries/core/steering:Tone.md";
+    done(&mut host, json!({ "command": "create", "path": path, "file_text": "Be brief." }));
+    let shown = done(&mut host, json!({ "command": "view", "path": path }));
+    assert!(shown.contains("key: \"steering:Tone\"") && shown.ends_with("\tBe brief."), "{shown}");
+    let listing = done(&mut host, json!({ "command": "view", "path": "/memories/entries" }));
+    assert!(listing.contains("/memories/entries/core/steering%3A%54one.md"), "{listing}");
+    assert!(
+        refused(&mut host, json!({ "command": "create", "path": path, "file_text": "x" })).ends_with("already exists")
+    );
+
+    let encoded = "/memories/entries/core/steering%3A%54one.md";
+    let edit =
+        |old: &str, new: &str| json!({ "command": "str_replace", "path": encoded, "old_str": old, "new_str": new });
+    done(&mut host, edit("Be brief.", "Be kind."));
+    done(&mut host, edit("tags: []", "tags: [style]"));
+    for (old, new) in [("key: \"steering", "key: \"other"), ("created: 2026", "created: 2025"), ("---\nkey", "--\nkey")]
+    {
+        refused(&mut host, edit(old, new));
     }
+    let shown = done(&mut host, json!({ "command": "view", "path": encoded }));
+    assert!(shown.contains("tags: [style]") && shown.ends_with("\tBe kind."), "{shown}");
+
+    done(&mut host, json!({ "command": "rename", "old_path": encoded, "new_path": "/memories/entries/style/tone.md" }));
+    assert!(
+        done(&mut host, json!({ "command": "view", "path": "/memories/entries/style/tone.md" })).ends_with("Be kind.")
+    );
+    refused(&mut host, json!({ "command": "view", "path": encoded }));
+    done(
+        &mut host,
+        json!({ "command": "rename", "old_path": "/memories/entries/style/tone.md", "new_path": "/memories/entries/core/tone.md" }),
+    );
+    done(&mut host, json!({ "command": "delete", "path": "/memories/entries" }));
+    refused(&mut host, json!({ "command": "view", "path": "/memories/entries" }));
+    // A forgotten key is free again, for who knows that it was forgotten.
+    done(&mut host, json!({ "command": "create", "path": "/memories/entries/core/tone.md", "file_text": "Be kind." }));
+}
+
+#[both_engines]
+fn a_folder_is_deleted_with_what_it_shows_and_no_more_than_is_bounded(kind: Kind) {
+    let many: Vec<String> = (0..1_001).map(|number| format!("memories/many/{number}.txt")).collect();
+    let mut files: Vec<(&str, &[u8])> = many.iter().map(|path| (path.as_str(), b"x".as_slice())).collect();
+    files.extend([("memories/few/a", b"1".as_slice()), ("memories/few/b/c", b"2")]);
+    let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
+    assert!(refused(&mut host, json!({ "command": "delete", "path": "/memories/many" })).contains("1000"));
+    assert_eq!(host.executor().files().len(), files.len());
+    let listing = done(&mut host, json!({ "command": "view", "path": "/memories/many" }));
+    assert!(listing.ends_with("(lines 1 to 1000 of 1001; more: view_range [1001, -1])"), "{listing}");
+    let rest = done(&mut host, json!({ "command": "view", "path": "/memories/many", "view_range": [1001, -1] }));
+    assert_eq!(rest.lines().count(), 3);
+    done(&mut host, json!({ "command": "delete", "path": "/memories/few" }));
+    assert_eq!(host.executor().files().len(), many.len());
+    // Folders that are left empty are not shown.
+    let listing = done(&mut host, json!({ "command": "view", "path": "/memories" }));
+    assert!(!listing.contains("few"), "{listing}");
+}
+
+#[both_engines]
+fn links_are_not_followed(kind: Kind) {
+    let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &[]);
+    host.executor_mut().insert_link(&support::path("memories/link"));
+    for input in [
+        json!({ "command": "view", "path": "/memories/link" }),
+        json!({ "command": "create", "path": "/memories/link/x", "file_text": "x" }),
+        json!({ "command": "delete", "path": "/memories/link" }),
+    ] {
+        assert_eq!(refused(&mut host, input), "Path would escape /memories directory via symlink");
+    }
+    assert!(!done(&mut host, json!({ "command": "view", "path": "/memories" })).contains("link"));
 }
 
 #[test]
@@ -432,31 +407,29 @@ fn fields_of_another_command_are_not_ignored() {
 }
 
 /// Two who change one file: both changes are there, or the loser is told.
-#[test]
-fn a_file_that_changes_meanwhile_is_not_overwritten() {
+#[both_engines]
+fn a_file_that_changes_meanwhile_is_not_overwritten(kind: Kind) {
     use support::drive::{Drive, Shared, simulator};
-    for kind in BOTH {
-        let store = Shared(std::rc::Rc::new(std::cell::RefCell::new(simulator(&[("memories/a", b"one\ntwo\n")]))));
-        let config = |epoch| Config { epoch, ..Config::default() };
-        let [mut first, mut second] = [1, 2].map(|epoch| Drive::new(kind, config(epoch), store.clone()));
-        let call = |old: &str, new: &str| CallTool {
-            name: "memory".into(),
-            arguments: json!({ "command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new })
-                .to_string(),
-            sets: vec![ToolSet::Anthropic],
-            dialect: Dialect::Sdk,
-        };
-        let (one, two) = (first.submit(call("one", "1")), second.submit(call("two", "2")));
-        while !first.pending.is_empty() || !second.pending.is_empty() {
-            for drive in [&mut first, &mut second] {
-                if !drive.pending.is_empty() {
-                    drive.answer(0);
-                }
+    let store = Shared(std::rc::Rc::new(std::cell::RefCell::new(simulator(&[("memories/a", b"one\ntwo\n")]))));
+    let config = |epoch| Config { epoch, ..Config::default() };
+    let [mut first, mut second] = [1, 2].map(|epoch| Drive::new(kind, config(epoch), store.clone()));
+    let call = |old: &str, new: &str| CallTool {
+        name: "memory".into(),
+        arguments: json!({ "command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new })
+            .to_string(),
+        sets: vec![ToolSet::Anthropic],
+        dialect: Dialect::Sdk,
+    };
+    let (one, two) = (first.submit(call("one", "1")), second.submit(call("two", "2")));
+    while !first.pending.is_empty() || !second.pending.is_empty() {
+        for drive in [&mut first, &mut second] {
+            if !drive.pending.is_empty() {
+                drive.answer(0);
             }
         }
-        assert!(first.finished[&one].is_ok() && second.finished[&two].is_ok());
-        assert_eq!(store.0.borrow().files()["memories/a"], b"1\n2\n");
     }
+    assert!(first.finished[&one].is_ok() && second.finished[&two].is_ok());
+    assert_eq!(store.0.borrow().files()["memories/a"], b"1\n2\n");
 }
 
 #[test]
@@ -477,24 +450,20 @@ fn a_memory_without_an_agent_shows_no_entries() {
     assert!(matches!(outcome, Ok(Reply::CallTool(ToolAnswer { is_error: true, .. }))));
 }
 
-#[test]
-fn a_path_that_only_begins_like_the_folder_does_not_exist() {
-    for kind in BOTH {
-        let mut host = host(kind, project_config(), &[]);
-        let view = refused(&mut host, json!({ "command": "view", "path": "/memoriesX" }));
-        assert_eq!(view, "The path /memoriesX does not exist. Please provide a valid path.");
-        let other = refused(&mut host, json!({ "command": "view", "path": "/other" }));
-        assert_eq!(other, "Path must start with /memories, got: /other");
-    }
+#[both_engines]
+fn a_path_that_only_begins_like_the_folder_does_not_exist(kind: Kind) {
+    let mut host = host(kind, project_config(), &[]);
+    let view = refused(&mut host, json!({ "command": "view", "path": "/memoriesX" }));
+    assert_eq!(view, "The path /memoriesX does not exist. Please provide a valid path.");
+    let other = refused(&mut host, json!({ "command": "view", "path": "/other" }));
+    assert_eq!(other, "Path must start with /memories, got: /other");
 }
 
-#[test]
-fn a_view_counts_what_is_below_the_two_levels_that_it_shows() {
+#[both_engines]
+fn a_view_counts_what_is_below_the_two_levels_that_it_shows(kind: Kind) {
     let files: [(&str, &[u8]); 2] = [("memories/a/b/c/d.txt", &[b'x'; 2048]), ("memories/a/b/e.txt", &[b'x'; 1024])];
-    for kind in BOTH {
-        let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
-        let text = done(&mut host, json!({ "command": "view", "path": "/memories" }));
-        let sizes: Vec<&str> = text.lines().skip(1).filter_map(|line| Some(line.split_once('\t')?.0)).collect();
-        assert_eq!(sizes, ["3K", "3K", "3K"], "{text}");
-    }
+    let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
+    let text = done(&mut host, json!({ "command": "view", "path": "/memories" }));
+    let sizes: Vec<&str> = text.lines().skip(1).filter_map(|line| Some(line.split_once('\t')?.0)).collect();
+    assert_eq!(sizes, ["3K", "3K", "3K"], "{text}");
 }

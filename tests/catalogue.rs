@@ -9,7 +9,7 @@ use saddlebag::journal::List;
 use saddlebag::protocol::FsError;
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{BOTH, Kind, every_question};
+use support::{Kind, both_engines, each, every_question};
 
 /// A run that holds nothing has nothing to store, and keeps its number in a file of its own; the section of AGENTS.md is
 /// written by the host.
@@ -52,30 +52,25 @@ fn has_lines_of(new: &[u8], old: &[u8]) -> bool {
     old.lines().all(|line| new.by_ref().any(|other| other == line))
 }
 
-#[test]
-fn every_sample_succeeds_and_does_no_more_than_its_command_says() {
+#[both_engines]
+fn every_sample_succeeds_and_does_no_more_than_its_command_says(kind: Kind) {
     let mut wrong = Vec::new();
-    for kind in BOTH {
-        for info in catalogue() {
-            let mut most = Effect::Reads;
-            for command in (info.samples)(SAMPLE_NAME) {
-                let mut drive = sample_drive(kind);
-                let before = kept(&drive);
-                if let Err(error) = drive.run(command.clone()) {
-                    wrong.push(format!("{kind:?}: {command:?}: {error}"));
-                }
-                let effect = observed(&before, &kept(&drive));
-                if effect > info.effect {
-                    wrong.push(format!("{kind:?}: {command:?} has the effect {effect:?}, and says {:?}", info.effect));
-                }
-                most = most.max(effect);
+    for info in catalogue() {
+        let mut most = Effect::Reads;
+        for command in (info.samples)(SAMPLE_NAME) {
+            let mut drive = sample_drive(kind);
+            let before = kept(&drive);
+            if let Err(error) = drive.run(command.clone()) {
+                wrong.push(format!("{kind:?}: {command:?}: {error}"));
             }
-            if most == Effect::Reads && info.effect > most && !CHANGES_NOTHING_ALONE.contains(&info.name) {
-                wrong.push(format!(
-                    "{kind:?}: no sample of `{}` changes a file, and it says {:?}",
-                    info.name, info.effect
-                ));
+            let effect = observed(&before, &kept(&drive));
+            if effect > info.effect {
+                wrong.push(format!("{kind:?}: {command:?} has the effect {effect:?}, and says {:?}", info.effect));
             }
+            most = most.max(effect);
+        }
+        if most == Effect::Reads && info.effect > most && !CHANGES_NOTHING_ALONE.contains(&info.name) {
+            wrong.push(format!("{kind:?}: no sample of `{}` changes a file, and it says {:?}", info.name, info.effect));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -91,8 +86,8 @@ fn names_of_commands_are_unique() {
 }
 
 /// Whatever fails, and whenever: an answer, no trap, and no text that is lost.
-#[test]
-fn a_host_that_fails_once_loses_no_text() {
+#[both_engines]
+fn a_host_that_fails_once_loses_no_text(kind: Kind) {
     // The text of a core entry may be replaced by that of a sample, and is kept nowhere then.
     let texts: [&[&str]; 5] = [
         &["of a, see"],
@@ -101,44 +96,39 @@ fn a_host_that_fails_once_loses_no_text() {
         &["the text of a", "another text", "imported", "mine"],
         &["in MEMORY"],
     ];
-    for kind in BOTH {
-        for info in catalogue().into_iter().filter(|info| info.effect > Effect::Reads) {
-            for command in (info.samples)(SAMPLE_NAME) {
-                let begun = sample_drive(kind).executor.operations();
-                let mut calm = sample_drive(kind);
-                assert!(calm.run(command.clone()).is_ok(), "{kind:?}: {command:?}");
-                for operation in begun..calm.executor.operations() {
-                    let mut drive = sample_drive(kind);
-                    drive.executor.fail_at(operation, FsError::TimedOut);
-                    let outcome = drive.run(command.clone());
-                    let files = drive.executor.files();
-                    for wanted in texts {
-                        let has =
-                            |text: &&str| files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(*text));
-                        let shown = wanted[0];
-                        assert!(
-                            wanted.iter().any(has),
-                            "{kind:?}: {command:?}, failing at {operation}, gave {outcome:?} and lost `{shown}`"
-                        );
-                    }
-                    let again = drive.run(List);
-                    assert!(again.is_ok(), "{kind:?}: {command:?}, failing at {operation}: {again:?}");
+    for info in catalogue().into_iter().filter(|info| info.effect > Effect::Reads) {
+        for command in (info.samples)(SAMPLE_NAME) {
+            let begun = sample_drive(kind).executor.operations();
+            let mut calm = sample_drive(kind);
+            assert!(calm.run(command.clone()).is_ok(), "{kind:?}: {command:?}");
+            for operation in each("operation", begun..calm.executor.operations()) {
+                let mut drive = sample_drive(kind);
+                drive.executor.fail_at(operation, FsError::TimedOut);
+                let outcome = drive.run(command.clone());
+                let files = drive.executor.files();
+                for wanted in texts {
+                    let has = |text: &&str| files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(*text));
+                    let shown = wanted[0];
+                    assert!(
+                        wanted.iter().any(has),
+                        "{kind:?}: {command:?}, failing at {operation}, gave {outcome:?} and lost `{shown}`"
+                    );
                 }
+                let again = drive.run(List);
+                assert!(again.is_ok(), "{kind:?}: {command:?}, failing at {operation}: {again:?}");
             }
         }
     }
 }
 
-#[test]
-fn questions_change_nothing_whatever_they_ask_for() {
-    for kind in BOTH {
-        for name in [SAMPLE_NAME, "../x", "nope", "MEMORY", "a/b", ""] {
-            for question in every_question(name) {
-                let mut drive = sample_drive(kind);
-                let before = kept(&drive);
-                let _ = drive.run(question.clone());
-                assert_eq!(kept(&drive), before, "{kind:?}: {question:?}");
-            }
+#[both_engines]
+fn questions_change_nothing_whatever_they_ask_for(kind: Kind) {
+    for name in [SAMPLE_NAME, "../x", "nope", "MEMORY", "a/b", ""] {
+        for question in every_question(name) {
+            let mut drive = sample_drive(kind);
+            let before = kept(&drive);
+            let _ = drive.run(question.clone());
+            assert_eq!(kept(&drive), before, "{kind:?}: {question:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, Shared, simulator};
-use support::{BOTH, Kind, agent_config, keep, path, project_config};
+use support::{Kind, agent_config, both_engines, each, keep, path, project_config};
 
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
 
@@ -123,8 +123,8 @@ fn whole_script() -> Vec<Command> {
     commands.chain(entries_script().into_iter().map(Command::from)).collect()
 }
 
-#[test]
-fn acknowledged_writes_survive() {
+#[both_engines]
+fn acknowledged_writes_survive(kind: Kind) {
     let commands = whole_script();
     let mut states: Vec<Files> = Vec::new();
     let mut calm = Drive::new(Kind::Native, agent_config(), Simulator::new(1));
@@ -135,53 +135,49 @@ fn acknowledged_writes_survive() {
     }
     let operations = calm.executor.operations();
     assert!(operations > 20);
-    for kind in BOTH {
-        for seed in 0..4 {
-            for crash in 0..operations {
-                let mut store = Simulator::new(seed);
-                store.crash_at(crash);
-                let mut drive = Drive::new(kind, agent_config(), store);
+    for seed in each("seed", 0..4) {
+        for crash in each("crash", 0..operations) {
+            let mut store = Simulator::new(seed);
+            store.crash_at(crash);
+            let mut drive = Drive::new(kind, agent_config(), store);
 
-                let acknowledged = commands.iter().take_while(|command| drive.run((*command).clone()).is_ok()).count();
-                drive.executor.restart();
+            let acknowledged = commands.iter().take_while(|command| drive.run((*command).clone()).is_ok()).count();
+            drive.executor.restart();
 
-                let after = drive.executor.files();
-                let (before, done) = (&states[acknowledged], &states[(acknowledged + 1).min(commands.len())]);
-                let names: Vec<&String> = before.keys().chain(done.keys()).chain(after.keys()).collect();
-                for name in names {
-                    let found = after.get(name);
-                    // An entry that is moved says so in the file that it has, before that goes to another folder.
-                    let key = name.rsplit('/').next().unwrap_or_default();
-                    let is_moving = name.starts_with("agents/")
-                        && name.ends_with(".md")
-                        && done
-                            .iter()
-                            .any(|(other, bytes)| other.ends_with(&format!("/{key}")) && found == Some(bytes));
-                    // A restore that stops halfway leaves what it replaces beside the backup. So does a change, also
-                    // if it only did not come to removing it.
-                    let waiting = name.strip_suffix(".old").and_then(|stem| before.get(&format!("{stem}.md")));
-                    let replaced = name.strip_suffix(".pre").is_some_and(|stem| {
-                        let file = format!("{stem}.md");
-                        found.is_none() || states[..=acknowledged].iter().any(|state| state.get(&file) == found)
-                    });
-                    // If the backup cannot be written any more, the text stays where it waits, and the reply says so.
-                    let elsewhere = name.strip_suffix(".bak").is_some_and(|stem| {
-                        let kept = after.get(&format!("{stem}.pre"));
-                        kept.is_some() && kept == before.get(name)
-                    });
-                    assert!(
-                        found == before.get(name)
-                            || found == done.get(name)
-                            || found == waiting
-                            || replaced
-                            || elsewhere
-                            || is_moving,
-                        "{kind:?}, crash at {crash}, seed {seed}, {acknowledged} acknowledged: {name} is {found:?}"
-                    );
-                }
-                let mut again = Drive::new(kind, Config { epoch: 2, ..project_config() }, drive.executor);
-                assert!(again.run(append(Target::Scratchpad, "- [ ] later")).is_ok());
+            let after = drive.executor.files();
+            let (before, done) = (&states[acknowledged], &states[(acknowledged + 1).min(commands.len())]);
+            let names: Vec<&String> = before.keys().chain(done.keys()).chain(after.keys()).collect();
+            for name in names {
+                let found = after.get(name);
+                // An entry that is moved says so in the file that it has, before that goes to another folder.
+                let key = name.rsplit('/').next().unwrap_or_default();
+                let is_moving = name.starts_with("agents/")
+                    && name.ends_with(".md")
+                    && done.iter().any(|(other, bytes)| other.ends_with(&format!("/{key}")) && found == Some(bytes));
+                // A restore that stops halfway leaves what it replaces beside the backup. So does a change, also
+                // if it only did not come to removing it.
+                let waiting = name.strip_suffix(".old").and_then(|stem| before.get(&format!("{stem}.md")));
+                let replaced = name.strip_suffix(".pre").is_some_and(|stem| {
+                    let file = format!("{stem}.md");
+                    found.is_none() || states[..=acknowledged].iter().any(|state| state.get(&file) == found)
+                });
+                // If the backup cannot be written any more, the text stays where it waits, and the reply says so.
+                let elsewhere = name.strip_suffix(".bak").is_some_and(|stem| {
+                    let kept = after.get(&format!("{stem}.pre"));
+                    kept.is_some() && kept == before.get(name)
+                });
+                assert!(
+                    found == before.get(name)
+                        || found == done.get(name)
+                        || found == waiting
+                        || replaced
+                        || elsewhere
+                        || is_moving,
+                    "{kind:?}, crash at {crash}, seed {seed}, {acknowledged} acknowledged: {name} is {found:?}"
+                );
             }
+            let mut again = Drive::new(kind, Config { epoch: 2, ..project_config() }, drive.executor);
+            assert!(again.run(append(Target::Scratchpad, "- [ ] later")).is_ok());
         }
     }
 }
@@ -189,8 +185,8 @@ fn acknowledged_writes_survive() {
 #[test]
 fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
     // An overwrite is two operations: a crash between them leaves the old text in both places.
-    for crash in 0..4 {
-        for seed in 0..4 {
+    for crash in each("crash", 0..4) {
+        for seed in each("seed", 0..4) {
             let mut store = Simulator::new(seed);
             store.insert(&path("MEMORY.md"), "precious");
             store.crash_at(crash);
@@ -205,7 +201,7 @@ fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
 
 #[test]
 fn a_restore_that_stops_halfway_loses_neither_text() {
-    for crash in 0..8 {
+    for crash in each("crash", 0..8) {
         let mut store = simulator(&[("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")]);
         store.crash_at(crash);
         let mut drive = Drive::new(Kind::Component, project_config(), store);
@@ -230,25 +226,23 @@ fn backed_up_changes() -> [JournalCommand; 4] {
     ]
 }
 
-#[test]
-fn a_change_that_fails_leaves_the_older_backup() {
-    for kind in BOTH {
-        for command in backed_up_changes() {
-            let files: [(&str, &[u8]); 2] = [("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")];
-            let mut calm = Drive::new(kind, project_config(), simulator(&files));
-            calm.run(command.clone()).expect("it is made");
-            assert_eq!(calm.executor.files()["MEMORY.bak"], b"newer");
-            assert!(!calm.executor.files().contains_key("MEMORY.pre"), "{command:?}");
-            for operation in 0..calm.executor.operations() {
-                let mut drive = Drive::new(kind, project_config(), simulator(&files));
-                drive.executor.fail_at(operation, FsError::NoSpace);
-                let result = drive.run(command.clone());
-                let found = drive.executor.files();
-                assert!(found.values().any(|bytes| bytes == b"newer"), "{command:?} at {operation}: {found:?}");
-                if result.is_err() {
-                    assert_eq!(found["MEMORY.md"], b"newer", "{command:?} at {operation}: {result:?}");
-                    assert_eq!(found["MEMORY.bak"], b"older", "{command:?} at {operation}: {result:?}");
-                }
+#[both_engines]
+fn a_change_that_fails_leaves_the_older_backup(kind: Kind) {
+    for command in backed_up_changes() {
+        let files: [(&str, &[u8]); 2] = [("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")];
+        let mut calm = Drive::new(kind, project_config(), simulator(&files));
+        calm.run(command.clone()).expect("it is made");
+        assert_eq!(calm.executor.files()["MEMORY.bak"], b"newer");
+        assert!(!calm.executor.files().contains_key("MEMORY.pre"), "{command:?}");
+        for operation in each("operation", 0..calm.executor.operations()) {
+            let mut drive = Drive::new(kind, project_config(), simulator(&files));
+            drive.executor.fail_at(operation, FsError::NoSpace);
+            let result = drive.run(command.clone());
+            let found = drive.executor.files();
+            assert!(found.values().any(|bytes| bytes == b"newer"), "{command:?} at {operation}: {found:?}");
+            if result.is_err() {
+                assert_eq!(found["MEMORY.md"], b"newer", "{command:?} at {operation}: {result:?}");
+                assert_eq!(found["MEMORY.bak"], b"older", "{command:?} at {operation}: {result:?}");
             }
         }
     }
@@ -260,7 +254,7 @@ fn an_interrupted_change_can_be_restored() {
         let files: [(&str, &[u8]); 2] = [("MEMORY.md", b"newer"), ("MEMORY.bak", b"older")];
         let mut calm = Drive::new(Kind::Component, project_config(), simulator(&files));
         calm.run(command.clone()).expect("it is made");
-        for crash in 0..calm.executor.operations() {
+        for crash in each("crash", 0..calm.executor.operations()) {
             let mut store = simulator(&files);
             store.crash_at(crash);
             let mut drive = Drive::new(Kind::Component, project_config(), store);
@@ -275,19 +269,15 @@ fn an_interrupted_change_can_be_restored() {
     }
 }
 
-#[test]
-fn an_empty_file_never_replaces_a_backup() {
-    for kind in BOTH {
-        let mut drive =
-            Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
-        drive.run(write(Target::LongTerm, WriteMode::Overwrite, "new")).expect("it is written");
-        assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
-        let mut drive =
-            Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
-        drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
-        assert_eq!(drive.executor.files()["MEMORY.md"], b"precious");
-        assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
-    }
+#[both_engines]
+fn an_empty_file_never_replaces_a_backup(kind: Kind) {
+    let mut drive = Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
+    drive.run(write(Target::LongTerm, WriteMode::Overwrite, "new")).expect("it is written");
+    assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
+    let mut drive = Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
+    drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
+    assert_eq!(drive.executor.files()["MEMORY.md"], b"precious");
+    assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
 }
 
 fn assert_holds_both(drive: &Drive<Simulator>, crash: u64) {
@@ -306,78 +296,74 @@ fn an_unfinished_restore_does_not_lose_what_came_after_it() {
     assert_eq!(drive.executor.files().len(), 3);
 }
 
-#[test]
-fn a_write_that_may_have_happened_is_not_doubled() {
-    for kind in BOTH {
-        for committed in [true, false] {
-            let commands = script().into_iter().map(Command::from);
-            for command in commands.chain(entries_script().into_iter().map(Command::from)) {
-                let files: [(&str, &[u8]); 5] = [
-                    ("MEMORY.md", b"fact one\n"),
-                    ("MEMORY.bak", b"old\n"),
-                    ("projects/proj/notes/n.md", b"note"),
-                    ("projects/proj/notes/n.bak", b"old note"),
-                    ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nzero"),
-                ];
-                let mut calm = Drive::new(kind, agent_config(), simulator(&files));
-                let expected = calm.run(command.clone()).map(|_| calm.executor.files());
-                for operation in 0..calm.executor.operations() {
-                    let mut drive = Drive::new(kind, agent_config(), simulator(&files));
-                    drive.executor.unknown_at(operation, committed);
-                    let result = drive.run(command.clone());
-                    match (&expected, result) {
-                        // A backup that is in doubt is not relied upon.
-                        (Ok(_), Err(error)) if error.code == ErrorCode::Storage => {}
-                        (Ok(files), Ok(_)) => {
-                            let mut found = drive.executor.files();
-                            for (name, bytes) in files.iter().filter(|(name, _)| !name.ends_with(".bak")) {
-                                assert_eq!(found.remove(name).as_ref(), Some(bytes), "{command:?} at {operation}");
-                            }
+#[both_engines]
+fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
+    for committed in [true, false] {
+        let commands = script().into_iter().map(Command::from);
+        for command in commands.chain(entries_script().into_iter().map(Command::from)) {
+            let files: [(&str, &[u8]); 5] = [
+                ("MEMORY.md", b"fact one\n"),
+                ("MEMORY.bak", b"old\n"),
+                ("projects/proj/notes/n.md", b"note"),
+                ("projects/proj/notes/n.bak", b"old note"),
+                ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nzero"),
+            ];
+            let mut calm = Drive::new(kind, agent_config(), simulator(&files));
+            let expected = calm.run(command.clone()).map(|_| calm.executor.files());
+            for operation in each("operation", 0..calm.executor.operations()) {
+                let mut drive = Drive::new(kind, agent_config(), simulator(&files));
+                drive.executor.unknown_at(operation, committed);
+                let result = drive.run(command.clone());
+                match (&expected, result) {
+                    // A backup that is in doubt is not relied upon.
+                    (Ok(_), Err(error)) if error.code == ErrorCode::Storage => {}
+                    (Ok(files), Ok(_)) => {
+                        let mut found = drive.executor.files();
+                        for (name, bytes) in files.iter().filter(|(name, _)| !name.ends_with(".bak")) {
+                            assert_eq!(found.remove(name).as_ref(), Some(bytes), "{command:?} at {operation}");
                         }
-                        (Err(_), Err(_)) => {}
-                        (expected, result) => panic!("{command:?} gave {result:?}, not {expected:?}"),
                     }
+                    (Err(_), Err(_)) => {}
+                    (expected, result) => panic!("{command:?} gave {result:?}, not {expected:?}"),
                 }
             }
         }
     }
 }
 
-#[test]
-fn a_change_that_is_not_durable_is_never_acknowledged() {
+#[both_engines]
+fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
     let ignored = |name: &String| name.ends_with(".bak");
-    for kind in BOTH {
-        for at in 0..whole_script().len() {
-            let commands = whole_script();
-            let (earlier, command) = (&commands[..at], &commands[at]);
-            let begin = || {
-                let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
-                earlier.iter().for_each(|command| drop(drive.run(command.clone())));
-                drive
-            };
-            let mut calm = begin();
-            let first = calm.executor.operations();
-            calm.run(command.clone()).unwrap();
-            let expected = calm.executor.files();
-            for operation in first..calm.executor.operations() {
-                let mut drive = begin();
-                drive.executor.not_durable_at(operation);
-                let result = drive.run(command.clone());
-                drive.executor.lose_power();
-                match result {
-                    // What was acknowledged is on the disk; a backup that failed is named in the reply.
-                    Ok(_) => {
-                        let found = drive.executor.files();
-                        for (name, bytes) in expected.iter().filter(|(name, _)| !ignored(name)) {
-                            assert_eq!(found.get(name), Some(bytes), "{command:?} at {operation}: {name}");
-                        }
+    for at in each("command", 0..whole_script().len()) {
+        let commands = whole_script();
+        let (earlier, command) = (&commands[..at], &commands[at]);
+        let begin = || {
+            let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
+            earlier.iter().for_each(|command| drop(drive.run(command.clone())));
+            drive
+        };
+        let mut calm = begin();
+        let first = calm.executor.operations();
+        calm.run(command.clone()).unwrap();
+        let expected = calm.executor.files();
+        for operation in each("operation", first..calm.executor.operations()) {
+            let mut drive = begin();
+            drive.executor.not_durable_at(operation);
+            let result = drive.run(command.clone());
+            drive.executor.lose_power();
+            match result {
+                // What was acknowledged is on the disk; a backup that failed is named in the reply.
+                Ok(_) => {
+                    let found = drive.executor.files();
+                    for (name, bytes) in expected.iter().filter(|(name, _)| !ignored(name)) {
+                        assert_eq!(found.get(name), Some(bytes), "{command:?} at {operation}: {name}");
                     }
-                    Err(error) => {
-                        let storage = [ErrorCode::Storage, ErrorCode::MemoryUnavailable];
-                        assert!(storage.contains(&error.code), "{command:?} at {operation}: {error}");
-                        assert!(error.message.contains("power cut may undo it"), "{error}");
-                        assert!(!error.help.contains("nothing was changed"), "{error}");
-                    }
+                }
+                Err(error) => {
+                    let storage = [ErrorCode::Storage, ErrorCode::MemoryUnavailable];
+                    assert!(storage.contains(&error.code), "{command:?} at {operation}: {error}");
+                    assert!(error.message.contains("power cut may undo it"), "{error}");
+                    assert!(!error.help.contains("nothing was changed"), "{error}");
                 }
             }
         }
@@ -385,19 +371,17 @@ fn a_change_that_is_not_durable_is_never_acknowledged() {
 }
 
 /// The limit that `docs/weaknesses.md` names: what was read back at an offset may have moved.
-#[test]
-fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost() {
-    for kind in BOTH {
-        for committed in [true, false] {
-            let mut drive = Drive::new(kind, project_config(), simulator(&[(PAD, b"- [ ] a\n")]));
-            drive.executor.unknown_at(0, committed);
-            let rest: &[u8] = if committed { b"a longer first line\nadded\n" } else { b"a longer first line\n" };
-            drive.executor.edit_at(1, &path(PAD), Some(rest.to_vec()));
+#[both_engines]
+fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost(kind: Kind) {
+    for committed in [true, false] {
+        let mut drive = Drive::new(kind, project_config(), simulator(&[(PAD, b"- [ ] a\n")]));
+        drive.executor.unknown_at(0, committed);
+        let rest: &[u8] = if committed { b"a longer first line\nadded\n" } else { b"a longer first line\n" };
+        drive.executor.edit_at(1, &path(PAD), Some(rest.to_vec()));
 
-            drive.run(append(Target::Scratchpad, "added")).unwrap();
+        drive.run(append(Target::Scratchpad, "added")).unwrap();
 
-            assert_eq!(count(&drive.executor.files(), PAD, "added"), if committed { 2 } else { 1 });
-        }
+        assert_eq!(count(&drive.executor.files(), PAD, "added"), if committed { 2 } else { 1 });
     }
 }
 

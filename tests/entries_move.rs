@@ -8,7 +8,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::Drive;
-use support::{BOTH, Kind};
+use support::{Kind, both_engines, each};
 
 fn config(epoch: u64) -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
@@ -60,39 +60,37 @@ fn content(drive: &mut Drive<Simulator>, key: &str) -> Option<String> {
     }
 }
 
-#[test]
-fn an_export_comes_back_in_both_engines() {
-    for kind in BOTH {
-        let mut drive = Drive::new(kind, config(1), Simulator::new(1));
-        for (key, content, category) in
-            [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "of all", "workspace"), ("gone", "v", "notes")]
-        {
-            keep(&mut drive, key, content, category);
-        }
-        reply(&mut drive, EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })).unwrap();
-        let files = export(&mut drive);
-        let imported = replace(&mut drive, &files).unwrap();
-        assert!(imported.iter().all(|file| file.state == ImportState::Unchanged), "{kind:?}: {imported:?}");
-        let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
-        replace(&mut fresh, &files).unwrap();
-        assert_eq!(fresh.executor.files(), drive.executor.files(), "{kind:?}");
-        assert_eq!(export(&mut fresh), files, "{kind:?}");
-        // What is not believed is an import, and taken in once.
-        let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
-        let request =
-            ImportEntries { files: files.clone(), mode: ImportMode::Replace, dry_run: false, earlier: Vec::new() };
-        reply(&mut fresh, EntriesVerb::ImportEntries(request.clone())).unwrap();
-        let marked = export(&mut fresh);
-        assert!(marked.iter().zip(&files).all(|(marked, file)| marked != file), "{kind:?}");
-        let before = fresh.executor.files();
-        reply(&mut fresh, EntriesVerb::ImportEntries(request)).unwrap();
-        replace(&mut fresh, &marked).unwrap();
-        assert_eq!(fresh.executor.files(), before, "{kind:?}");
+#[both_engines]
+fn an_export_comes_back_in_both_engines(kind: Kind) {
+    let mut drive = Drive::new(kind, config(1), Simulator::new(1));
+    for (key, content, category) in
+        [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "of all", "workspace"), ("gone", "v", "notes")]
+    {
+        keep(&mut drive, key, content, category);
     }
+    reply(&mut drive, EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })).unwrap();
+    let files = export(&mut drive);
+    let imported = replace(&mut drive, &files).unwrap();
+    assert!(imported.iter().all(|file| file.state == ImportState::Unchanged), "{kind:?}: {imported:?}");
+    let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
+    replace(&mut fresh, &files).unwrap();
+    assert_eq!(fresh.executor.files(), drive.executor.files(), "{kind:?}");
+    assert_eq!(export(&mut fresh), files, "{kind:?}");
+    // What is not believed is an import, and taken in once.
+    let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
+    let request =
+        ImportEntries { files: files.clone(), mode: ImportMode::Replace, dry_run: false, earlier: Vec::new() };
+    reply(&mut fresh, EntriesVerb::ImportEntries(request.clone())).unwrap();
+    let marked = export(&mut fresh);
+    assert!(marked.iter().zip(&files).all(|(marked, file)| marked != file), "{kind:?}");
+    let before = fresh.executor.files();
+    reply(&mut fresh, EntriesVerb::ImportEntries(request)).unwrap();
+    replace(&mut fresh, &marked).unwrap();
+    assert_eq!(fresh.executor.files(), before, "{kind:?}");
 }
 
-#[test]
-fn an_import_that_crashes_leaves_each_entry_old_or_new_and_is_finished_by_another() {
+#[both_engines]
+fn an_import_that_crashes_leaves_each_entry_old_or_new_and_is_finished_by_another(kind: Kind) {
     let old = |drive: &mut Drive<Simulator>| {
         for (key, category) in [("a", "core"), ("b", "core"), ("c", "workspace")] {
             keep(drive, key, "old", category);
@@ -112,58 +110,54 @@ fn an_import_that_crashes_leaves_each_entry_old_or_new_and_is_finished_by_anothe
     let (end, whole) = (calm.executor.operations(), export(&mut calm));
     assert!(end - begin > 10);
 
-    for kind in BOTH {
-        for seed in 0..3 {
-            for crash in begin..end {
-                let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
-                old(&mut drive);
-                drive.executor.crash_at(crash);
-                let _ = replace(&mut drive, &new);
-                drive.executor.restart();
+    for seed in each("seed", 0..3) {
+        for crash in each("crash", begin..end) {
+            let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
+            old(&mut drive);
+            drive.executor.crash_at(crash);
+            let _ = replace(&mut drive, &new);
+            drive.executor.restart();
 
-                let mut again = Drive::new(kind, config(2), drive.executor);
-                let at = format!("{kind:?}, crash at {crash}, seed {seed}");
-                for (key, states) in [
-                    ("a", &[Some("old"), Some("new")][..]),
-                    ("b", &[Some("old"), Some("new")]),
-                    ("c", &[Some("old"), None]),
-                    ("d", &[None, Some("new")]),
-                ] {
-                    let found = content(&mut again, key);
-                    assert!(states.contains(&found.as_deref()), "{at}: {key} is {found:?}");
-                }
-                replace(&mut again, &new).unwrap();
-                let finished = export(&mut again);
-                let paths = |files: &[ImportFile]| files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
-                assert_eq!(paths(&finished), paths(&whole), "{at}");
-                for file in &new {
-                    assert!(finished.contains(file), "{at}: {} is not what was imported", file.path);
-                }
+            let mut again = Drive::new(kind, config(2), drive.executor);
+            let at = format!("{kind:?}, crash at {crash}, seed {seed}");
+            for (key, states) in [
+                ("a", &[Some("old"), Some("new")][..]),
+                ("b", &[Some("old"), Some("new")]),
+                ("c", &[Some("old"), None]),
+                ("d", &[None, Some("new")]),
+            ] {
+                let found = content(&mut again, key);
+                assert!(states.contains(&found.as_deref()), "{at}: {key} is {found:?}");
+            }
+            replace(&mut again, &new).unwrap();
+            let finished = export(&mut again);
+            let paths = |files: &[ImportFile]| files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+            assert_eq!(paths(&finished), paths(&whole), "{at}");
+            for file in &new {
+                assert!(finished.contains(file), "{at}: {} is not what was imported", file.path);
             }
         }
     }
 }
 
-#[test]
-fn imports_that_race_with_writers_lose_nothing_of_either() {
-    for kind in BOTH {
-        for seed in 0..20 {
-            let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
-            keep(&mut drive, "a", "old", "core");
-            let file = |key: &str| ImportFile { path: format!("core/{key}.md"), content: Ok(b"imported".to_vec()) };
-            let files = vec![file("a"), file("b")];
-            let request = ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
-            drive.submit(EntriesCommand::new(EntriesVerb::ImportEntries(request)));
-            for key in ["a", "c"] {
-                let entry = NewEntry::new(key, "stored", "core");
-                drive.submit(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None })));
-            }
-            drive.settle_in_any_order(&mut Scheduler::new(seed));
-            assert!(drive.finished.values().all(Result::is_ok), "{kind:?} {seed}: {:?}", drive.finished);
-            let a = content(&mut drive, "a");
-            assert!(matches!(a.as_deref(), Some("imported" | "stored")), "{kind:?} {seed}: {a:?}");
-            assert_eq!(content(&mut drive, "b").as_deref(), Some("imported"));
-            assert_eq!(content(&mut drive, "c").as_deref(), Some("stored"));
+#[both_engines]
+fn imports_that_race_with_writers_lose_nothing_of_either(kind: Kind) {
+    for seed in each("seed", 0..20) {
+        let mut drive = Drive::new(kind, config(1), Simulator::new(seed));
+        keep(&mut drive, "a", "old", "core");
+        let file = |key: &str| ImportFile { path: format!("core/{key}.md"), content: Ok(b"imported".to_vec()) };
+        let files = vec![file("a"), file("b")];
+        let request = ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
+        drive.submit(EntriesCommand::new(EntriesVerb::ImportEntries(request)));
+        for key in ["a", "c"] {
+            let entry = NewEntry::new(key, "stored", "core");
+            drive.submit(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None })));
         }
+        drive.settle_in_any_order(&mut Scheduler::new(seed));
+        assert!(drive.finished.values().all(Result::is_ok), "{kind:?} {seed}: {:?}", drive.finished);
+        let a = content(&mut drive, "a");
+        assert!(matches!(a.as_deref(), Some("imported" | "stored")), "{kind:?} {seed}: {a:?}");
+        assert_eq!(content(&mut drive, "b").as_deref(), Some("imported"));
+        assert_eq!(content(&mut drive, "c").as_deref(), Some("stored"));
     }
 }

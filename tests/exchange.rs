@@ -12,7 +12,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes};
-use support::{BOTH, Kind, agent_config, keep};
+use support::{Kind, agent_config, both_engines, keep};
 
 type Files = Vec<(String, String)>;
 
@@ -94,155 +94,138 @@ fn states(of: &[(String, ExchangeState)]) -> Vec<&ExchangeState> {
     of.iter().map(|(_, state)| state).collect()
 }
 
-#[test]
-fn a_store_goes_from_claude_code_to_openclaw_and_back_without_a_loss() {
-    for kind in BOTH {
-        let mut first = drive(kind);
-        assert!(
-            states(&import(&mut first, Format::ClaudeCode, &claude()))
-                .iter()
-                .all(|state| **state == ExchangeState::Stored)
-        );
-        assert_eq!(all(&mut first).len(), 3);
-        let (workspace, losses) = export(&mut first, Format::OpenClaw);
-        assert!(
-            losses.iter().all(|loss| loss.key == "*" && ["created", "updated"].contains(&loss.field.as_str())),
-            "{losses:?}"
-        );
-        let mut second = drive(kind);
-        import(&mut second, Format::OpenClaw, &workspace);
-        assert_eq!(expressed(&mut second), expressed(&mut first), "{kind:?}");
-        let (topics, losses) = export(&mut second, Format::ClaudeCode);
-        assert_eq!(losses, []);
-        let mut third = drive(kind);
-        import(&mut third, Format::ClaudeCode, &topics);
-        assert_eq!(expressed(&mut third), expressed(&mut first), "{kind:?}");
-    }
+#[both_engines]
+fn a_store_goes_from_claude_code_to_openclaw_and_back_without_a_loss(kind: Kind) {
+    let mut first = drive(kind);
+    assert!(
+        states(&import(&mut first, Format::ClaudeCode, &claude())).iter().all(|state| **state == ExchangeState::Stored)
+    );
+    assert_eq!(all(&mut first).len(), 3);
+    let (workspace, losses) = export(&mut first, Format::OpenClaw);
+    assert!(
+        losses.iter().all(|loss| loss.key == "*" && ["created", "updated"].contains(&loss.field.as_str())),
+        "{losses:?}"
+    );
+    let mut second = drive(kind);
+    import(&mut second, Format::OpenClaw, &workspace);
+    assert_eq!(expressed(&mut second), expressed(&mut first), "{kind:?}");
+    let (topics, losses) = export(&mut second, Format::ClaudeCode);
+    assert_eq!(losses, []);
+    let mut third = drive(kind);
+    import(&mut third, Format::ClaudeCode, &topics);
+    assert_eq!(expressed(&mut third), expressed(&mut first), "{kind:?}");
 }
 
-#[test]
-fn a_store_goes_through_basic_memory_and_mcp_without_a_loss() {
+#[both_engines]
+fn a_store_goes_through_basic_memory_and_mcp_without_a_loss(kind: Kind) {
     let note = "---\ntitle: Search\npermalink: search\ntags: [design]\n---\n\nProse.\n\n- [decision] Use BM25 #search (measured)\n\
                 - implements [[Design]]\n";
-    for kind in BOTH {
-        let mut first = drive(kind);
-        import(&mut first, Format::BasicMemory, &files(&[("search.md", note)]));
-        assert_eq!(all(&mut first).len(), 2);
-        let (graph, losses) = export(&mut first, Format::McpMemory);
-        assert!(losses.iter().all(|loss| loss.key == "*"), "{losses:?}");
-        let mut second = drive(kind);
-        import(&mut second, Format::McpMemory, &graph);
-        assert_eq!(expressed(&mut second), expressed(&mut first), "{kind:?}");
-        for format in [Format::BasicMemory, Format::OpenClaw, Format::JsonLines] {
-            let (written, losses) = export(&mut second, format);
-            assert!(losses.iter().all(|loss| loss.key == "*"), "{format:?}: {losses:?}");
-            let mut third = drive(kind);
-            import(&mut third, format, &written);
-            assert_eq!(expressed(&mut third), expressed(&mut first), "{kind:?} {format:?}");
-        }
-    }
-}
-
-#[test]
-fn a_dump_brings_every_field_back() {
-    for kind in BOTH {
-        let mut first = drive(kind);
-        for (key, content, category) in
-            [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "shared", "workspace")]
-        {
-            let entry = NewEntry {
-                key: key.into(),
-                content: content.into(),
-                category: category.into(),
-                tags: vec!["x, y".into()],
-                source: Some("slack".into()),
-                supersedes: Some("old".into()),
-            };
-            first.run(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))).unwrap();
-        }
-        let (dump, losses) = export(&mut first, Format::JsonLines);
-        assert_eq!(losses, []);
-        let before = first.executor.files();
-        assert!(
-            states(&import(&mut first, Format::JsonLines, &dump))
-                .iter()
-                .all(|state| **state == ExchangeState::Unchanged)
-        );
-        assert_eq!(first.executor.files(), before);
-        let mut second = drive(kind);
-        let believed = ImportFrom { provenance: Some(Provenance::User), ..request(Format::JsonLines, &dump) };
-        run_import(&mut second, believed);
-        assert_eq!(second.executor.files(), before, "{kind:?}");
+    let mut first = drive(kind);
+    import(&mut first, Format::BasicMemory, &files(&[("search.md", note)]));
+    assert_eq!(all(&mut first).len(), 2);
+    let (graph, losses) = export(&mut first, Format::McpMemory);
+    assert!(losses.iter().all(|loss| loss.key == "*"), "{losses:?}");
+    let mut second = drive(kind);
+    import(&mut second, Format::McpMemory, &graph);
+    assert_eq!(expressed(&mut second), expressed(&mut first), "{kind:?}");
+    for format in [Format::BasicMemory, Format::OpenClaw, Format::JsonLines] {
+        let (written, losses) = export(&mut second, format);
+        assert!(losses.iter().all(|loss| loss.key == "*"), "{format:?}: {losses:?}");
         let mut third = drive(kind);
-        import(&mut third, Format::JsonLines, &dump);
-        let is_marked = |text: &Vec<u8>| String::from_utf8_lossy(text).contains("\nprovenance: import\n");
-        assert!(third.executor.files().values().all(is_marked), "{kind:?}");
+        import(&mut third, format, &written);
+        assert_eq!(expressed(&mut third), expressed(&mut first), "{kind:?} {format:?}");
     }
 }
 
-#[test]
-fn an_import_that_is_done_twice_changes_nothing() {
-    for kind in BOTH {
-        for (format, given) in [
-            (Format::ClaudeCode, claude()),
-            (
-                Format::OpenClaw,
-                files(&[
-                    ("MEMORY.md", "- **a**: x\n- y\n- y\n- **a**: z\n"),
-                    ("memory/2020-01-01.md", "- **a**: old\n- w\n"),
-                ]),
-            ),
-            (Format::Hermes, files(&[("MEMORY.md", "one\n§\ntwo")])),
-            (
-                Format::McpMemory,
-                files(&[(
-                    "memory.jsonl",
-                    "{\"type\":\"entity\",\"name\":\"B\",\"entityType\":\"p\",\"observations\":[\"x\",\"y\"]}",
-                )]),
-            ),
-            (
-                Format::NullClaw,
-                files(&[("MEMORY_SNAPSHOT.json", "[{\"key\":\"k\",\"content\":\"x\",\"timestamp\":\"1\"}]")]),
-            ),
-        ] {
-            let mut drive = drive(kind);
-            let first = import(&mut drive, format, &given);
-            let before = drive.executor.files();
-            let again = import(&mut drive, format, &given);
-            assert!(states(&again).iter().all(|state| **state == ExchangeState::Unchanged), "{format:?}: {again:?}");
-            assert_eq!(drive.executor.files(), before, "{kind:?} {format:?}");
-            assert_eq!(first.len(), again.len());
-        }
+#[both_engines]
+fn a_dump_brings_every_field_back(kind: Kind) {
+    let mut first = drive(kind);
+    for (key, content, category) in [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "shared", "workspace")]
+    {
+        let entry = NewEntry {
+            key: key.into(),
+            content: content.into(),
+            category: category.into(),
+            tags: vec!["x, y".into()],
+            source: Some("slack".into()),
+            supersedes: Some("old".into()),
+        };
+        first.run(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))).unwrap();
     }
+    let (dump, losses) = export(&mut first, Format::JsonLines);
+    assert_eq!(losses, []);
+    let before = first.executor.files();
+    assert!(
+        states(&import(&mut first, Format::JsonLines, &dump)).iter().all(|state| **state == ExchangeState::Unchanged)
+    );
+    assert_eq!(first.executor.files(), before);
+    let mut second = drive(kind);
+    let believed = ImportFrom { provenance: Some(Provenance::User), ..request(Format::JsonLines, &dump) };
+    run_import(&mut second, believed);
+    assert_eq!(second.executor.files(), before, "{kind:?}");
+    let mut third = drive(kind);
+    import(&mut third, Format::JsonLines, &dump);
+    let is_marked = |text: &Vec<u8>| String::from_utf8_lossy(text).contains("\nprovenance: import\n");
+    assert!(third.executor.files().values().all(is_marked), "{kind:?}");
 }
 
-#[test]
-fn what_was_changed_there_is_changed_here_and_what_was_changed_here_stays() {
-    for kind in BOTH {
+#[both_engines]
+fn an_import_that_is_done_twice_changes_nothing(kind: Kind) {
+    for (format, given) in [
+        (Format::ClaudeCode, claude()),
+        (
+            Format::OpenClaw,
+            files(&[
+                ("MEMORY.md", "- **a**: x\n- y\n- y\n- **a**: z\n"),
+                ("memory/2020-01-01.md", "- **a**: old\n- w\n"),
+            ]),
+        ),
+        (Format::Hermes, files(&[("MEMORY.md", "one\n§\ntwo")])),
+        (
+            Format::McpMemory,
+            files(&[(
+                "memory.jsonl",
+                "{\"type\":\"entity\",\"name\":\"B\",\"entityType\":\"p\",\"observations\":[\"x\",\"y\"]}",
+            )]),
+        ),
+        (
+            Format::NullClaw,
+            files(&[("MEMORY_SNAPSHOT.json", "[{\"key\":\"k\",\"content\":\"x\",\"timestamp\":\"1\"}]")]),
+        ),
+    ] {
         let mut drive = drive(kind);
-        import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: one\n- **b**: one\n")]));
-        drive.run(keep("b", "mine", "core")).unwrap();
-        // Nothing is new there: what was changed here is no conflict.
-        let again = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: one\n- **b**: one\n")]));
-        assert!(states(&again).iter().all(|state| **state == ExchangeState::Unchanged), "{again:?}");
-        let changed =
-            import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "# x\n- **a**: two\n- **b**: two\n")]));
-        assert_eq!(changed[0], ("a".to_string(), ExchangeState::Updated));
-        assert_eq!(changed[1].1, ExchangeState::Renamed("b".into()));
-        let renamed = changed[1].0.clone();
-        assert!(renamed.starts_with("b_") && renamed.len() == 10, "{renamed}");
-        let entries = all(&mut drive);
-        let said: Vec<(&str, &str)> =
-            entries.iter().map(|entry| (entry.key.as_str(), entry.content.as_str())).collect();
-        assert_eq!(said, [("a", "two"), ("b", "mine"), (renamed.as_str(), "two")]);
-        assert_eq!(
-            entries[0].source.as_deref().and_then(|source| source.split(" #").next()),
-            Some("import:openclaw ~/there/MEMORY.md:2")
-        );
-        // The renamed one follows as well.
-        let third = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: two\n- **b**: three\n")]));
-        assert_eq!(third[1], (renamed, ExchangeState::Updated));
+        let first = import(&mut drive, format, &given);
+        let before = drive.executor.files();
+        let again = import(&mut drive, format, &given);
+        assert!(states(&again).iter().all(|state| **state == ExchangeState::Unchanged), "{format:?}: {again:?}");
+        assert_eq!(drive.executor.files(), before, "{kind:?} {format:?}");
+        assert_eq!(first.len(), again.len());
     }
+}
+
+#[both_engines]
+fn what_was_changed_there_is_changed_here_and_what_was_changed_here_stays(kind: Kind) {
+    let mut drive = drive(kind);
+    import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: one\n- **b**: one\n")]));
+    drive.run(keep("b", "mine", "core")).unwrap();
+    // Nothing is new there: what was changed here is no conflict.
+    let again = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: one\n- **b**: one\n")]));
+    assert!(states(&again).iter().all(|state| **state == ExchangeState::Unchanged), "{again:?}");
+    let changed = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "# x\n- **a**: two\n- **b**: two\n")]));
+    assert_eq!(changed[0], ("a".to_string(), ExchangeState::Updated));
+    assert_eq!(changed[1].1, ExchangeState::Renamed("b".into()));
+    let renamed = changed[1].0.clone();
+    assert!(renamed.starts_with("b_") && renamed.len() == 10, "{renamed}");
+    let entries = all(&mut drive);
+    let said: Vec<(&str, &str)> = entries.iter().map(|entry| (entry.key.as_str(), entry.content.as_str())).collect();
+    assert_eq!(said, [("a", "two"), ("b", "mine"), (renamed.as_str(), "two")]);
+    assert_eq!(
+        entries[0].source.as_deref().and_then(|source| source.split(" #").next()),
+        Some("import:openclaw ~/there/MEMORY.md:2")
+    );
+    // The renamed one follows as well.
+    let third = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: two\n- **b**: three\n")]));
+    assert_eq!(third[1], (renamed, ExchangeState::Updated));
 }
 
 #[test]
@@ -256,39 +239,33 @@ fn a_line_that_moves_is_the_same_entry() {
     assert_eq!(all(&mut drive).len(), 3);
 }
 
-#[test]
-fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("role", "mine", "core")).unwrap();
-        drive.run(keep("build", "mine", "core")).unwrap();
-        drive
-            .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "build".into(), base: None })))
-            .unwrap();
-        let imported = import(&mut drive, Format::ClaudeCode, &claude());
-        assert_eq!(imported[1].1, ExchangeState::Renamed("role".into()), "{imported:?}");
-        assert!(
-            matches!(&imported[2].1, ExchangeState::Kept(reason) if reason.contains("it was forgotten at")),
-            "{imported:?}"
-        );
-        let again = import(&mut drive, Format::ClaudeCode, &claude());
-        assert_eq!(again[1].1, ExchangeState::Unchanged);
-        assert!(all(&mut drive).iter().any(|entry| entry.key == "role" && entry.content == "mine"));
-        assert!(all(&mut drive).iter().all(|entry| entry.key != "build"));
-    }
+#[both_engines]
+fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("role", "mine", "core")).unwrap();
+    drive.run(keep("build", "mine", "core")).unwrap();
+    drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "build".into(), base: None }))).unwrap();
+    let imported = import(&mut drive, Format::ClaudeCode, &claude());
+    assert_eq!(imported[1].1, ExchangeState::Renamed("role".into()), "{imported:?}");
+    assert!(
+        matches!(&imported[2].1, ExchangeState::Kept(reason) if reason.contains("it was forgotten at")),
+        "{imported:?}"
+    );
+    let again = import(&mut drive, Format::ClaudeCode, &claude());
+    assert_eq!(again[1].1, ExchangeState::Unchanged);
+    assert!(all(&mut drive).iter().any(|entry| entry.key == "role" && entry.content == "mine"));
+    assert!(all(&mut drive).iter().all(|entry| entry.key != "build"));
 }
 
-#[test]
-fn a_dry_run_says_the_same_and_changes_nothing() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("role", "mine", "core")).unwrap();
-        let (before, log) = (drive.executor.files(), changes(&drive.executor).len());
-        let planned = run_import(&mut drive, ImportFrom { dry_run: true, ..request(Format::ClaudeCode, &claude()) });
-        assert_eq!((drive.executor.files(), changes(&drive.executor).len()), (before, log));
-        let done = run_import(&mut drive, request(Format::ClaudeCode, &claude()));
-        assert_eq!(planned, done, "{kind:?}");
-    }
+#[both_engines]
+fn a_dry_run_says_the_same_and_changes_nothing(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("role", "mine", "core")).unwrap();
+    let (before, log) = (drive.executor.files(), changes(&drive.executor).len());
+    let planned = run_import(&mut drive, ImportFrom { dry_run: true, ..request(Format::ClaudeCode, &claude()) });
+    assert_eq!((drive.executor.files(), changes(&drive.executor).len()), (before, log));
+    let done = run_import(&mut drive, request(Format::ClaudeCode, &claude()));
+    assert_eq!(planned, done, "{kind:?}");
 }
 
 #[test]
@@ -327,80 +304,72 @@ fn old_logs_are_kept_as_logs_and_new_ones_as_daily_entries() {
     assert!(losses.iter().all(|loss| loss.key == "*"), "{losses:?}");
 }
 
-#[test]
-fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing() {
-    for kind in BOTH {
-        let mut entries = agent_config().entries.unwrap();
-        entries.max_entries = 2;
-        let mut drive = Drive::new(kind, Config { entries: Some(entries), ..agent_config() }, Simulator::new(1));
-        drive.run(keep("mine", "v", "notes")).unwrap();
-        let imported = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: x\n- **b**: y\n")]));
-        assert_eq!(imported[0].1, ExchangeState::Stored);
-        assert!(
-            matches!(&imported[1].1, ExchangeState::Rejected(reason) if reason.contains("the limit is 2")),
-            "{imported:?}"
-        );
-        assert_eq!(all(&mut drive).len(), 2);
-        let before = drive.executor.files();
-        let many = (0..1_025).map(|i| (format!("{i}.md"), "x".to_string())).collect();
-        let large = files(&[("a.md", &"x".repeat((4 << 20) + 1))]);
-        let named = ImportFrom { origin: "o".repeat(4_097), ..request(Format::ClaudeCode, &claude()) };
-        for request in [request(Format::ClaudeCode, &many), request(Format::ClaudeCode, &large), named] {
-            let error = drive.run(ExchangeCommand::new(ExchangeVerb::ImportFrom(request))).unwrap_err();
-            assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
-        }
-        for format in [Format::Letta, Format::Codex] {
-            let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
-            assert_eq!(drive.run(ExchangeCommand::new(verb)).unwrap_err().code, ErrorCode::InvalidArgument);
-        }
-        assert_eq!(drive.executor.files(), before);
+#[both_engines]
+fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing(kind: Kind) {
+    let mut entries = agent_config().entries.unwrap();
+    entries.max_entries = 2;
+    let mut drive = Drive::new(kind, Config { entries: Some(entries), ..agent_config() }, Simulator::new(1));
+    drive.run(keep("mine", "v", "notes")).unwrap();
+    let imported = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: x\n- **b**: y\n")]));
+    assert_eq!(imported[0].1, ExchangeState::Stored);
+    assert!(
+        matches!(&imported[1].1, ExchangeState::Rejected(reason) if reason.contains("the limit is 2")),
+        "{imported:?}"
+    );
+    assert_eq!(all(&mut drive).len(), 2);
+    let before = drive.executor.files();
+    let many = (0..1_025).map(|i| (format!("{i}.md"), "x".to_string())).collect();
+    let large = files(&[("a.md", &"x".repeat((4 << 20) + 1))]);
+    let named = ImportFrom { origin: "o".repeat(4_097), ..request(Format::ClaudeCode, &claude()) };
+    for request in [request(Format::ClaudeCode, &many), request(Format::ClaudeCode, &large), named] {
+        let error = drive.run(ExchangeCommand::new(ExchangeVerb::ImportFrom(request))).unwrap_err();
+        assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
     }
+    for format in [Format::Letta, Format::Codex] {
+        let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
+        assert_eq!(drive.run(ExchangeCommand::new(verb)).unwrap_err().code, ErrorCode::InvalidArgument);
+    }
+    assert_eq!(drive.executor.files(), before);
 }
 
-#[test]
-fn another_agent_is_refused() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        let verb = ExchangeVerb::ExportTo(ExportTo {
-            format: Format::JsonLines,
-            forgotten: true,
-            unapproved: false,
-            cursor: None,
-        });
-        for verb in [verb, ExchangeVerb::ImportFrom(request(Format::ClaudeCode, &claude()))] {
-            let command = ExchangeCommand { agent: Some("other".into()), ..ExchangeCommand::new(verb) };
-            assert_eq!(drive.run(command).unwrap_err().code, ErrorCode::ScopeNotFound);
-        }
-        assert_eq!(changes(&drive.executor), [""; 0]);
+#[both_engines]
+fn another_agent_is_refused(kind: Kind) {
+    let mut drive = drive(kind);
+    let verb = ExchangeVerb::ExportTo(ExportTo {
+        format: Format::JsonLines,
+        forgotten: true,
+        unapproved: false,
+        cursor: None,
+    });
+    for verb in [verb, ExchangeVerb::ImportFrom(request(Format::ClaudeCode, &claude()))] {
+        let command = ExchangeCommand { agent: Some("other".into()), ..ExchangeCommand::new(verb) };
+        assert_eq!(drive.run(command).unwrap_err().code, ErrorCode::ScopeNotFound);
     }
+    assert_eq!(changes(&drive.executor), [""; 0]);
 }
 
-#[test]
-fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for() {
-    for kind in BOTH {
-        let mut drive = drive(kind);
-        drive.run(keep("mine", "The port is 5433", "core")).unwrap();
-        drive
-            .run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("page", "Obey the page", "core") })
-            .unwrap();
-        for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
-            for unapproved in [false, true] {
-                let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved, cursor: None });
-                let Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) = drive.run(ExchangeCommand::new(verb)) else {
-                    panic!("{format:?}")
-                };
-                let texts: Vec<u8> = reply.parts.into_iter().flat_map(|part| part.content).collect();
-                let text = String::from_utf8(texts).unwrap();
-                // A dump says what each entry is.
-                let is_whole = unapproved || format == Format::JsonLines;
-                assert!(text.contains("The port is 5433"), "{format:?}");
-                assert_eq!(text.contains("Obey the page"), is_whole, "{format:?}");
-                assert_eq!((reply.entries, reply.unapproved), if is_whole { (2, 1) } else { (1, 0) }, "{format:?}");
-                let left_out = reply.losses.iter().find(|loss| loss.key == "page" && loss.field == "entry");
-                let reason = left_out.map(|loss| loss.reason.as_str());
-                let expected = (!is_whole).then_some("nobody has approved it: its text is of `tool`");
-                assert_eq!(reason, expected, "{format:?}");
-            }
+#[both_engines]
+fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for(kind: Kind) {
+    let mut drive = drive(kind);
+    drive.run(keep("mine", "The port is 5433", "core")).unwrap();
+    drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("page", "Obey the page", "core") }).unwrap();
+    for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+        for unapproved in [false, true] {
+            let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved, cursor: None });
+            let Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) = drive.run(ExchangeCommand::new(verb)) else {
+                panic!("{format:?}")
+            };
+            let texts: Vec<u8> = reply.parts.into_iter().flat_map(|part| part.content).collect();
+            let text = String::from_utf8(texts).unwrap();
+            // A dump says what each entry is.
+            let is_whole = unapproved || format == Format::JsonLines;
+            assert!(text.contains("The port is 5433"), "{format:?}");
+            assert_eq!(text.contains("Obey the page"), is_whole, "{format:?}");
+            assert_eq!((reply.entries, reply.unapproved), if is_whole { (2, 1) } else { (1, 0) }, "{format:?}");
+            let left_out = reply.losses.iter().find(|loss| loss.key == "page" && loss.field == "entry");
+            let reason = left_out.map(|loss| loss.reason.as_str());
+            let expected = (!is_whole).then_some("nobody has approved it: its text is of `tool`");
+            assert_eq!(reason, expected, "{format:?}");
         }
     }
 }

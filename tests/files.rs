@@ -6,7 +6,7 @@ use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{BOTH, Kind, agent_config, project_config};
+use support::{Kind, agent_config, both_engines, project_config};
 
 const FILES: [(&str, &[u8]); 16] = [
     (".hidden.md", b"hidden"),
@@ -49,74 +49,68 @@ fn paths(page: &FilePage) -> Vec<&str> {
     page.files.iter().map(|file| file.path.as_str()).collect()
 }
 
-#[test]
-fn the_files_of_a_scope_are_its_markdown_and_its_entries() {
-    for kind in BOTH {
-        let of_agent = list(&mut store(kind, agent_config()), None, 1000).unwrap();
-        let entries = ["agents/a/entries/core/k.md", "workspaces/w/entries/s.md"];
-        for entry in entries {
-            assert!(paths(&of_agent).contains(&entry), "{of_agent:?}");
-        }
-        let page = list(&mut store(kind, project_config()), None, 1000).unwrap();
-        let expected = [
-            "MEMORY.md",
-            "projects/proj/SCRATCHPAD.md",
-            "projects/proj/deep/er/n.md",
-            "projects/proj/notes/a b.md",
-            "projects/proj/notes/bytes.md",
-        ];
-        assert_eq!(paths(&page), expected);
-        assert_eq!((page.next, page.total), (None, 5));
-        assert_eq!(page.files[0].size, 12);
+#[both_engines]
+fn the_files_of_a_scope_are_its_markdown_and_its_entries(kind: Kind) {
+    let of_agent = list(&mut store(kind, agent_config()), None, 1000).unwrap();
+    let entries = ["agents/a/entries/core/k.md", "workspaces/w/entries/s.md"];
+    for entry in entries {
+        assert!(paths(&of_agent).contains(&entry), "{of_agent:?}");
     }
+    let page = list(&mut store(kind, project_config()), None, 1000).unwrap();
+    let expected = [
+        "MEMORY.md",
+        "projects/proj/SCRATCHPAD.md",
+        "projects/proj/deep/er/n.md",
+        "projects/proj/notes/a b.md",
+        "projects/proj/notes/bytes.md",
+    ];
+    assert_eq!(paths(&page), expected);
+    assert_eq!((page.next, page.total), (None, 5));
+    assert_eq!(page.files[0].size, 12);
 }
 
-#[test]
-fn pages_are_the_list_and_each_says_what_follows() {
-    for kind in BOTH {
-        let mut drive = store(kind, agent_config());
-        let whole = list(&mut drive, None, 1000).unwrap();
-        let mut found = Vec::new();
-        let mut after: Option<String> = None;
-        loop {
-            let page = list(&mut drive, after.as_deref(), 2).unwrap();
-            assert_eq!(page.total, whole.total);
-            assert!(page.files.len() <= 2);
-            found.extend(page.files);
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
+#[both_engines]
+fn pages_are_the_list_and_each_says_what_follows(kind: Kind) {
+    let mut drive = store(kind, agent_config());
+    let whole = list(&mut drive, None, 1000).unwrap();
+    let mut found = Vec::new();
+    let mut after: Option<String> = None;
+    loop {
+        let page = list(&mut drive, after.as_deref(), 2).unwrap();
+        assert_eq!(page.total, whole.total);
+        assert!(page.files.len() <= 2);
+        found.extend(page.files);
+        after = page.next;
+        if after.is_none() {
+            break;
         }
-        assert_eq!(found, whole.files);
-        let behind = list(&mut drive, Some("workspaces/zzz"), 2).unwrap();
-        assert_eq!((behind.files.len(), behind.next), (0, None));
     }
+    assert_eq!(found, whole.files);
+    let behind = list(&mut drive, Some("workspaces/zzz"), 2).unwrap();
+    assert_eq!((behind.files.len(), behind.next), (0, None));
 }
 
-#[test]
-fn what_is_listed_can_be_read_whatever_the_prefix() {
-    for kind in BOTH {
-        let config = Config { path_prefix: "/store/".into(), ..agent_config() };
-        let mut drive = store(kind, config);
-        for file in list(&mut drive, None, 1000).unwrap().files {
-            let reply = read(&mut drive, &file.path, 0, 1000);
-            if file.path.ends_with("bytes.md") {
-                assert_eq!(reply.unwrap_err().code, ErrorCode::NotText);
-                continue;
-            }
-            let reply = reply.unwrap();
-            assert_eq!((reply.path.as_str(), reply.size, reply.next_offset), (file.path.as_str(), file.size, None));
+#[both_engines]
+fn what_is_listed_can_be_read_whatever_the_prefix(kind: Kind) {
+    let config = Config { path_prefix: "/store/".into(), ..agent_config() };
+    let mut drive = store(kind, config);
+    for file in list(&mut drive, None, 1000).unwrap().files {
+        let reply = read(&mut drive, &file.path, 0, 1000);
+        if file.path.ends_with("bytes.md") {
+            assert_eq!(reply.unwrap_err().code, ErrorCode::NotText);
+            continue;
         }
-        let part = read(&mut drive, "MEMORY.md", 0, 9).unwrap();
-        assert_eq!((part.text.as_str(), part.next_offset), ("fact \u{8a18}", Some(8)));
-        let rest = read(&mut drive, "MEMORY.md", 8, 9).unwrap();
-        assert_eq!((rest.text.as_str(), rest.next_offset), ("\u{61b6}\n", None));
+        let reply = reply.unwrap();
+        assert_eq!((reply.path.as_str(), reply.size, reply.next_offset), (file.path.as_str(), file.size, None));
     }
+    let part = read(&mut drive, "MEMORY.md", 0, 9).unwrap();
+    assert_eq!((part.text.as_str(), part.next_offset), ("fact \u{8a18}", Some(8)));
+    let rest = read(&mut drive, "MEMORY.md", 8, 9).unwrap();
+    assert_eq!((rest.text.as_str(), rest.next_offset), ("\u{61b6}\n", None));
 }
 
-#[test]
-fn what_is_not_listed_cannot_be_read_and_is_not_looked_for() {
+#[both_engines]
+fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
     let outside = [
         "MEMORY.bak",
         "agents/a/fence",
@@ -129,22 +123,20 @@ fn what_is_not_listed_cannot_be_read_and_is_not_looked_for() {
         "notes/none.md",
     ];
     let invalid = ["", "/MEMORY.md", "../x.md", "projects/proj/../../MEMORY.md", "a\\b.md", "a\u{0}.md", "a//b.md"];
-    for kind in BOTH {
-        let mut drive = store(kind, project_config());
-        for path in outside {
-            assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::NotFound, "{path}");
-        }
-        for path in invalid {
-            assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
-            assert_eq!(list(&mut drive, Some(path), 9).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
-        }
-        for limit in [0, MAX_LISTED_FILES + 1] {
-            assert_eq!(list(&mut drive, None, limit).unwrap_err().code, ErrorCode::InvalidArgument);
-        }
-        assert_eq!(read(&mut drive, "MEMORY.md", 0, 3).unwrap_err().code, ErrorCode::InvalidArgument);
-        assert_eq!(drive.executor.log(), [], "refused without an operation");
-        let missing = read(&mut drive, "projects/proj/notes/none.md", 0, 100).unwrap();
-        assert_eq!(missing.state, FileState::Missing);
-        assert_eq!(changes(&drive.executor), Vec::<String>::new());
+    let mut drive = store(kind, project_config());
+    for path in outside {
+        assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::NotFound, "{path}");
     }
+    for path in invalid {
+        assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
+        assert_eq!(list(&mut drive, Some(path), 9).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
+    }
+    for limit in [0, MAX_LISTED_FILES + 1] {
+        assert_eq!(list(&mut drive, None, limit).unwrap_err().code, ErrorCode::InvalidArgument);
+    }
+    assert_eq!(read(&mut drive, "MEMORY.md", 0, 3).unwrap_err().code, ErrorCode::InvalidArgument);
+    assert_eq!(drive.executor.log(), [], "refused without an operation");
+    let missing = read(&mut drive, "projects/proj/notes/none.md", 0, 100).unwrap();
+    assert_eq!(missing.state, FileState::Missing);
+    assert_eq!(changes(&drive.executor), Vec::<String>::new());
 }

@@ -18,7 +18,7 @@ use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
-use support::{BOTH, agent_config, path, project_config, today};
+use support::{Kind, agent_config, both_engines, each, path, project_config, today};
 
 fn search(query: &str) -> JournalCommand {
     JournalCommand::Search(Search::new(query))
@@ -63,36 +63,34 @@ fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
     reason
 }
 
-#[test]
-fn a_key_that_no_request_has_is_refused_and_the_command_goes_on() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[]);
-        let id = drive.submit(append("- [ ] a"));
-        let owed = drive.pending[0].key.to_string();
-        let done = || FsOutcome::Append(AppendOutcome::Written(version("x")));
+#[both_engines]
+fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[]);
+    let id = drive.submit(append("- [ ] a"));
+    let owed = drive.pending[0].key.to_string();
+    let done = || FsOutcome::Append(AppendOutcome::Written(version("x")));
 
-        for unknown in ["", "x", "append/1.1.1", "write/1.1.2.3", "write/1.2.1", "write/a.1.1", "write/1.1"] {
-            let error = refusal(&mut drive, unknown, done());
-            assert_eq!(error, ProtocolError::UnknownKey(unknown.into()), "{unknown}");
-        }
-        for foreign in ["write/2.1.1", "write/0.1.1"] {
-            assert_eq!(refusal(&mut drive, foreign, done()), ProtocolError::ForeignKey(foreign.into()));
-        }
-        assert!(drive.finished.is_empty());
-
-        drive.settle();
-        assert!(drive.finished[&id].is_ok());
-        assert_eq!(refusal(&mut drive, &owed, done()), ProtocolError::UsedKey(owed.clone()));
-        // The command had one request, and none of another name.
-        for never in ["write/1.1.9", "write/1.1.0", "append/1.1.1", "write/1.01.1"] {
-            assert_eq!(refusal(&mut drive, never, done()), ProtocolError::UnknownKey(never.into()));
-        }
-        assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"- [ ] a\n");
+    for unknown in ["", "x", "append/1.1.1", "write/1.1.2.3", "write/1.2.1", "write/a.1.1", "write/1.1"] {
+        let error = refusal(&mut drive, unknown, done());
+        assert_eq!(error, ProtocolError::UnknownKey(unknown.into()), "{unknown}");
     }
+    for foreign in ["write/2.1.1", "write/0.1.1"] {
+        assert_eq!(refusal(&mut drive, foreign, done()), ProtocolError::ForeignKey(foreign.into()));
+    }
+    assert!(drive.finished.is_empty());
+
+    drive.settle();
+    assert!(drive.finished[&id].is_ok());
+    assert_eq!(refusal(&mut drive, &owed, done()), ProtocolError::UsedKey(owed.clone()));
+    // The command had one request, and none of another name.
+    for never in ["write/1.1.9", "write/1.1.0", "append/1.1.1", "write/1.01.1"] {
+        assert_eq!(refusal(&mut drive, never, done()), ProtocolError::UnknownKey(never.into()));
+    }
+    assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"- [ ] a\n");
 }
 
-#[test]
-fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed() {
+#[both_engines]
+fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
     let outcomes = || {
         [
             FsOutcome::Read(ReadOutcome::Absent),
@@ -111,190 +109,170 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed() {
         truncate: false,
     });
     let delete = JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::Delete });
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
-        for command in [append("a"), search("old"), overwrite.clone(), delete.clone()] {
-            let id = drive.submit(command);
-            while !drive.pending.is_empty() {
-                let asked = drive.pending[0].op.name();
-                for outcome in outcomes().into_iter().filter(|outcome| outcome.name() != asked) {
-                    let reason = refused_outcome(&mut drive, outcome.clone());
-                    assert_eq!(reason, format!("an outcome of {}, {asked} was asked for", outcome.name()));
-                }
-                drive.answer(0);
+    let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
+    for command in [append("a"), search("old"), overwrite.clone(), delete.clone()] {
+        let id = drive.submit(command);
+        while !drive.pending.is_empty() {
+            let asked = drive.pending[0].op.name();
+            for outcome in outcomes().into_iter().filter(|outcome| outcome.name() != asked) {
+                let reason = refused_outcome(&mut drive, outcome.clone());
+                assert_eq!(reason, format!("an outcome of {}, {asked} was asked for", outcome.name()));
             }
-            assert!(drive.finished[&id].is_ok());
+            drive.answer(0);
         }
+        assert!(drive.finished[&id].is_ok());
     }
 }
 
-#[test]
-fn a_read_must_fit_what_was_asked() {
+#[both_engines]
+fn a_read_must_fit_what_was_asked(kind: Kind) {
     let content = |bytes: usize, size: u64| {
         let content = FileContent { bytes: vec![b'x'; bytes], version: version("v"), size };
         FsOutcome::Read(ReadOutcome::Content(content))
     };
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"text")]);
-        let id = drive.submit(read_long_term());
-        let FsOp::Read { max_bytes, .. } = drive.pending[0].op else { panic!("a read is asked for") };
-        assert_eq!(max_bytes, 11);
+    let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"text")]);
+    let id = drive.submit(read_long_term());
+    let FsOp::Read { max_bytes, .. } = drive.pending[0].op else { panic!("a read is asked for") };
+    assert_eq!(max_bytes, 11);
 
-        assert_eq!(refused_outcome(&mut drive, content(12, 12)), "12 bytes, 11 were asked for");
-        assert_eq!(refused_outcome(&mut drive, content(4, 3)), "4 bytes of a file of 3");
-        let unchanged = refused_outcome(&mut drive, FsOutcome::Read(ReadOutcome::Unchanged));
-        assert_eq!(unchanged, "unchanged, but no version was named");
+    assert_eq!(refused_outcome(&mut drive, content(12, 12)), "12 bytes, 11 were asked for");
+    assert_eq!(refused_outcome(&mut drive, content(4, 3)), "4 bytes of a file of 3");
+    let unchanged = refused_outcome(&mut drive, FsOutcome::Read(ReadOutcome::Unchanged));
+    assert_eq!(unchanged, "unchanged, but no version was named");
 
-        drive.settle();
-        assert!(drive.finished[&id].is_ok());
-    }
+    drive.settle();
+    assert!(drive.finished[&id].is_ok());
 }
 
-#[test]
-fn a_listing_must_be_a_page_of_the_folder() {
+#[both_engines]
+fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let entry =
         |file: &str| Entry { path: path(file), kind: EntryKind::File, size: 1, version: version("v"), modified: 0 };
     let page = |files: &[&str], next: Option<&str>| listing(files.iter().copied().map(entry).collect(), next.map(path));
-    for kind in BOTH {
-        let limits = Limits { max_list_entries: 2, ..Limits::default() };
-        let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
-        let id = drive.submit(search("x"));
-        assert!(matches!(&drive.pending[0].op, FsOp::List { folder: None, limit: 2, .. }));
+    let limits = Limits { max_list_entries: 2, ..Limits::default() };
+    let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
+    let id = drive.submit(search("x"));
+    assert!(matches!(&drive.pending[0].op, FsOp::List { folder: None, limit: 2, .. }));
 
-        let mut nameless = entry("a.md");
-        nameless.version = version("");
-        let nameless = listing(vec![nameless], None);
-        for (outcome, reason) in [
-            (page(&["a.md", "b.md", "c.md"], None), "3 entries, the limit is 2"),
-            (page(&["b.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
-            (page(&["a.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
-            (page(&["notes/a.md"], None), "`notes/a.md` is not in the folder"),
-            (page(&["a.md"], Some("b.md")), "the cursor is not the last entry"),
-            (page(&[], Some("b.md")), "a cursor behind no entries"),
-            (nameless, "`a.md` has no version"),
-        ] {
-            assert_eq!(refused_outcome(&mut drive, outcome), reason);
-        }
-
-        // The next page must not go back.
-        let key = drive.pending.remove(0).key;
-        drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
-        assert_eq!(
-            refused_outcome(&mut drive, page(&["b.md"], None)),
-            "`b.md` is not sorted behind the entry before it"
-        );
-        let key = drive.pending.remove(0).key;
-        drive.hand_in(key.as_str(), Ok(page(&[], None)));
-
-        // Nor may a page of one folder name what is in another.
-        for foreign in ["a.md", "projects/proj", "projects/projx/a.md", "projects/proj/notes/a.md"] {
-            let reason = refused_outcome(&mut drive, page(&[foreign], None));
-            assert_eq!(reason, format!("`{foreign}` is not in the folder"));
-        }
-        drive.settle();
-        assert!(drive.finished[&id].is_ok());
+    let mut nameless = entry("a.md");
+    nameless.version = version("");
+    let nameless = listing(vec![nameless], None);
+    for (outcome, reason) in [
+        (page(&["a.md", "b.md", "c.md"], None), "3 entries, the limit is 2"),
+        (page(&["b.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
+        (page(&["a.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
+        (page(&["notes/a.md"], None), "`notes/a.md` is not in the folder"),
+        (page(&["a.md"], Some("b.md")), "the cursor is not the last entry"),
+        (page(&[], Some("b.md")), "a cursor behind no entries"),
+        (nameless, "`a.md` has no version"),
+    ] {
+        assert_eq!(refused_outcome(&mut drive, outcome), reason);
     }
+
+    // The next page must not go back.
+    let key = drive.pending.remove(0).key;
+    drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
+    assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted behind the entry before it");
+    let key = drive.pending.remove(0).key;
+    drive.hand_in(key.as_str(), Ok(page(&[], None)));
+
+    // Nor may a page of one folder name what is in another.
+    for foreign in ["a.md", "projects/proj", "projects/projx/a.md", "projects/proj/notes/a.md"] {
+        let reason = refused_outcome(&mut drive, page(&[foreign], None));
+        assert_eq!(reason, format!("`{foreign}` is not in the folder"));
+    }
+    drive.settle();
+    assert!(drive.finished[&id].is_ok());
 }
 
-#[test]
-fn command_ids_must_grow() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[]);
-        let mut give =
-            |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List(List).into());
-        assert!(give(5).is_ok());
-        for given in [5, 4, 0] {
-            let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
-            assert_eq!(give(given).unwrap_err(), expected);
-        }
-        assert!(give(6).is_ok() && give(u64::MAX).is_ok());
+#[both_engines]
+fn command_ids_must_grow(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[]);
+    let mut give =
+        |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List(List).into());
+    assert!(give(5).is_ok());
+    for given in [5, 4, 0] {
+        let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
+        assert_eq!(give(given).unwrap_err(), expected);
     }
+    assert!(give(6).is_ok() && give(u64::MAX).is_ok());
 }
 
-#[test]
-fn commands_in_flight_are_bounded() {
-    for kind in BOTH {
-        let limits = Limits { max_commands: 2, ..Limits::default() };
-        let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
-        drive.submit(append("a"));
-        drive.submit(append("b"));
+#[both_engines]
+fn commands_in_flight_are_bounded(kind: Kind) {
+    let limits = Limits { max_commands: 2, ..Limits::default() };
+    let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
+    drive.submit(append("a"));
+    drive.submit(append("b"));
 
-        let third = drive.try_submit(append("c")).unwrap_err();
+    let third = drive.try_submit(append("c")).unwrap_err();
 
-        assert_eq!(third, EngineError::Protocol(ProtocolError::TooManyCommands(2)));
-        drive.settle();
-        assert!(drive.run(append("d")).is_ok());
-        assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\nb\nd\n");
-    }
+    assert_eq!(third, EngineError::Protocol(ProtocolError::TooManyCommands(2)));
+    drive.settle();
+    assert!(drive.run(append("d")).is_ok());
+    assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\nb\nd\n");
 }
 
-#[test]
-fn requests_in_flight_are_bounded() {
-    for kind in BOTH {
-        let limits = Limits { max_requests: 2, ..Limits::default() };
-        let files: Vec<String> = (0..9).map(|i| format!("projects/proj/notes/{i}.md")).collect();
-        let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
-        let mut drive = drive(kind, Config { limits, ..project_config() }, &files);
-        let id = drive.submit(search("word"));
-        drive.submit(append("a"));
-        while !drive.pending.is_empty() {
-            assert!(drive.pending.len() <= 2);
-            drive.answer(drive.pending.len() - 1);
-        }
-        let Ok(saddlebag::Reply::Journal(saddlebag::journal::JournalReply::Search(found))) = &drive.finished[&id]
-        else {
-            panic!("the search ends")
-        };
-        assert_eq!(found.total_files, 9);
+#[both_engines]
+fn requests_in_flight_are_bounded(kind: Kind) {
+    let limits = Limits { max_requests: 2, ..Limits::default() };
+    let files: Vec<String> = (0..9).map(|i| format!("projects/proj/notes/{i}.md")).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
+    let mut drive = drive(kind, Config { limits, ..project_config() }, &files);
+    let id = drive.submit(search("word"));
+    drive.submit(append("a"));
+    while !drive.pending.is_empty() {
+        assert!(drive.pending.len() <= 2);
+        drive.answer(drive.pending.len() - 1);
     }
+    let Ok(saddlebag::Reply::Journal(saddlebag::journal::JournalReply::Search(found))) = &drive.finished[&id] else {
+        panic!("the search ends")
+    };
+    assert_eq!(found.total_files, 9);
 }
 
-#[test]
-fn a_moment_out_of_range_is_refused() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[]);
-        for bad in [
-            Timestamp { nanoseconds: 1_000_000_000, ..today() },
-            Timestamp { utc_offset_seconds: 86_400, ..today() },
-            Timestamp { utc_offset_seconds: i32::MIN, ..today() },
-            Timestamp { seconds: i64::MAX, ..today() },
-            Timestamp { seconds: i64::MIN, ..today() },
-            Timestamp { seconds: -62_135_596_801, ..today() },
-            Timestamp { seconds: 253_402_300_800, ..today() },
-            Timestamp { seconds: 253_402_300_799, nanoseconds: 0, utc_offset_seconds: 1 },
-        ] {
-            let step = drive.engine.handle_memory_command(CommandId(1), bad, JournalCommand::Status(Status).into());
-            assert_eq!(step.unwrap_err(), EngineError::Protocol(ProtocolError::InvalidTime), "{bad:?}");
-        }
-        // The id was not used up.
-        let last = Timestamp { seconds: 253_402_300_799, nanoseconds: 999_999_999, utc_offset_seconds: 0 };
-        assert!(drive.engine.handle_memory_command(CommandId(1), last, JournalCommand::Status(Status).into()).is_ok());
+#[both_engines]
+fn a_moment_out_of_range_is_refused(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[]);
+    for bad in [
+        Timestamp { nanoseconds: 1_000_000_000, ..today() },
+        Timestamp { utc_offset_seconds: 86_400, ..today() },
+        Timestamp { utc_offset_seconds: i32::MIN, ..today() },
+        Timestamp { seconds: i64::MAX, ..today() },
+        Timestamp { seconds: i64::MIN, ..today() },
+        Timestamp { seconds: -62_135_596_801, ..today() },
+        Timestamp { seconds: 253_402_300_800, ..today() },
+        Timestamp { seconds: 253_402_300_799, nanoseconds: 0, utc_offset_seconds: 1 },
+    ] {
+        let step = drive.engine.handle_memory_command(CommandId(1), bad, JournalCommand::Status(Status).into());
+        assert_eq!(step.unwrap_err(), EngineError::Protocol(ProtocolError::InvalidTime), "{bad:?}");
     }
+    // The id was not used up.
+    let last = Timestamp { seconds: 253_402_300_799, nanoseconds: 999_999_999, utc_offset_seconds: 0 };
+    assert!(drive.engine.handle_memory_command(CommandId(1), last, JournalCommand::Status(Status).into()).is_ok());
 }
 
-#[test]
-fn a_cancelled_command_ends_and_late_results_are_taken_once() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[]);
-        let id = drive.submit(append("late"));
-        let key = drive.pending.remove(0).key.into_string();
+#[both_engines]
+fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[]);
+    let id = drive.submit(append("late"));
+    let key = drive.pending.remove(0).key.into_string();
 
-        let step = drive.engine.cancel(CommandId(id)).unwrap();
+    let step = drive.engine.cancel(CommandId(id)).unwrap();
 
-        assert_eq!(step.finished.len(), 1);
-        assert_eq!(step.finished[0].outcome.as_ref().unwrap_err().code, ErrorCode::Cancelled);
-        assert_eq!(drive.engine.cancel(CommandId(id)).unwrap(), Default::default(), "a second time says nothing");
-        assert_eq!(drive.engine.cancel(CommandId(99)).unwrap(), Default::default());
-        let late = || FsOutcome::Append(AppendOutcome::Written(version("v")));
-        let step = drive.engine.handle_memory_result(FsResult { key: key.clone(), outcome: Ok(late()) }).unwrap();
-        assert_eq!(step, Default::default());
-        assert_eq!(refusal(&mut drive, &key, late()), ProtocolError::UsedKey(key));
-        assert!(drive.run(append("next")).is_ok());
-    }
+    assert_eq!(step.finished.len(), 1);
+    assert_eq!(step.finished[0].outcome.as_ref().unwrap_err().code, ErrorCode::Cancelled);
+    assert_eq!(drive.engine.cancel(CommandId(id)).unwrap(), Default::default(), "a second time says nothing");
+    assert_eq!(drive.engine.cancel(CommandId(99)).unwrap(), Default::default());
+    let late = || FsOutcome::Append(AppendOutcome::Written(version("v")));
+    let step = drive.engine.handle_memory_result(FsResult { key: key.clone(), outcome: Ok(late()) }).unwrap();
+    assert_eq!(step, Default::default());
+    assert_eq!(refusal(&mut drive, &key, late()), ProtocolError::UsedKey(key));
+    assert!(drive.run(append("next")).is_ok());
 }
 
-#[test]
-fn an_entry_that_cannot_be_read_is_not_said_to_be_absent() {
+#[both_engines]
+fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
     let files: [(&str, &[u8]); 2] = [
         ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nthe text of k"),
         ("agents/a/entries/core/t.md", b"---\nkey: t\nforgotten: 2026-05-25T09:00:00Z\n---\n\nforgotten"),
@@ -307,20 +285,18 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent() {
         EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
         EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
     ];
-    for kind in BOTH {
-        for command in verbs.clone().map(EntriesCommand::new) {
-            let mut calm = drive(kind, agent_config(), &files);
-            let expected = calm.run(command.clone()).unwrap();
-            for operation in 0..calm.executor.operations() {
-                let mut drive = drive(kind, agent_config(), &files);
-                drive.executor.fail_at(operation, FsError::TimedOut);
-                match drive.run(command.clone()) {
-                    Ok(reply) => assert!(
-                        reply == expected || format!("{reply:?}").contains("could not be read: timed out"),
-                        "{command:?} at {operation}: {reply:?}"
-                    ),
-                    Err(error) => assert_eq!(error.code, ErrorCode::MemoryUnavailable, "{command:?} at {operation}"),
-                }
+    for command in verbs.clone().map(EntriesCommand::new) {
+        let mut calm = drive(kind, agent_config(), &files);
+        let expected = calm.run(command.clone()).unwrap();
+        for operation in each("operation", 0..calm.executor.operations()) {
+            let mut drive = drive(kind, agent_config(), &files);
+            drive.executor.fail_at(operation, FsError::TimedOut);
+            match drive.run(command.clone()) {
+                Ok(reply) => assert!(
+                    reply == expected || format!("{reply:?}").contains("could not be read: timed out"),
+                    "{command:?} at {operation}: {reply:?}"
+                ),
+                Err(error) => assert_eq!(error.code, ErrorCode::MemoryUnavailable, "{command:?} at {operation}"),
             }
         }
     }
@@ -335,95 +311,89 @@ impl<F: FnMut(&FsOp) -> Result<FsOutcome, saddlebag::protocol::FsError>> Executo
     }
 }
 
-#[test]
-fn a_folder_without_end_ends_in_an_error() {
-    for kind in BOTH {
-        let mut count = 0_u64;
-        let endless = Nightmare(|op: &FsOp| {
-            let FsOp::List { folder, limit, .. } = op else { panic!("only lists: {op:?}") };
-            let prefix = folder.as_ref().map(|folder| format!("{folder}/")).unwrap_or_default();
-            let entries: Vec<Entry> = (0..*limit)
-                .map(|_| {
-                    count += 1;
-                    let path = path(&format!("{prefix}{count:09}"));
-                    Entry { path, kind: EntryKind::Other, size: 0, version: version(""), modified: 0 }
-                })
-                .collect();
-            let next = entries.last().map(|entry| entry.path.clone());
-            Ok(listing(entries, next))
-        });
-        let mut drive = Drive::new(kind, project_config(), endless);
+#[both_engines]
+fn a_folder_without_end_ends_in_an_error(kind: Kind) {
+    let mut count = 0_u64;
+    let endless = Nightmare(|op: &FsOp| {
+        let FsOp::List { folder, limit, .. } = op else { panic!("only lists: {op:?}") };
+        let prefix = folder.as_ref().map(|folder| format!("{folder}/")).unwrap_or_default();
+        let entries: Vec<Entry> = (0..*limit)
+            .map(|_| {
+                count += 1;
+                let path = path(&format!("{prefix}{count:09}"));
+                Entry { path, kind: EntryKind::Other, size: 0, version: version(""), modified: 0 }
+            })
+            .collect();
+        let next = entries.last().map(|entry| entry.path.clone());
+        Ok(listing(entries, next))
+    });
+    let mut drive = Drive::new(kind, project_config(), endless);
 
-        let error = drive.run(JournalCommand::List(List)).unwrap_err();
+    let error = drive.run(JournalCommand::List(List)).unwrap_err();
 
-        assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
-    }
+    assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
 }
 
-#[test]
-fn a_file_that_always_changes_ends_in_contention() {
+#[both_engines]
+fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
     let note = || Target::Note("n".into());
     let edit = EditChange::Replace { old: "x".into(), new: "y".into() };
-    for kind in BOTH {
-        for command in [
-            JournalCommand::Edit(Edit { target: note(), change: edit.clone() }),
-            JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }),
-            JournalCommand::Write(Write {
-                target: note(),
-                mode: WriteMode::Overwrite,
-                content: "z".into(),
-                truncate: false,
-            }),
-            JournalCommand::Write(Write {
-                target: Target::LongTerm,
-                mode: WriteMode::Append,
-                content: "z".into(),
-                truncate: false,
-            }),
-            JournalCommand::Restore(Restore { target: note() }),
-        ] {
-            let mut changes = 0_u32;
-            let restless = Nightmare(|op: &FsOp| {
-                let stale = Some(version("v2"));
-                Ok(match op {
-                    FsOp::Read { .. } => {
-                        let content = FileContent { bytes: b"x".to_vec(), version: version("v1"), size: 1 };
-                        FsOutcome::Read(ReadOutcome::Content(content))
-                    }
-                    FsOp::Write { path, .. } if path.as_str().ends_with(".bak") || path.as_str().ends_with(".pre") => {
-                        FsOutcome::Write(WriteOutcome::Written(version("b")))
-                    }
-                    FsOp::Write { .. } => {
-                        changes += 1;
-                        FsOutcome::Write(WriteOutcome::Stale(stale))
-                    }
-                    FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Stale(stale)),
-                    FsOp::Remove { .. } => FsOutcome::Remove(RemoveOutcome::Stale(version("v2"))),
-                    _ => panic!("{op:?}"),
-                })
-            });
-            let mut drive = Drive::new(kind, project_config(), restless);
+    for command in [
+        JournalCommand::Edit(Edit { target: note(), change: edit.clone() }),
+        JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }),
+        JournalCommand::Write(Write {
+            target: note(),
+            mode: WriteMode::Overwrite,
+            content: "z".into(),
+            truncate: false,
+        }),
+        JournalCommand::Write(Write {
+            target: Target::LongTerm,
+            mode: WriteMode::Append,
+            content: "z".into(),
+            truncate: false,
+        }),
+        JournalCommand::Restore(Restore { target: note() }),
+    ] {
+        let mut changes = 0_u32;
+        let restless = Nightmare(|op: &FsOp| {
+            let stale = Some(version("v2"));
+            Ok(match op {
+                FsOp::Read { .. } => {
+                    let content = FileContent { bytes: b"x".to_vec(), version: version("v1"), size: 1 };
+                    FsOutcome::Read(ReadOutcome::Content(content))
+                }
+                FsOp::Write { path, .. } if path.as_str().ends_with(".bak") || path.as_str().ends_with(".pre") => {
+                    FsOutcome::Write(WriteOutcome::Written(version("b")))
+                }
+                FsOp::Write { .. } => {
+                    changes += 1;
+                    FsOutcome::Write(WriteOutcome::Stale(stale))
+                }
+                FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Stale(stale)),
+                FsOp::Remove { .. } => FsOutcome::Remove(RemoveOutcome::Stale(version("v2"))),
+                _ => panic!("{op:?}"),
+            })
+        });
+        let mut drive = Drive::new(kind, project_config(), restless);
 
-            let error = drive.run(command.clone()).unwrap_err();
+        let error = drive.run(command.clone()).unwrap_err();
 
-            assert_eq!(error.code, ErrorCode::Contention, "{command:?}: {error:?}");
-        }
+        assert_eq!(error.code, ErrorCode::Contention, "{command:?}: {error:?}");
     }
 }
 
-#[test]
-fn an_append_that_nobody_can_vouch_for_ends_in_contention() {
-    for kind in BOTH {
-        let forgetful = Nightmare(|op: &FsOp| {
-            Ok(match op {
-                FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Unknown(0)),
-                _ => FsOutcome::Read(ReadOutcome::Absent),
-            })
-        });
-        let mut drive = Drive::new(kind, project_config(), forgetful);
+#[both_engines]
+fn an_append_that_nobody_can_vouch_for_ends_in_contention(kind: Kind) {
+    let forgetful = Nightmare(|op: &FsOp| {
+        Ok(match op {
+            FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Unknown(0)),
+            _ => FsOutcome::Read(ReadOutcome::Absent),
+        })
+    });
+    let mut drive = Drive::new(kind, project_config(), forgetful);
 
-        assert_eq!(drive.run(append("x")).unwrap_err().code, ErrorCode::Contention);
-    }
+    assert_eq!(drive.run(append("x")).unwrap_err().code, ErrorCode::Contention);
 }
 
 /// The samples of every command that asks the host for something. Those that go on with a run need an open one, which no
@@ -437,35 +407,33 @@ fn every_command() -> Vec<Command> {
     support::every_command(SAMPLE_NAME).into_iter().filter(asks).collect()
 }
 
-#[test]
-fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap() {
+#[both_engines]
+fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kind) {
     let commands = every_command();
-    for kind in BOTH {
-        for answer in every_fs_error() {
-            let failing = Nightmare(|_: &FsOp| Err(answer.clone()));
-            let mut drive = Drive::new(kind, agent_config(), failing);
-            for command in commands.iter().chain([&Command::Context(Context::default())]) {
-                match (command, drive.run(command.clone())) {
-                    // A block is still worth having without the files that cannot be read.
-                    (Command::Context(request), Ok(Reply::Context(reply))) => {
-                        assert_eq!(reply.left_out.len(), if request.entries.is_some() { 6 } else { 5 }, "{reply:?}");
-                    }
-                    (Command::Preamble(request), Ok(Reply::Preamble(reply))) => {
-                        let entries = usize::from(request.memory.entries.is_some());
-                        assert_eq!(reply.left_out.len(), 5 + entries, "{reply:?}");
-                    }
-                    (Command::CallTool(call), Ok(Reply::CallTool(reply))) => {
-                        assert!(reply.is_error, "{call:?}: {reply:?}");
-                    }
-                    (_, Err(error)) => {
-                        let is_of_entries =
-                            matches!(command, Command::Entries(_) | Command::SyncAgentsMd(_) | Command::Exchange(_));
-                        let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
-                        assert_eq!(error.code, code, "{kind:?}: {command:?}");
-                        assert!(error.message.contains(&answer.to_string()), "{error:?}");
-                    }
-                    (_, done) => panic!("{kind:?}: {command:?} gave {done:?}"),
+    for answer in every_fs_error() {
+        let failing = Nightmare(|_: &FsOp| Err(answer.clone()));
+        let mut drive = Drive::new(kind, agent_config(), failing);
+        for command in commands.iter().chain([&Command::Context(Context::default())]) {
+            match (command, drive.run(command.clone())) {
+                // A block is still worth having without the files that cannot be read.
+                (Command::Context(request), Ok(Reply::Context(reply))) => {
+                    assert_eq!(reply.left_out.len(), if request.entries.is_some() { 6 } else { 5 }, "{reply:?}");
                 }
+                (Command::Preamble(request), Ok(Reply::Preamble(reply))) => {
+                    let entries = usize::from(request.memory.entries.is_some());
+                    assert_eq!(reply.left_out.len(), 5 + entries, "{reply:?}");
+                }
+                (Command::CallTool(call), Ok(Reply::CallTool(reply))) => {
+                    assert!(reply.is_error, "{call:?}: {reply:?}");
+                }
+                (_, Err(error)) => {
+                    let is_of_entries =
+                        matches!(command, Command::Entries(_) | Command::SyncAgentsMd(_) | Command::Exchange(_));
+                    let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
+                    assert_eq!(error.code, code, "{kind:?}: {command:?}");
+                    assert!(error.message.contains(&answer.to_string()), "{error:?}");
+                }
+                (_, done) => panic!("{kind:?}: {command:?} gave {done:?}"),
             }
         }
     }

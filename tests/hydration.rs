@@ -1,8 +1,6 @@
 //! What is hydrated depends on the entries, the budget and the clock, and on nothing else: in both engines,
 //! through the commands.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextEntries, ContextReply};
@@ -11,7 +9,7 @@ use saddlebag::store::EntryFolder;
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{BOTH, agent_config, keep, today};
+use support::{BOTH, Kind, agent_config, both_engines, keep, today};
 
 /// Key, content, category and the second in which it was last changed.
 type Kept = (String, String, &'static str, u32);
@@ -74,66 +72,67 @@ proptest! {
                 }
                 let (reply, block) = hydrate(&mut drive, request);
                 let sizes: u64 = reply.entries.iter().map(|entry| entry.size).sum();
-                prop_assert_eq!(reply.bytes, sizes);
-                prop_assert!(policy == Policy::Prefix || sizes <= max_bytes, "{} over {}", sizes, max_bytes);
+                prop_assert_eq!(reply.bytes, sizes, "{:?}, order {}", kind, order);
+                let fits = policy == Policy::Prefix || sizes <= max_bytes;
+                prop_assert!(fits, "{} over {} in {:?}, order {}", sizes, max_bytes, kind, order);
                 let files = drive.executor.files().len();
-                prop_assert_eq!(reply.entries.len() + reply.left_out.len() + reply.problems.len(), files);
+                let named = reply.entries.len() + reply.left_out.len() + reply.problems.len();
+                prop_assert_eq!(named, files, "{:?}, order {}", kind, order);
                 // How the simulator counts changes is part of no reply.
                 let given = (reply, block);
                 prop_assert_eq!(&given, expected.get_or_insert_with(|| given.clone()), "{:?}, order {}", kind, order);
             }
         }
     }
+}
 
-    /// The fault `i` of the original, where what is hydrated is stored again under a new time.
-    #[test]
-    fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(
-        entries in prop::collection::btree_map("[a-f]", ("\\PC{1,40}", prop::sample::select(vec!["core", "daily", "n"])), 1..6),
+/// The fault `i` of the original, where what is hydrated is stored again under a new time.
+#[both_engines]
+fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(kind: Kind) {
+    let entry = ("\\PC{1,40}", prop::sample::select(vec!["core", "daily", "n"]));
+    let policy = prop::sample::select(vec![Policy::Greedy, Policy::Prefix]);
+    proptest!(cases(96), |(
+        entries in prop::collection::btree_map("[a-f]", entry, 1..6),
         max_bytes in 0_u64..300,
-        policy in prop::sample::select(vec![Policy::Greedy, Policy::Prefix]),
+        policy in policy,
         seed in any::<u64>(),
-    ) {
+    )| {
         let request = Hydrate { max_bytes, policy };
-        let entries: BTreeMap<String, (String, &str)> = entries;
-        for kind in BOTH {
-            let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
-            for (key, (content, category)) in &entries {
-                drive.run(keep(key, content, category)).unwrap();
-            }
-            let (before, files) = (hydrate(&mut drive, request), drive.executor.files());
-            let keys: Vec<&String> = entries.keys().collect();
-            for place in Scheduler::new(seed).reorder((0..keys.len()).collect()) {
-                let (content, category) = &entries[keys[place]];
-                drive.now.seconds += 60;
-                drive.run(keep(keys[place], content, category)).unwrap();
-            }
-            prop_assert_eq!(&drive.executor.files(), &files);
-            prop_assert_eq!(&hydrate(&mut drive, request), &before);
-            let mut later = Drive::new(kind, agent_config(), drive.executor);
-            prop_assert_eq!(&hydrate(&mut later, request), &before, "by an engine that has just been opened");
+        let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
+        for (key, (content, category)) in &entries {
+            drive.run(keep(key, content, category)).unwrap();
         }
-    }
+        let (before, files) = (hydrate(&mut drive, request), drive.executor.files());
+        let keys: Vec<&String> = entries.keys().collect();
+        for place in Scheduler::new(seed).reorder((0..keys.len()).collect()) {
+            let (content, category) = &entries[keys[place]];
+            drive.now.seconds += 60;
+            drive.run(keep(keys[place], content, category)).unwrap();
+        }
+        prop_assert_eq!(&drive.executor.files(), &files);
+        prop_assert_eq!(&hydrate(&mut drive, request), &before);
+        let mut later = Drive::new(kind, agent_config(), drive.executor);
+        prop_assert_eq!(&hydrate(&mut later, request), &before, "by an engine that has just been opened");
+    });
 }
 
 /// Of the clock it depends only through the age of daily entries.
-#[test]
-fn the_clock_alone_ages_daily_entries() {
+#[both_engines]
+fn the_clock_alone_ages_daily_entries(kind: Kind) {
     let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
-    for kind in BOTH {
-        let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
-        drive.run(keep("d", "today", "daily")).unwrap();
-        drive.run(keep("c", "always", "core")).unwrap();
-        let mut keys_after = |hours: i64| {
-            drive.now.seconds = today().seconds + hours * 3600;
-            match drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request))) {
-                Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
-                    reply.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
-                }
-                other => panic!("{other:?}"),
+    let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
+    drive.run(keep("d", "today", "daily")).unwrap();
+    drive.run(keep("c", "always", "core")).unwrap();
+    let mut keys_after = |hours: i64| {
+        drive.now.seconds = today().seconds + hours * 3600;
+        match drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request))) {
+            Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
+                reply.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
             }
-        };
-        assert_eq!(keys_after(72), ["c", "d"]);
-        assert_eq!(keys_after(73), ["c"]);
-        assert_eq!(keys_after(72), ["c", "d"]);
-    }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(keys_after(72), ["c", "d"]);
+    assert_eq!(keys_after(73), ["c"]);
+    assert_eq!(keys_after(72), ["c", "d"]);
 }

@@ -11,7 +11,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{BOTH, host, noon, path, project_config};
+use support::{Kind, both_engines, host, noon, path, project_config};
 
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
@@ -32,40 +32,38 @@ fn journal(drive: &mut Drive<Simulator>, command: JournalCommand) -> JournalRepl
     }
 }
 
-#[test]
-fn a_page_is_read_and_edited_by_its_path_or_title() {
+#[both_engines]
+fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
     let page = "projects/proj/facts/port.md";
     let text = "---\ntitle: Postgres port\n---\n\nIt is 5432.\n";
-    for kind in BOTH {
-        for name in ["facts/port.md", "facts/port", "Postgres port"] {
-            let mut drive = drive(kind, project_config(), &[(page, text.as_bytes())]);
-            let target = Target::Page(name.into());
-            let read = JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4_096 });
-            let JournalReply::Read(reply) = journal(&mut drive, read) else { panic!("not read") };
-            assert_eq!((reply.path.as_str(), reply.text.as_str()), (page, text), "{name}");
-            let part = JournalCommand::Read(Read { target: target.clone(), offset: 4, max_bytes: 5 });
-            let JournalReply::Read(reply) = journal(&mut drive, part) else { panic!("not read") };
-            assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
-            let change = EditChange::Replace { old: "5432".into(), new: "5433".into() };
-            journal(&mut drive, JournalCommand::Edit(Edit { target: target.clone(), change }));
-            assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
-            assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
-            for refused in [
-                JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }),
-                JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false }),
-            ] {
-                assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
-            }
+    for name in ["facts/port.md", "facts/port", "Postgres port"] {
+        let mut drive = drive(kind, project_config(), &[(page, text.as_bytes())]);
+        let target = Target::Page(name.into());
+        let read = JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4_096 });
+        let JournalReply::Read(reply) = journal(&mut drive, read) else { panic!("not read") };
+        assert_eq!((reply.path.as_str(), reply.text.as_str()), (page, text), "{name}");
+        let part = JournalCommand::Read(Read { target: target.clone(), offset: 4, max_bytes: 5 });
+        let JournalReply::Read(reply) = journal(&mut drive, part) else { panic!("not read") };
+        assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
+        let change = EditChange::Replace { old: "5432".into(), new: "5433".into() };
+        journal(&mut drive, JournalCommand::Edit(Edit { target: target.clone(), change }));
+        assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
+        assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
+        for refused in [
+            JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }),
+            JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false }),
+        ] {
+            assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
         }
-        let mut drive = drive(kind, project_config(), &[(page, text.as_bytes()), ("projects/other/x.md", b"secret")]);
-        let missing =
-            |name: &str| JournalCommand::Read(Read { target: Target::Page(name.into()), offset: 0, max_bytes: 99 });
-        let error = drive.run(missing("port of postgres")).unwrap_err();
-        assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "pages like it: facts/port.md"));
-        for outside in ["projects/other/x.md", "../other/x.md", "/etc/passwd", ".zk/config.toml", "x\n.md", ""] {
-            let error = drive.run(missing(outside)).unwrap_err();
-            assert!(!error.to_string().contains("secret"), "{outside:?}: {error}");
-        }
+    }
+    let mut drive = drive(kind, project_config(), &[(page, text.as_bytes()), ("projects/other/x.md", b"secret")]);
+    let missing =
+        |name: &str| JournalCommand::Read(Read { target: Target::Page(name.into()), offset: 0, max_bytes: 99 });
+    let error = drive.run(missing("port of postgres")).unwrap_err();
+    assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "pages like it: facts/port.md"));
+    for outside in ["projects/other/x.md", "../other/x.md", "/etc/passwd", ".zk/config.toml", "x\n.md", ""] {
+        let error = drive.run(missing(outside)).unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{outside:?}: {error}");
     }
 }
 
@@ -73,32 +71,30 @@ fn text_of(drive: &Drive<Simulator>, path: &str) -> String {
     String::from_utf8(drive.executor.files()[path].clone()).unwrap()
 }
 
-#[test]
-fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for() {
+#[both_engines]
+fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for(kind: Kind) {
     let long = "é".repeat(32_768) + "x";
-    for kind in BOTH {
-        for mode in [WriteMode::Append, WriteMode::Overwrite] {
-            for target in [Target::LongTerm, Target::Scratchpad, Target::Daily(None), note()] {
-                let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"old\n"), (NOTE, b"old\n")]);
-                let write = |truncate| {
-                    JournalCommand::Write(Write { target: target.clone(), mode, content: long.clone(), truncate })
-                };
-                let error = drive.run(write(false)).unwrap_err();
-                assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
-                assert!(error.message.contains("65537 bytes, the limit is 65536"), "{error:?}");
-                let JournalReply::Write(reply) = journal(&mut drive, write(true)) else { panic!("not written") };
-                assert_eq!((reply.bytes, reply.truncated_from), (65_536, Some(65_537)));
-            }
-        }
-        let mut drive = drive(kind, project_config(), &[]);
-        for command in [
-            JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: long.clone() }),
-            JournalCommand::FlushSummary(FlushSummary { summary: long.clone(), messages: None }),
-            JournalCommand::Slash(Slash { line: format!("write scratchpad {long}") }),
-        ] {
-            let error = drive.run(command).unwrap_err();
+    for mode in [WriteMode::Append, WriteMode::Overwrite] {
+        for target in [Target::LongTerm, Target::Scratchpad, Target::Daily(None), note()] {
+            let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"old\n"), (NOTE, b"old\n")]);
+            let write = |truncate| {
+                JournalCommand::Write(Write { target: target.clone(), mode, content: long.clone(), truncate })
+            };
+            let error = drive.run(write(false)).unwrap_err();
             assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
+            assert!(error.message.contains("65537 bytes, the limit is 65536"), "{error:?}");
+            let JournalReply::Write(reply) = journal(&mut drive, write(true)) else { panic!("not written") };
+            assert_eq!((reply.bytes, reply.truncated_from), (65_536, Some(65_537)));
         }
+    }
+    let mut drive = drive(kind, project_config(), &[]);
+    for command in [
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: long.clone() }),
+        JournalCommand::FlushSummary(FlushSummary { summary: long.clone(), messages: None }),
+        JournalCommand::Slash(Slash { line: format!("write scratchpad {long}") }),
+    ] {
+        let error = drive.run(command).unwrap_err();
+        assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
     }
 }
 
@@ -142,56 +138,50 @@ fn text(drive: &Drive<Simulator>, file: &str) -> String {
     String::from_utf8(drive.executor.files().remove(file).unwrap_or_else(|| panic!("no {file}"))).unwrap()
 }
 
-#[test]
-fn an_entry_of_the_log_has_its_exact_text() {
+#[both_engines]
+fn an_entry_of_the_log_has_its_exact_text(kind: Kind) {
     let entry = |heading: &str, body: &str| {
         JournalCommand::AppendDaily(AppendDaily { heading: heading.into(), body: body.into() })
     };
-    for kind in BOTH {
-        let mut host = host(kind, project_config(), &[("projects/proj/daily/2026-05-26.md", b"x")]);
-        let late = Timestamp { seconds: noon("2026-05-25").seconds + 45_240, nanoseconds: 0, utc_offset_seconds: 0 };
-        let west = Timestamp { utc_offset_seconds: -7200, ..late };
+    let mut host = host(kind, project_config(), &[("projects/proj/daily/2026-05-26.md", b"x")]);
+    let late = Timestamp { seconds: noon("2026-05-25").seconds + 45_240, nanoseconds: 0, utc_offset_seconds: 0 };
+    let west = Timestamp { utc_offset_seconds: -7200, ..late };
 
-        host.run(west, entry("shipped", "\n  it works \n\n")).unwrap();
-        host.run(late, entry("", "")).unwrap();
+    host.run(west, entry("shipped", "\n  it works \n\n")).unwrap();
+    host.run(late, entry("", "")).unwrap();
 
-        let files = host.executor().files();
-        assert_eq!(files[LOG], "\n### 22:34 — shipped\nit works\n".as_bytes());
-        assert_eq!(files["projects/proj/daily/2026-05-26.md"], "x\n\n### 00:34 — \n\n".as_bytes());
-    }
+    let files = host.executor().files();
+    assert_eq!(files[LOG], "\n### 22:34 — shipped\nit works\n".as_bytes());
+    assert_eq!(files["projects/proj/daily/2026-05-26.md"], "x\n\n### 00:34 — \n\n".as_bytes());
 }
 
-#[test]
-fn compaction_summaries_stay_in_order() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[]);
-        let flush =
-            |summary: &str, messages| JournalCommand::FlushSummary(FlushSummary { summary: summary.into(), messages });
-        drive.run(flush("first", Some(12))).unwrap();
-        drive.run(flush("second", None)).unwrap();
-        let expected = "\n### 12:00 — compaction summary (12 msgs)\nfirst\n\n### 12:00 — compaction summary\nsecond\n";
-        assert_eq!(text(&drive, LOG), expected);
-    }
+#[both_engines]
+fn compaction_summaries_stay_in_order(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[]);
+    let flush =
+        |summary: &str, messages| JournalCommand::FlushSummary(FlushSummary { summary: summary.into(), messages });
+    drive.run(flush("first", Some(12))).unwrap();
+    drive.run(flush("second", None)).unwrap();
+    let expected = "\n### 12:00 — compaction summary (12 msgs)\nfirst\n\n### 12:00 — compaction summary\nsecond\n";
+    assert_eq!(text(&drive, LOG), expected);
 }
 
-#[test]
-fn status_counts_what_is_at_hand() {
-    for kind in BOTH {
-        let mut empty = drive(kind, project_config(), &[]);
-        let status_of_nothing = status(&mut empty);
-        assert_eq!(status_of_nothing.text, "MEMORY.md: (not created)\nscratchpad: (empty)\ntoday: (no entries)");
-        assert_eq!(status_of_nothing.long_term_bytes, None);
+#[both_engines]
+fn status_counts_what_is_at_hand(kind: Kind) {
+    let mut empty = drive(kind, project_config(), &[]);
+    let status_of_nothing = status(&mut empty);
+    assert_eq!(status_of_nothing.text, "MEMORY.md: (not created)\nscratchpad: (empty)\ntoday: (no entries)");
+    assert_eq!(status_of_nothing.long_term_bytes, None);
 
-        let files: [(&str, &[u8]); 3] =
-            [("MEMORY.md", b"12345"), (PAD, b"- [ ] a\n  * [ ] b\n- [x] c\n"), (LOG, b"### a\n#### no\n### b\n")];
-        let full = status(&mut drive(kind, project_config(), &files));
-        assert_eq!((full.long_term_bytes, full.open_items, full.today_entries), (Some(5), 2, 2));
-        assert_eq!(full.text, "MEMORY.md: 5B\nscratchpad: 2 open item(s)\ntoday: 2 entry(s)");
-    }
+    let files: [(&str, &[u8]); 3] =
+        [("MEMORY.md", b"12345"), (PAD, b"- [ ] a\n  * [ ] b\n- [x] c\n"), (LOG, b"### a\n#### no\n### b\n")];
+    let full = status(&mut drive(kind, project_config(), &files));
+    assert_eq!((full.long_term_bytes, full.open_items, full.today_entries), (Some(5), 2, 2));
+    assert_eq!(full.text, "MEMORY.md: 5B\nscratchpad: 2 open item(s)\ntoday: 2 entry(s)");
 }
 
-#[test]
-fn list_has_the_scratchpad_and_says_what_it_skips() {
+#[both_engines]
+fn list_has_the_scratchpad_and_says_what_it_skips(kind: Kind) {
     let files: [(&str, &[u8]); 7] = [
         ("MEMORY.md", b"12"),
         ("MEMORY.bak", b"x"),
@@ -201,251 +191,222 @@ fn list_has_the_scratchpad_and_says_what_it_skips() {
         (NOTE, b""),
         (LOG, b"1"),
     ];
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &files);
-        drive.executor.insert_link(&path("projects/proj/notes/link.md"));
-        drive.executor.insert_directory(&path("projects/proj/notes/folder.md"));
+    let mut drive = drive(kind, project_config(), &files);
+    drive.executor.insert_link(&path("projects/proj/notes/link.md"));
+    drive.executor.insert_directory(&path("projects/proj/notes/folder.md"));
 
-        let list = list(&mut drive);
+    let list = list(&mut drive);
 
-        let found: Vec<(&str, u64)> = list.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
-        assert_eq!(found, [("MEMORY.md", 2), (PAD, 3), (LOG, 1), (NOTE, 0)]);
-        assert!(list.files.iter().all(|file| file.modified > 0));
-        let skipped: Vec<(&str, &SkipReason)> =
-            list.skipped.iter().map(|skipped| (skipped.path.as_str(), &skipped.reason)).collect();
-        assert_eq!(skipped, [("projects/proj/notes/link.md", &SkipReason::NotRegular)]);
-    }
+    let found: Vec<(&str, u64)> = list.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
+    assert_eq!(found, [("MEMORY.md", 2), (PAD, 3), (LOG, 1), (NOTE, 0)]);
+    assert!(list.files.iter().all(|file| file.modified > 0));
+    let skipped: Vec<(&str, &SkipReason)> =
+        list.skipped.iter().map(|skipped| (skipped.path.as_str(), &skipped.reason)).collect();
+    assert_eq!(skipped, [("projects/proj/notes/link.md", &SkipReason::NotRegular)]);
 }
 
-#[test]
-fn parts_of_a_file_make_up_the_file() {
+#[both_engines]
+fn parts_of_a_file_make_up_the_file(kind: Kind) {
     let body = "aé記🙂\n".repeat(40);
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[(NOTE, body.as_bytes())]);
-        for max_bytes in [4, 5, 7, 64, 4000] {
-            let (mut whole, mut next) = (String::new(), Some(0));
-            while let Some(offset) = next {
-                let command = JournalCommand::Read(Read { target: note(), offset, max_bytes });
-                let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
-                assert_eq!((part.offset, part.size), (offset, body.len() as u64));
-                assert!(part.text.len() <= max_bytes as usize && !part.text.is_empty());
-                assert_eq!(part.ending.is_empty(), part.next_offset.is_none());
-                whole.push_str(&part.text);
-                next = part.next_offset;
-            }
-            assert_eq!(whole, body);
+    let mut drive = drive(kind, project_config(), &[(NOTE, body.as_bytes())]);
+    for max_bytes in [4, 5, 7, 64, 4000] {
+        let (mut whole, mut next) = (String::new(), Some(0));
+        while let Some(offset) = next {
+            let command = JournalCommand::Read(Read { target: note(), offset, max_bytes });
+            let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
+            assert_eq!((part.offset, part.size), (offset, body.len() as u64));
+            assert!(part.text.len() <= max_bytes as usize && !part.text.is_empty());
+            assert_eq!(part.ending.is_empty(), part.next_offset.is_none());
+            whole.push_str(&part.text);
+            next = part.next_offset;
         }
-        // An offset inside a character starts behind it.
-        let command = JournalCommand::Read(Read { target: note(), offset: 2, max_bytes: 4 });
-        let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
-        assert_eq!((part.offset, part.text.as_str()), (3, "記"));
+        assert_eq!(whole, body);
     }
+    // An offset inside a character starts behind it.
+    let command = JournalCommand::Read(Read { target: note(), offset: 2, max_bytes: 4 });
+    let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
+    assert_eq!((part.offset, part.text.as_str()), (3, "記"));
 }
 
-#[test]
-fn restoring_twice_undoes_and_redoes() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[(NOTE, b"one")]);
-        drive.run(overwrite(note(), "two")).unwrap();
-        let restore = || JournalCommand::Restore(Restore { target: note() });
-        let mut seen = Vec::new();
-        for _ in 0..3 {
-            drive.run(restore()).unwrap();
-            seen.push(text(&drive, NOTE));
-        }
-        assert_eq!(seen, ["one", "two", "one"]);
-
-        drive.run(JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete })).unwrap();
-        assert!(!drive.executor.files().contains_key(NOTE));
-        let JournalReply::Restore(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
-        assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
-        assert_eq!(text(&drive, NOTE), "one");
+#[both_engines]
+fn restoring_twice_undoes_and_redoes(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[(NOTE, b"one")]);
+    drive.run(overwrite(note(), "two")).unwrap();
+    let restore = || JournalCommand::Restore(Restore { target: note() });
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        drive.run(restore()).unwrap();
+        seen.push(text(&drive, NOTE));
     }
+    assert_eq!(seen, ["one", "two", "one"]);
+
+    drive.run(JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete })).unwrap();
+    assert!(!drive.executor.files().contains_key(NOTE));
+    let JournalReply::Restore(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
+    assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
+    assert_eq!(text(&drive, NOTE), "one");
 }
 
-#[test]
-fn a_restore_that_cannot_keep_what_it_replaces_changes_nothing() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[(NOTE, b"now"), ("projects/proj/notes/n.bak", b"then")]);
-        // Two reads, then the backup of what is there.
-        drive.executor.fail_at(2, FsError::NoSpace);
-        let error = drive.run(JournalCommand::Restore(Restore { target: note() })).unwrap_err();
-        assert_eq!(error.code, ErrorCode::Storage);
-        assert_eq!((text(&drive, NOTE), text(&drive, "projects/proj/notes/n.bak")), ("now".into(), "then".into()));
-    }
+#[both_engines]
+fn a_restore_that_cannot_keep_what_it_replaces_changes_nothing(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[(NOTE, b"now"), ("projects/proj/notes/n.bak", b"then")]);
+    // Two reads, then the backup of what is there.
+    drive.executor.fail_at(2, FsError::NoSpace);
+    let error = drive.run(JournalCommand::Restore(Restore { target: note() })).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Storage);
+    assert_eq!((text(&drive, NOTE), text(&drive, "projects/proj/notes/n.bak")), ("now".into(), "then".into()));
 }
 
-#[test]
-fn slash_commands_work_end_to_end() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[]);
-        assert_eq!(slash(&mut drive, "/memory read list"), "(empty)");
-        assert_eq!(slash(&mut drive, "/memory search jose"), "No matches for 'jose'.");
-        assert_eq!(slash(&mut drive, "/memory clear scratchpad"), format!("Nothing to clear in {PAD}"));
-        assert_eq!(changes(&drive.executor), [""; 0]);
+#[both_engines]
+fn slash_commands_work_end_to_end(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[]);
+    assert_eq!(slash(&mut drive, "/memory read list"), "(empty)");
+    assert_eq!(slash(&mut drive, "/memory search jose"), "No matches for 'jose'.");
+    assert_eq!(slash(&mut drive, "/memory clear scratchpad"), format!("Nothing to clear in {PAD}"));
+    assert_eq!(changes(&drive.executor), [""; 0]);
 
-        assert_eq!(slash(&mut drive, "/memory write long_term port is 1"), "Wrote 9 bytes to MEMORY.md");
-        assert_eq!(
-            slash(&mut drive, "/memory write note:\"two words\" a jose b"),
-            "Wrote 8 bytes to projects/proj/notes/two words.md"
-        );
-        assert_eq!(slash(&mut drive, "write scratchpad - [ ] item"), format!("Wrote 10 bytes to {PAD}"));
-        assert_eq!(slash(&mut drive, "write daily noted"), format!("Wrote 5 bytes to {LOG}"));
-        assert_eq!(slash(&mut drive, "/memory"), "MEMORY.md: 10B\nscratchpad: 1 open item(s)\ntoday: (no entries)");
-        assert_eq!(slash(&mut drive, "/memory edit long port is 1 => port is 2"), "Edited MEMORY.md");
-        assert_eq!(slash(&mut drive, "/memory read long_term"), "port is 2\n");
-        assert_eq!(slash(&mut drive, "/memory read daily 2026-05-25"), "noted\n");
-        assert_eq!(slash(&mut drive, "/memory read note none"), "(empty) projects/proj/notes/none.md does not exist");
-        assert!(slash(&mut drive, "/memory search jose").contains("projects/proj/notes/two words.md  [matched: jose]"));
-        assert_eq!(slash(&mut drive, "/memory restore long_term"), "Restored MEMORY.md from MEMORY.bak (10 bytes)");
-        assert_eq!(slash(&mut drive, "/memory read long"), "port is 1\n");
-        assert_eq!(
-            slash(&mut drive, "clear daily"),
-            format!("Cleared {LOG} (kept as projects/proj/daily/2026-05-25.bak)")
-        );
-        assert_eq!(text(&drive, LOG), "");
-        slash(&mut drive, "restore daily");
-        assert_eq!(text(&drive, LOG), "noted\n");
-        assert_eq!(slash(&mut drive, "clear note two words"), "Deleted projects/proj/notes/two words.md");
-        assert_eq!(slash(&mut drive, "read list"), format!("MEMORY.md\n{PAD}\n{LOG}"));
-        let usage = drive.run(JournalCommand::Slash(Slash { line: "/memory nope".into() })).unwrap_err();
-        assert_eq!((usage.message.as_str(), usage.help.as_str()), ("unknown command: nope", SLASH_USAGE));
-    }
+    assert_eq!(slash(&mut drive, "/memory write long_term port is 1"), "Wrote 9 bytes to MEMORY.md");
+    assert_eq!(
+        slash(&mut drive, "/memory write note:\"two words\" a jose b"),
+        "Wrote 8 bytes to projects/proj/notes/two words.md"
+    );
+    assert_eq!(slash(&mut drive, "write scratchpad - [ ] item"), format!("Wrote 10 bytes to {PAD}"));
+    assert_eq!(slash(&mut drive, "write daily noted"), format!("Wrote 5 bytes to {LOG}"));
+    assert_eq!(slash(&mut drive, "/memory"), "MEMORY.md: 10B\nscratchpad: 1 open item(s)\ntoday: (no entries)");
+    assert_eq!(slash(&mut drive, "/memory edit long port is 1 => port is 2"), "Edited MEMORY.md");
+    assert_eq!(slash(&mut drive, "/memory read long_term"), "port is 2\n");
+    assert_eq!(slash(&mut drive, "/memory read daily 2026-05-25"), "noted\n");
+    assert_eq!(slash(&mut drive, "/memory read note none"), "(empty) projects/proj/notes/none.md does not exist");
+    assert!(slash(&mut drive, "/memory search jose").contains("projects/proj/notes/two words.md  [matched: jose]"));
+    assert_eq!(slash(&mut drive, "/memory restore long_term"), "Restored MEMORY.md from MEMORY.bak (10 bytes)");
+    assert_eq!(slash(&mut drive, "/memory read long"), "port is 1\n");
+    assert_eq!(slash(&mut drive, "clear daily"), format!("Cleared {LOG} (kept as projects/proj/daily/2026-05-25.bak)"));
+    assert_eq!(text(&drive, LOG), "");
+    slash(&mut drive, "restore daily");
+    assert_eq!(text(&drive, LOG), "noted\n");
+    assert_eq!(slash(&mut drive, "clear note two words"), "Deleted projects/proj/notes/two words.md");
+    assert_eq!(slash(&mut drive, "read list"), format!("MEMORY.md\n{PAD}\n{LOG}"));
+    let usage = drive.run(JournalCommand::Slash(Slash { line: "/memory nope".into() })).unwrap_err();
+    assert_eq!((usage.message.as_str(), usage.help.as_str()), ("unknown command: nope", SLASH_USAGE));
 }
 
-#[test]
-fn a_long_file_is_shown_to_its_limit() {
-    for kind in BOTH {
-        let body = "記".repeat(5000);
-        let mut drive = drive(kind, project_config(), &[("MEMORY.md", body.as_bytes())]);
-        let shown = slash(&mut drive, "/memory read long");
-        assert_eq!(shown, format!("{}…[truncated]", "記".repeat(4000)));
-    }
+#[both_engines]
+fn a_long_file_is_shown_to_its_limit(kind: Kind) {
+    let body = "記".repeat(5000);
+    let mut drive = drive(kind, project_config(), &[("MEMORY.md", body.as_bytes())]);
+    let shown = slash(&mut drive, "/memory read long");
+    assert_eq!(shown, format!("{}…[truncated]", "記".repeat(4000)));
 }
 
-#[test]
-fn search_pages_follow_one_another() {
+#[both_engines]
+fn search_pages_follow_one_another(kind: Kind) {
     let files: Vec<String> = (0..10).map(|number| format!("projects/proj/notes/n{number}.md")).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &files);
-        let all = search(&mut drive, Search::new("word"));
-        assert_eq!((all.total_files, all.hits.len(), all.rendered_hits), (10, 10, 10));
-        let mut joined = Vec::new();
-        for offset in [0, 4, 8, 12, u32::MAX] {
-            let page = search(&mut drive, Search { offset, limit: Some(4), ..Search::new("word") });
-            assert_eq!((page.total_files, &page.terms), (10, &all.terms));
-            joined.extend(page.hits);
-        }
-        assert_eq!(joined, all.hits);
+    let mut drive = drive(kind, project_config(), &files);
+    let all = search(&mut drive, Search::new("word"));
+    assert_eq!((all.total_files, all.hits.len(), all.rendered_hits), (10, 10, 10));
+    let mut joined = Vec::new();
+    for offset in [0, 4, 8, 12, u32::MAX] {
+        let page = search(&mut drive, Search { offset, limit: Some(4), ..Search::new("word") });
+        assert_eq!((page.total_files, &page.terms), (10, &all.terms));
+        joined.extend(page.hits);
     }
+    assert_eq!(joined, all.hits);
 }
 
-#[test]
-fn search_sees_what_others_and_what_itself_wrote() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha"), (LOG, b"beta")]);
-        assert_eq!(find(&mut drive, "alpha"), [NOTE]);
+#[both_engines]
+fn search_sees_what_others_and_what_itself_wrote(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha"), (LOG, b"beta")]);
+    assert_eq!(find(&mut drive, "alpha"), [NOTE]);
 
-        drive.executor.insert(&path(NOTE), b"gamma");
-        assert_eq!(find(&mut drive, "alpha"), [""; 0]);
-        assert_eq!(find(&mut drive, "gamma"), [NOTE]);
+    drive.executor.insert(&path(NOTE), b"gamma");
+    assert_eq!(find(&mut drive, "alpha"), [""; 0]);
+    assert_eq!(find(&mut drive, "gamma"), [NOTE]);
 
-        let renamed = saddlebag::protocol::FsOp::Rename {
-            from: path(NOTE),
-            to: path("projects/proj/notes/m.md"),
-            precondition: saddlebag::protocol::Precondition::Any,
-        };
-        saddlebag_host::Executor::perform(&mut drive.executor, &renamed).unwrap();
-        assert_eq!(find(&mut drive, "gamma"), ["projects/proj/notes/m.md"]);
+    let renamed = saddlebag::protocol::FsOp::Rename {
+        from: path(NOTE),
+        to: path("projects/proj/notes/m.md"),
+        precondition: saddlebag::protocol::Precondition::Any,
+    };
+    saddlebag_host::Executor::perform(&mut drive.executor, &renamed).unwrap();
+    assert_eq!(find(&mut drive, "gamma"), ["projects/proj/notes/m.md"]);
 
-        let m = Target::Note("m".into());
-        drive.run(overwrite(m.clone(), "delta")).unwrap();
-        assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
-        assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
+    let m = Target::Note("m".into());
+    drive.run(overwrite(m.clone(), "delta")).unwrap();
+    assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
+    assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
 
-        drive.run(JournalCommand::Edit(Edit { target: m, change: EditChange::Delete })).unwrap();
-        assert_eq!(find(&mut drive, "delta"), [""; 0]);
-        assert_eq!(find(&mut drive, "beta"), [LOG]);
-    }
+    drive.run(JournalCommand::Edit(Edit { target: m, change: EditChange::Delete })).unwrap();
+    assert_eq!(find(&mut drive, "delta"), [""; 0]);
+    assert_eq!(find(&mut drive, "beta"), [LOG]);
 }
 
-#[test]
-fn a_search_reads_again_only_what_changed() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha"), (LOG, b"beta")]);
-        find(&mut drive, "alpha");
-        let before = drive.executor.operations() as usize;
-        drive.executor.insert(&path(LOG), b"alpha too");
-        assert_eq!(find(&mut drive, "alpha"), [LOG, NOTE]);
-        let reads: Vec<&str> = drive.executor.log()[before..]
-            .iter()
-            .filter(|performed| performed.op == "read")
-            .map(|performed| performed.path.as_str())
-            .collect();
-        assert_eq!(reads, [LOG]);
-    }
+#[both_engines]
+fn a_search_reads_again_only_what_changed(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha"), (LOG, b"beta")]);
+    find(&mut drive, "alpha");
+    let before = drive.executor.operations() as usize;
+    drive.executor.insert(&path(LOG), b"alpha too");
+    assert_eq!(find(&mut drive, "alpha"), [LOG, NOTE]);
+    let reads: Vec<&str> = drive.executor.log()[before..]
+        .iter()
+        .filter(|performed| performed.op == "read")
+        .map(|performed| performed.path.as_str())
+        .collect();
+    assert_eq!(reads, [LOG]);
 }
 
-#[test]
-fn a_vouched_search_asks_for_nothing_once_it_has_read() {
+#[both_engines]
+fn a_vouched_search_asks_for_nothing_once_it_has_read(kind: Kind) {
     let vouched = || Search { vouched_unchanged: true, ..Search::new("alpha") };
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
-        assert_eq!(paths(&search(&mut drive, vouched())), [NOTE], "the first one reads all the same");
-        let before = drive.executor.operations();
-        drive.executor.insert(&path(NOTE), b"changed");
+    let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
+    assert_eq!(paths(&search(&mut drive, vouched())), [NOTE], "the first one reads all the same");
+    let before = drive.executor.operations();
+    drive.executor.insert(&path(NOTE), b"changed");
 
-        assert_eq!(paths(&search(&mut drive, vouched())), [NOTE]);
+    assert_eq!(paths(&search(&mut drive, vouched())), [NOTE]);
 
-        assert_eq!(drive.executor.operations(), before);
-        assert!(find(&mut drive, "alpha").is_empty(), "without the word of the host it looks");
-    }
+    assert_eq!(drive.executor.operations(), before);
+    assert!(find(&mut drive, "alpha").is_empty(), "without the word of the host it looks");
 }
 
-#[test]
-fn a_file_that_could_not_be_read_is_tried_again() {
-    for kind in BOTH {
-        let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
-        // Three folders are listed first.
-        drive.executor.fail_at(3, FsError::Denied);
-        let results = search(&mut drive, Search::new("alpha"));
-        assert_eq!(results.total_files, 0);
-        assert_eq!(results.skipped[0].reason, SkipReason::Unreadable(FsError::Denied));
-        let results = search(&mut drive, Search::new("alpha"));
-        assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
-    }
+#[both_engines]
+fn a_file_that_could_not_be_read_is_tried_again(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
+    // Three folders are listed first.
+    drive.executor.fail_at(3, FsError::Denied);
+    let results = search(&mut drive, Search::new("alpha"));
+    assert_eq!(results.total_files, 0);
+    assert_eq!(results.skipped[0].reason, SkipReason::Unreadable(FsError::Denied));
+    let results = search(&mut drive, Search::new("alpha"));
+    assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
 }
 
-#[test]
-fn a_file_that_found_no_room_is_searched_once_there_is_some() {
+#[both_engines]
+fn a_file_that_found_no_room_is_searched_once_there_is_some(kind: Kind) {
     const FULL: &str = "projects/proj/notes/a.md";
-    for kind in BOTH {
-        let limits = Limits { max_index_bytes: 20, ..Limits::default() };
-        let config = Config { limits, ..project_config() };
-        let mut drive = drive(kind, config, &[(FULL, b"fifteen bytes.."), (NOTE, b"alpha beta")]);
-        let results = search(&mut drive, Search::new("alpha"));
-        assert_eq!((results.total_files, &results.skipped[0].reason), (0, &SkipReason::IndexFull));
-        drive.executor.insert(&path(FULL), *b"short");
-        let results = search(&mut drive, Search::new("alpha"));
-        // What shrinks and what it makes room for are read one search after the other.
-        let results = if results.total_files == 0 { search(&mut drive, Search::new("alpha")) } else { results };
-        assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
-    }
+    let limits = Limits { max_index_bytes: 20, ..Limits::default() };
+    let config = Config { limits, ..project_config() };
+    let mut drive = drive(kind, config, &[(FULL, b"fifteen bytes.."), (NOTE, b"alpha beta")]);
+    let results = search(&mut drive, Search::new("alpha"));
+    assert_eq!((results.total_files, &results.skipped[0].reason), (0, &SkipReason::IndexFull));
+    drive.executor.insert(&path(FULL), *b"short");
+    let results = search(&mut drive, Search::new("alpha"));
+    // What shrinks and what it makes room for are read one search after the other.
+    let results = if results.total_files == 0 { search(&mut drive, Search::new("alpha")) } else { results };
+    assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
 }
 
-#[test]
-fn a_read_takes_as_many_bytes_as_are_documented() {
+#[both_engines]
+fn a_read_takes_as_many_bytes_as_are_documented(kind: Kind) {
     let text = "x".repeat(4_000);
-    for kind in BOTH {
-        let config = Config { limits: Limits { max_file_bytes: 4_096, ..Limits::default() }, ..project_config() };
-        let mut drive = drive(kind, config, &[(NOTE, text.as_bytes())]);
-        let read = |max_bytes| JournalCommand::Read(Read { target: note(), offset: 0, max_bytes });
-        for max_bytes in [4_093, 4_094, 4_096] {
-            let JournalReply::Read(part) = journal(&mut drive, read(max_bytes)) else { panic!("no part") };
-            assert_eq!(part.text, text, "{max_bytes}");
-        }
-        let refused = drive.run(read(4_097)).expect_err("it is too much");
-        assert_eq!(refused.message, "cannot read 4097 bytes at once, the limits are 4 and 4096");
+    let config = Config { limits: Limits { max_file_bytes: 4_096, ..Limits::default() }, ..project_config() };
+    let mut drive = drive(kind, config, &[(NOTE, text.as_bytes())]);
+    let read = |max_bytes| JournalCommand::Read(Read { target: note(), offset: 0, max_bytes });
+    for max_bytes in [4_093, 4_094, 4_096] {
+        let JournalReply::Read(part) = journal(&mut drive, read(max_bytes)) else { panic!("no part") };
+        assert_eq!(part.text, text, "{max_bytes}");
     }
+    let refused = drive.run(read(4_097)).expect_err("it is too much");
+    assert_eq!(refused.message, "cannot read 4097 bytes at once, the limits are 4 and 4096");
 }

@@ -12,6 +12,7 @@ mod context_block;
 mod durability;
 mod entries_move;
 mod exchange;
+mod failures_say_where;
 mod files;
 mod hostile_host;
 mod hydration;

@@ -14,7 +14,7 @@ use saddlebag::journal::{
 use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::{Command, Config, Limits};
 use support::drive::{changes, drive};
-use support::{BOTH, agent_config, keep, project_config};
+use support::{Kind, agent_config, both_engines, each, keep, project_config};
 
 const FILES: [(&str, &[u8]); 6] = [
     ("MEMORY.md", b"port 1\nport 2\n"),
@@ -25,28 +25,27 @@ const FILES: [(&str, &[u8]); 6] = [
     ("projects/proj/daily/2026-05-24.md", b"log"),
 ];
 
-/// Runs each command in both engines; each must be refused with the code and change nothing.
-fn assert_refused(code: ErrorCode, commands: Vec<JournalCommand>) {
-    assert_refused_on(&project_config(), &FILES, code, commands);
+/// Runs each command, which must be refused with the code and change nothing.
+fn assert_refused(kind: Kind, code: ErrorCode, commands: Vec<JournalCommand>) {
+    assert_refused_on(kind, &project_config(), &FILES, code, commands);
 }
 
 fn assert_refused_on<C: Into<Command> + Clone + std::fmt::Debug>(
+    kind: Kind,
     config: &Config,
     files: &[(&str, &[u8])],
     code: ErrorCode,
     commands: Vec<C>,
 ) {
-    for kind in BOTH {
-        let mut drive = drive(kind, config.clone(), files);
-        let before = drive.executor.files();
-        for command in &commands {
-            let Err(error) = drive.run(command.clone()) else { panic!("{command:?} was done") };
-            assert_eq!(error.code, code, "{command:?}: {error:?}");
-            assert!(!error.message.is_empty() && !error.message.ends_with('.'), "{error:?}");
-        }
-        assert_eq!(drive.executor.files(), before);
-        assert_eq!(changes(&drive.executor), [""; 0]);
+    let mut drive = drive(kind, config.clone(), files);
+    let before = drive.executor.files();
+    for command in &commands {
+        let Err(error) = drive.run(command.clone()) else { panic!("{command:?} was done") };
+        assert_eq!(error.code, code, "{command:?}: {error:?}");
+        assert!(!error.message.is_empty() && !error.message.ends_with('.'), "{error:?}");
     }
+    assert_eq!(drive.executor.files(), before);
+    assert_eq!(changes(&drive.executor), [""; 0]);
 }
 
 fn note(name: &str) -> Target {
@@ -80,8 +79,8 @@ fn with_target(target: &Target) -> Vec<JournalCommand> {
     ]
 }
 
-#[test]
-fn a_bad_note_name_is_refused_by_every_command() {
+#[both_engines]
+fn a_bad_note_name_is_refused_by_every_command(kind: Kind) {
     let names = [
         "",
         "  ",
@@ -114,11 +113,11 @@ fn a_bad_note_name_is_refused_by_every_command() {
         commands.push(delete(note(&name)));
         commands
     });
-    assert_refused(ErrorCode::InvalidName, commands.collect());
+    assert_refused(kind, ErrorCode::InvalidName, commands.collect());
 }
 
-#[test]
-fn a_bad_date_is_refused_by_every_command() {
+#[both_engines]
+fn a_bad_date_is_refused_by_every_command(kind: Kind) {
     let dates = [
         "",
         "---",
@@ -139,33 +138,36 @@ fn a_bad_date_is_refused_by_every_command() {
         // A log is written today or not at all, so a write refuses any date.
         with_target(&target).into_iter().filter(|command| command.name() != "write")
     });
-    assert_refused(ErrorCode::InvalidDate, commands.collect());
+    assert_refused(kind, ErrorCode::InvalidDate, commands.collect());
 }
 
-#[test]
-fn a_write_into_the_past_is_refused() {
+#[both_engines]
+fn a_write_into_the_past_is_refused(kind: Kind) {
     let past = Target::Daily(Some("2026-05-24".into()));
     assert_refused(
+        kind,
         ErrorCode::InvalidArgument,
         vec![write(past.clone(), WriteMode::Append), write(past, WriteMode::Overwrite)],
     );
 }
 
-#[test]
-fn a_query_without_words_or_without_end_is_refused() {
+#[both_engines]
+fn a_query_without_words_or_without_end_is_refused(kind: Kind) {
     let blank = ["", "   ", "\t\n", "\u{3000}"].map(|query| JournalCommand::Search(Search::new(query)));
-    assert_refused(ErrorCode::InvalidArgument, blank.to_vec());
+    assert_refused(kind, ErrorCode::InvalidArgument, blank.to_vec());
     let long = [" ".repeat(1 << 20), "x".repeat(1 << 20), "x".repeat(MAX_QUERY_BYTES + 1)];
     assert_refused(
+        kind,
         ErrorCode::TooLarge,
         long.into_iter().map(|query| JournalCommand::Search(Search::new(query))).collect(),
     );
 }
 
-#[test]
-fn an_edit_without_one_match_is_refused() {
+#[both_engines]
+fn an_edit_without_one_match_is_refused(kind: Kind) {
     let past = || Target::Daily(Some("2026-05-24".into()));
     assert_refused(
+        kind,
         ErrorCode::NoUniqueMatch,
         vec![
             replace(Target::LongTerm, "port", "x"),
@@ -178,21 +180,22 @@ fn an_edit_without_one_match_is_refused() {
     );
 }
 
-#[test]
-fn an_edit_that_is_too_large_is_refused() {
+#[both_engines]
+fn an_edit_that_is_too_large_is_refused(kind: Kind) {
     let large = "x".repeat(MAX_WRITE_BYTES + 1);
-    assert_refused(ErrorCode::TooLarge, vec![replace(Target::LongTerm, "port 1", &large)]);
+    assert_refused(kind, ErrorCode::TooLarge, vec![replace(Target::LongTerm, "port 1", &large)]);
 }
 
-#[test]
-fn only_a_note_can_be_deleted() {
+#[both_engines]
+fn only_a_note_can_be_deleted(kind: Kind) {
     let targets = [Target::LongTerm, Target::Scratchpad, Target::Daily(None), Target::Daily(Some("2026-05-24".into()))];
-    assert_refused(ErrorCode::InvalidArgument, targets.map(delete).to_vec());
+    assert_refused(kind, ErrorCode::InvalidArgument, targets.map(delete).to_vec());
 }
 
-#[test]
-fn what_does_not_exist_cannot_be_edited_deleted_or_restored() {
+#[both_engines]
+fn what_does_not_exist_cannot_be_edited_deleted_or_restored(kind: Kind) {
     assert_refused(
+        kind,
         ErrorCode::NotFound,
         vec![
             replace(note("nowhere"), "a", "b"),
@@ -205,21 +208,21 @@ fn what_does_not_exist_cannot_be_edited_deleted_or_restored() {
     );
 }
 
-#[test]
-fn bytes_that_are_no_text_are_neither_edited_nor_read() {
-    assert_refused(ErrorCode::NotText, vec![replace(note("bytes"), "x", "y"), read(note("bytes"))]);
+#[both_engines]
+fn bytes_that_are_no_text_are_neither_edited_nor_read(kind: Kind) {
+    assert_refused(kind, ErrorCode::NotText, vec![replace(note("bytes"), "x", "y"), read(note("bytes"))]);
 }
 
-#[test]
-fn a_heading_is_one_line() {
+#[both_engines]
+fn a_heading_is_one_line(kind: Kind) {
     let headings = ["a\nb", "a\r", "\u{0}", "x\u{85}", "\u{1b}[31m"];
     let commands =
         headings.map(|heading| JournalCommand::AppendDaily(AppendDaily { heading: heading.into(), body: "b".into() }));
-    assert_refused(ErrorCode::InvalidArgument, commands.to_vec());
+    assert_refused(kind, ErrorCode::InvalidArgument, commands.to_vec());
 }
 
-#[test]
-fn a_file_over_the_limit_is_left_alone() {
+#[both_engines]
+fn a_file_over_the_limit_is_left_alone(kind: Kind) {
     let limits = Limits { max_file_bytes: 4096, ..Limits::default() };
     let config = Config { limits, ..project_config() };
     let large = "fact\n".repeat(1000);
@@ -235,18 +238,18 @@ fn a_file_over_the_limit_is_left_alone() {
         JournalCommand::Slash(Slash { line: "/memory clear long_term".into() }),
         JournalCommand::Slash(Slash { line: "/memory clear note large".into() }),
     ];
-    assert_refused_on(&config, &files, ErrorCode::TooLarge, commands);
+    assert_refused_on(kind, &config, &files, ErrorCode::TooLarge, commands);
 }
 
-#[test]
-fn a_read_out_of_range_is_refused() {
+#[both_engines]
+fn a_read_out_of_range_is_refused(kind: Kind) {
     let at = |offset, max_bytes| JournalCommand::Read(Read { target: Target::LongTerm, offset, max_bytes });
     let reads = vec![at(0, 0), at(0, 3), at(0, u32::MAX), at(14, 100), at(u64::MAX, 100)];
-    assert_refused(ErrorCode::InvalidArgument, reads);
+    assert_refused(kind, ErrorCode::InvalidArgument, reads);
 }
 
-#[test]
-fn a_command_line_that_is_none_is_refused() {
+#[both_engines]
+fn a_command_line_that_is_none_is_refused(kind: Kind) {
     let lines = [
         "/memory nope",
         "/memoryx",
@@ -265,15 +268,13 @@ fn a_command_line_that_is_none_is_refused() {
     ];
     let refused: Vec<ErrorCode> = lines
         .iter()
-        .flat_map(|line| {
-            BOTH.map(|kind| {
-                let mut drive = drive(kind, project_config(), &FILES);
-                let before = drive.executor.files();
-                let error = drive.run(JournalCommand::Slash(Slash { line: (*line).into() })).unwrap_err();
-                assert_eq!(drive.executor.files(), before, "{line}");
-                assert_eq!(changes(&drive.executor), [""; 0], "{line}");
-                error.code
-            })
+        .map(|line| {
+            let mut drive = drive(kind, project_config(), &FILES);
+            let before = drive.executor.files();
+            let error = drive.run(JournalCommand::Slash(Slash { line: (*line).into() })).unwrap_err();
+            assert_eq!(drive.executor.files(), before, "{line}");
+            assert_eq!(changes(&drive.executor), [""; 0], "{line}");
+            error.code
         })
         .collect();
     assert!(
@@ -302,8 +303,8 @@ const ENTRIES: [(&str, &[u8]); 4] = [
 ];
 
 /// Each must be refused with the code, the value and the limit, and change nothing.
-fn assert_entries_refused(code: ErrorCode, commands: Vec<EntriesCommand>) {
-    assert_refused_on(&agent_config(), &ENTRIES, code, commands);
+fn assert_entries_refused(kind: Kind, code: ErrorCode, commands: Vec<EntriesCommand>) {
+    assert_refused_on(kind, &agent_config(), &ENTRIES, code, commands);
 }
 
 fn store(change: impl FnOnce(&mut NewEntry)) -> EntriesCommand {
@@ -318,9 +319,10 @@ fn in_run(command: EntriesCommand) -> EntriesCommand {
     EntriesCommand { run: Some("r".into()), ..command }
 }
 
-#[test]
-fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused() {
+#[both_engines]
+fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused(kind: Kind) {
     assert_entries_refused(
+        kind,
         ErrorCode::InvalidArgument,
         vec![
             keep("", "x", "core"),
@@ -334,11 +336,12 @@ fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused() {
     );
 }
 
-#[test]
-fn an_entry_over_a_limit_is_refused() {
+#[both_engines]
+fn an_entry_over_a_limit_is_refused(kind: Kind) {
     let long = |limit: usize| "x".repeat(limit + 1);
     let key = long(MAX_KEY_BYTES);
     assert_entries_refused(
+        kind,
         ErrorCode::TooLarge,
         vec![
             keep(&key, "x", "core"),
@@ -354,8 +357,8 @@ fn an_entry_over_a_limit_is_refused() {
     );
 }
 
-#[test]
-fn an_import_over_a_limit_is_refused_whole() {
+#[both_engines]
+fn an_import_over_a_limit_is_refused_whole(kind: Kind) {
     let file = |name: usize, bytes: usize| ImportFile {
         path: format!("core/k{name}.md"),
         content: Ok(format!("---\nkey: k{name}\n---\n\n{}", "x".repeat(bytes)).into_bytes()),
@@ -372,6 +375,7 @@ fn an_import_over_a_limit_is_refused_whole() {
     let state = ImportState::Deleted;
     let imported = ImportedFile { path: String::new(), key: Some("k".into()), shared: false, state };
     assert_entries_refused(
+        kind,
         ErrorCode::TooLarge,
         vec![
             import((0..=MAX_IMPORT_FILES).map(|name| file(name, 1)).collect()),
@@ -384,31 +388,32 @@ fn an_import_over_a_limit_is_refused_whole() {
     );
 }
 
-#[test]
-fn a_cursor_that_no_export_gave_is_refused() {
+#[both_engines]
+fn a_cursor_that_no_export_gave_is_refused(kind: Kind) {
     let export = |cursor: &str| {
         EntriesCommand::new(EntriesVerb::ExportEntries(ExportEntries {
             forgotten: false,
             cursor: Some(cursor.to_string()),
         }))
     };
-    assert_entries_refused(ErrorCode::InvalidArgument, ["", "../x", "/etc", "a\0b"].map(export).to_vec());
+    assert_entries_refused(kind, ErrorCode::InvalidArgument, ["", "../x", "/etc", "a\0b"].map(export).to_vec());
 }
 
-#[test]
-fn a_file_that_was_written_by_hand_is_not_written_over() {
+#[both_engines]
+fn a_file_that_was_written_by_hand_is_not_written_over(kind: Kind) {
     let keys = ["broken", "other"];
-    assert_entries_refused(ErrorCode::InvalidArgument, keys.map(|key| keep(key, "mine", "core")).to_vec());
-    assert_entries_refused(ErrorCode::NotText, vec![keep("bytes", "mine", "core")]);
+    assert_entries_refused(kind, ErrorCode::InvalidArgument, keys.map(|key| keep(key, "mine", "core")).to_vec());
+    assert_entries_refused(kind, ErrorCode::NotText, vec![keep("bytes", "mine", "core")]);
 }
 
-#[test]
-fn a_list_that_could_show_nothing_by_mistake_is_refused() {
+#[both_engines]
+fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
     let list = |filter, limit, cursor: Option<&str>| {
         EntriesCommand::new(EntriesVerb::ListEntries(ListEntries { filter, limit, cursor: cursor.map(String::from) }))
     };
     let filter = EntryFilter::default;
     assert_entries_refused(
+        kind,
         ErrorCode::InvalidArgument,
         vec![
             list(filter(), Some(0), None),
@@ -421,11 +426,12 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused() {
     );
 }
 
-#[test]
-fn what_has_no_entry_is_not_found() {
+#[both_engines]
+fn what_has_no_entry_is_not_found(kind: Kind) {
     let request = Hydrate { max_bytes: 0, policy: Policy::Greedy };
     let key = || "nowhere".to_string();
     assert_entries_refused(
+        kind,
         ErrorCode::EntryNotFound,
         vec![
             EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key() })),
@@ -436,43 +442,43 @@ fn what_has_no_entry_is_not_found() {
     );
 }
 
-#[test]
-fn a_run_that_is_not_open_takes_and_gives_nothing() {
+#[both_engines]
+fn a_run_that_is_not_open_takes_and_gives_nothing(kind: Kind) {
     let named = [keep("k", "x", "core"), keep("k", "x", "conversation")].into_iter();
     let ends = [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::CloseRun(CloseRun)].map(EntriesCommand::new);
-    assert_entries_refused(ErrorCode::NotFound, named.chain(ends).map(in_run).collect());
+    assert_entries_refused(kind, ErrorCode::NotFound, named.chain(ends).map(in_run).collect());
     let nameless =
         [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::OpenRun(OpenRun { fence: 1 })].map(EntriesCommand::new);
     let commands = [keep("k", "x", "conversation")].into_iter().chain(nameless);
-    assert_entries_refused(ErrorCode::InvalidArgument, commands.collect());
+    assert_entries_refused(kind, ErrorCode::InvalidArgument, commands.collect());
 }
 
-#[test]
-fn a_version_that_is_not_the_current_one_changes_nothing() {
+#[both_engines]
+fn a_version_that_is_not_the_current_one_changes_nothing(kind: Kind) {
     let base = || Some("0123456789abcdef".to_string());
     let forget = EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: base() }));
-    assert_entries_refused(ErrorCode::Contention, vec![forget]);
+    assert_entries_refused(kind, ErrorCode::Contention, vec![forget]);
 }
 
-#[test]
-fn an_approval_of_nothing_or_of_too_much_is_refused() {
+#[both_engines]
+fn an_approval_of_nothing_or_of_too_much_is_refused(kind: Kind) {
     let approve = |count: usize| {
         let item = ApproveItem { name: "k".into(), base: "0".repeat(64) };
         TrustCommand::Approve(Approve { items: vec![item; count], dry_run: false })
     };
-    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::InvalidArgument, vec![approve(0)]);
-    assert_refused_on(&agent_config(), &ENTRIES, ErrorCode::TooLarge, vec![approve(MAX_NAMES + 1)]);
+    assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::InvalidArgument, vec![approve(0)]);
+    assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::TooLarge, vec![approve(MAX_NAMES + 1)]);
 }
 
-#[test]
-fn without_an_agent_there_are_no_entries() {
+#[both_engines]
+fn without_an_agent_there_are_no_entries(kind: Kind) {
     let commands =
         vec![keep("k", "x", "core"), EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "k".into() }))];
-    assert_refused_on(&project_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
+    assert_refused_on(kind, &project_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
 }
 
-#[test]
-fn an_error_says_that_nothing_was_changed_only_where_that_is_true() {
+#[both_engines]
+fn an_error_says_that_nothing_was_changed_only_where_that_is_true(kind: Kind) {
     let file = |key: &str| ImportFile {
         path: format!("core/{key}.md"),
         content: Ok(b"---\nupdated: 2026-05-01\n---\n\nv".to_vec()),
@@ -484,19 +490,17 @@ fn an_error_says_that_nothing_was_changed_only_where_that_is_true() {
         earlier: Vec::new(),
     };
     let command = || EntriesCommand::new(EntriesVerb::ImportEntries(import.clone()));
-    for kind in BOTH {
-        let mut calm = drive(kind, agent_config(), &[]);
-        calm.run(command()).expect("it is imported");
-        let mut claims = 0;
-        for operation in 0..calm.executor.operations() {
-            let mut drive = drive(kind, agent_config(), &[]);
-            drive.executor.fail_at(operation, FsError::NoSpace);
-            let Err(error) = drive.run(command()) else { continue };
-            let is_claimed = error.help.contains("nothing was changed");
-            assert_eq!(is_claimed, drive.executor.files().is_empty(), "{kind:?}, at {operation}: {error}");
-            claims += u32::from(is_claimed);
-            assert!(is_claimed || error.help.contains("what was done before stays"), "at {operation}: {error}");
-        }
-        assert!(claims > 0);
+    let mut calm = drive(kind, agent_config(), &[]);
+    calm.run(command()).expect("it is imported");
+    let mut claims = 0;
+    for operation in each("operation", 0..calm.executor.operations()) {
+        let mut drive = drive(kind, agent_config(), &[]);
+        drive.executor.fail_at(operation, FsError::NoSpace);
+        let Err(error) = drive.run(command()) else { continue };
+        let is_claimed = error.help.contains("nothing was changed");
+        assert_eq!(is_claimed, drive.executor.files().is_empty(), "{kind:?}, at {operation}: {error}");
+        claims += u32::from(is_claimed);
+        assert!(is_claimed || error.help.contains("what was done before stays"), "at {operation}: {error}");
     }
+    assert!(claims > 0);
 }

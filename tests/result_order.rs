@@ -7,7 +7,7 @@ use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Read, Re
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
-use support::{BOTH, agent_config, every_question, keep, project_config};
+use support::{Kind, agent_config, both_engines, each, every_question, keep, project_config};
 
 const FILES: [(&str, &[u8]); 8] = [
     ("README.md", b"fact of the readme"),
@@ -70,49 +70,40 @@ fn looking() -> Vec<Command> {
     every_question("a").into_iter().filter(|command| !is_of_session(command)).chain(tools).collect()
 }
 
-#[test]
-fn result_order_changes_nothing() {
-    for kind in BOTH {
-        for (commands, changes) in [(commutative(), true), (looking(), false)] {
-            let mut expected = None;
-            for seed in 0..40 {
-                let mut drive = drive(kind, agent_config(), &FILES);
-                for command in &commands {
-                    drive.submit(command.clone());
-                }
-                drive.settle_in_any_order(&mut Scheduler::new(seed));
-                let outcome = (drive.finished, drive.executor.files());
-                assert_eq!(&outcome, expected.get_or_insert_with(|| outcome.clone()), "{kind:?}, seed {seed}");
-                assert_eq!(outcome.1.len() > FILES.len(), changes);
+#[both_engines]
+fn result_order_changes_nothing(kind: Kind) {
+    for (commands, changes) in [(commutative(), true), (looking(), false)] {
+        let mut expected = None;
+        for seed in each("seed", 0..40) {
+            let mut drive = drive(kind, agent_config(), &FILES);
+            for command in &commands {
+                drive.submit(command.clone());
             }
+            drive.settle_in_any_order(&mut Scheduler::new(seed));
+            let outcome = (drive.finished, drive.executor.files());
+            assert_eq!(&outcome, expected.get_or_insert_with(|| outcome.clone()), "{kind:?}, seed {seed}");
+            assert_eq!(outcome.1.len() > FILES.len(), changes);
         }
     }
 }
 
-#[test]
-fn appends_in_flight_all_land_whatever_the_order() {
-    for kind in BOTH {
-        for seed in 0..20 {
-            let mut drive = drive(kind, project_config(), &[]);
-            for number in 0..8 {
-                let content = format!("line {number}");
-                let target = if number % 2 == 0 { Target::LongTerm } else { Target::Daily(None) };
-                drive.submit(JournalCommand::Write(Write {
-                    target,
-                    mode: WriteMode::Append,
-                    content,
-                    truncate: false,
-                }));
-            }
-            drive.settle_in_any_order(&mut Scheduler::new(seed));
-            assert!(drive.finished.values().all(Result::is_ok));
-            let files = drive.executor.files();
-            for file in ["MEMORY.md", "projects/proj/daily/2026-05-25.md"] {
-                let mut lines: Vec<&str> = std::str::from_utf8(&files[file]).unwrap().lines().collect();
-                lines.sort_unstable();
-                lines.dedup();
-                assert_eq!(lines.len(), 4, "{kind:?}, seed {seed}");
-            }
+#[both_engines]
+fn appends_in_flight_all_land_whatever_the_order(kind: Kind) {
+    for seed in each("seed", 0..20) {
+        let mut drive = drive(kind, project_config(), &[]);
+        for number in 0..8 {
+            let content = format!("line {number}");
+            let target = if number % 2 == 0 { Target::LongTerm } else { Target::Daily(None) };
+            drive.submit(JournalCommand::Write(Write { target, mode: WriteMode::Append, content, truncate: false }));
+        }
+        drive.settle_in_any_order(&mut Scheduler::new(seed));
+        assert!(drive.finished.values().all(Result::is_ok));
+        let files = drive.executor.files();
+        for file in ["MEMORY.md", "projects/proj/daily/2026-05-25.md"] {
+            let mut lines: Vec<&str> = std::str::from_utf8(&files[file]).unwrap().lines().collect();
+            lines.sort_unstable();
+            lines.dedup();
+            assert_eq!(lines.len(), 4, "{kind:?}, seed {seed}");
         }
     }
 }

@@ -15,7 +15,7 @@ use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::{Drive, simulator};
-use support::{BOTH, Kind};
+use support::{Kind, both_engines};
 
 /// What stands in the memory of the one project alone.
 const MARK: &str = "mark-4711";
@@ -107,8 +107,8 @@ fn block(drive: &mut Drive<Simulator>) -> String {
     }
 }
 
-#[test]
-fn what_an_agent_keeps_in_one_project_reaches_no_other() {
+#[both_engines]
+fn what_an_agent_keeps_in_one_project_reaches_no_other(kind: Kind) {
     let ways = [
         write(Target::LongTerm, WriteMode::Append, MARK),
         write(Target::LongTerm, WriteMode::Overwrite, MARK),
@@ -117,55 +117,51 @@ fn what_an_agent_keeps_in_one_project_reaches_no_other() {
         tool("memory_write", json!({ "target": "long_term", "content": MARK })),
         tool("memory", json!({ "command": "create", "path": "/memories/MEMORY.md", "file_text": MARK })),
     ];
-    for kind in BOTH {
-        for way in &ways {
-            let mut of_a = agent_of(kind, "a", simulator(&[("MEMORY.md", b"shared\n")]));
-            of_a.run(way.clone()).unwrap();
-            assert_eq!(text_of(&of_a.executor, OF_A).trim_end(), MARK, "{way:?}");
-            assert_eq!(text_of(&of_a.executor, "MEMORY.md"), "shared\n", "{way:?}");
-            let own = block(&mut of_a);
-            assert!(own.contains(MARK) && own.contains("shared"), "{own}");
-            for (project, provenance, long_term) in [
-                ("b", Provenance::Agent, LongTermScope::Project),
-                ("b", Provenance::User, LongTermScope::Shared),
-                ("b", Provenance::User, LongTermScope::Project),
-            ] {
-                let store = of_a.executor.clone();
-                let mut other = Drive::new(kind, config(2, project, provenance, long_term), store);
-                for command in every_reader() {
-                    let shown = format!("{command:?}");
-                    let outcome = format!("{:?}", other.run(command));
-                    // The question is quoted by some of the answers.
-                    let is_asked = shown.contains(MARK) && !outcome.contains("projects/a/");
-                    assert!(is_asked || !outcome.contains(MARK), "{shown} shows {outcome}");
-                }
-                assert!(block(&mut other).contains("shared"));
+    for way in &ways {
+        let mut of_a = agent_of(kind, "a", simulator(&[("MEMORY.md", b"shared\n")]));
+        of_a.run(way.clone()).unwrap();
+        assert_eq!(text_of(&of_a.executor, OF_A).trim_end(), MARK, "{way:?}");
+        assert_eq!(text_of(&of_a.executor, "MEMORY.md"), "shared\n", "{way:?}");
+        let own = block(&mut of_a);
+        assert!(own.contains(MARK) && own.contains("shared"), "{own}");
+        for (project, provenance, long_term) in [
+            ("b", Provenance::Agent, LongTermScope::Project),
+            ("b", Provenance::User, LongTermScope::Shared),
+            ("b", Provenance::User, LongTermScope::Project),
+        ] {
+            let store = of_a.executor.clone();
+            let mut other = Drive::new(kind, config(2, project, provenance, long_term), store);
+            for command in every_reader() {
+                let shown = format!("{command:?}");
+                let outcome = format!("{:?}", other.run(command));
+                // The question is quoted by some of the answers.
+                let is_asked = shown.contains(MARK) && !outcome.contains("projects/a/");
+                assert!(is_asked || !outcome.contains(MARK), "{shown} shows {outcome}");
             }
+            assert!(block(&mut other).contains("shared"));
         }
     }
 }
 
-#[test]
-fn an_old_store_is_in_every_block_and_a_person_goes_on_writing_for_all() {
-    for kind in BOTH {
-        let mut person = Drive::new(
-            kind,
-            config(1, "a", Provenance::User, LongTermScope::Shared),
-            simulator(&[("MEMORY.md", b"old\n")]),
-        );
-        person.run(write(Target::LongTerm, WriteMode::Append, "new")).unwrap();
-        assert_eq!(text_of(&person.executor, "MEMORY.md"), "old\nnew\n");
-        for project in ["a", "b"] {
-            let mut agent = agent_of(kind, project, person.executor.clone());
-            let shown = block(&mut agent);
-            assert!(shown.contains("## Long-term memory (MEMORY.md)\nold\nnew"), "{shown}");
-            assert!(!shown.contains("Project memory"), "{shown}");
-        }
+#[both_engines]
+fn an_old_store_is_in_every_block_and_a_person_goes_on_writing_for_all(kind: Kind) {
+    let mut person = Drive::new(
+        kind,
+        config(1, "a", Provenance::User, LongTermScope::Shared),
+        simulator(&[("MEMORY.md", b"old\n")]),
+    );
+    person.run(write(Target::LongTerm, WriteMode::Append, "new")).unwrap();
+    assert_eq!(text_of(&person.executor, "MEMORY.md"), "old\nnew\n");
+    for project in ["a", "b"] {
+        let mut agent = agent_of(kind, project, person.executor.clone());
+        let shown = block(&mut agent);
+        assert!(shown.contains("## Long-term memory (MEMORY.md)\nold\nnew"), "{shown}");
+        assert!(!shown.contains("Project memory"), "{shown}");
     }
 }
 
-#[test]
-fn an_agent_of_a_project_changes_no_file_that_other_projects_read() {
+#[both_engines]
+fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
     let shared = || Target::Page("MEMORY.md".into());
     let anthropic = |command: &str, more: serde_json::Value| {
         let mut arguments = json!({ "command": command, "path": "/memories/SHARED_MEMORY.md" });
@@ -190,45 +186,41 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read() {
     ];
     let files: [(&str, &[u8]); 3] =
         [("MEMORY.md", b"shared\n"), ("MEMORY.bak", b"older\n"), ("README.md", b"shared\n")];
-    for kind in BOTH {
-        for way in &ways {
-            let mut drive = agent_of(kind, "a", simulator(&files));
-            let (message, is_refused) = match drive.run(way.clone()) {
-                Err(error) => (error.message, error.code == ErrorCode::NotPermitted),
-                Ok(Reply::CallTool(answer)) => (answer.text.into_string(), answer.is_error),
-                Ok(other) => panic!("{way:?} gave {other:?}"),
-            };
-            assert!(is_refused, "{way:?}: {message}");
-            assert_eq!(drive.executor.files(), simulator(&files).files(), "{way:?}");
-        }
-        // Where replies show whole paths, they name the file, too; and so any other in the root.
-        for name in ["/store/MEMORY.md", "/store/README.md"] {
-            let config =
-                Config { path_prefix: "/store/".into(), ..config(1, "a", Provenance::Agent, LongTermScope::Project) };
-            let mut drive = Drive::new(kind, config, simulator(&files));
-            let [change, look] = by_prefix(Target::Note(name.into()));
-            assert_eq!(drive.run(change).unwrap_err().code, ErrorCode::NotPermitted, "{name}");
-            match drive.run(look).unwrap() {
-                Reply::Journal(JournalReply::Read(reply)) => assert_eq!(reply.text, "shared\n"),
-                other => panic!("{other:?}"),
-            }
+    for way in &ways {
+        let mut drive = agent_of(kind, "a", simulator(&files));
+        let (message, is_refused) = match drive.run(way.clone()) {
+            Err(error) => (error.message, error.code == ErrorCode::NotPermitted),
+            Ok(Reply::CallTool(answer)) => (answer.text.into_string(), answer.is_error),
+            Ok(other) => panic!("{way:?} gave {other:?}"),
+        };
+        assert!(is_refused, "{way:?}: {message}");
+        assert_eq!(drive.executor.files(), simulator(&files).files(), "{way:?}");
+    }
+    // Where replies show whole paths, they name the file, too; and so any other in the root.
+    for name in ["/store/MEMORY.md", "/store/README.md"] {
+        let config =
+            Config { path_prefix: "/store/".into(), ..config(1, "a", Provenance::Agent, LongTermScope::Project) };
+        let mut drive = Drive::new(kind, config, simulator(&files));
+        let [change, look] = by_prefix(Target::Note(name.into()));
+        assert_eq!(drive.run(change).unwrap_err().code, ErrorCode::NotPermitted, "{name}");
+        match drive.run(look).unwrap() {
+            Reply::Journal(JournalReply::Read(reply)) => assert_eq!(reply.text, "shared\n"),
+            other => panic!("{other:?}"),
         }
     }
 }
 
-#[test]
-fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved() {
+#[both_engines]
+fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved(kind: Kind) {
     let text = format!("---\nprovenance: tool\n---\n\n{MARK}\n");
-    for kind in BOTH {
-        for file in [OF_A, "MEMORY.md"] {
-            let mut drive = agent_of(kind, "a", simulator(&[(file, text.as_bytes())]));
-            let reply = match drive.run(Context::default()) {
-                Ok(Reply::Context(reply)) => reply,
-                other => panic!("expected a block, got {other:?}"),
-            };
-            assert!(!reply.block.unwrap_or_default().contains(MARK));
-            assert_eq!(reply.left_out[0].path, file);
-            assert_eq!(reply.left_out[0].reason.to_string(), "unapproved");
-        }
+    for file in [OF_A, "MEMORY.md"] {
+        let mut drive = agent_of(kind, "a", simulator(&[(file, text.as_bytes())]));
+        let reply = match drive.run(Context::default()) {
+            Ok(Reply::Context(reply)) => reply,
+            other => panic!("expected a block, got {other:?}"),
+        };
+        assert!(!reply.block.unwrap_or_default().contains(MARK));
+        assert_eq!(reply.left_out[0].path, file);
+        assert_eq!(reply.left_out[0].reason.to_string(), "unapproved");
     }
 }

@@ -1,4 +1,4 @@
-//! Recorded input and output pairs, in both engines.
+//! Recorded input and output pairs, each in both engines.
 //!
 //! Every `*.json` under `tests/vectors/`, and under the folder that `SADDLEBAG_VECTORS` names, is run by
 //! the runner of its family. What is deliberately not followed stands in `vectors-not-followed.toml`,
@@ -24,13 +24,13 @@ use saddlebag_host::{Engine, Host, HostError, Simulator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{BOTH, Kind, engine, entries, exchange, noon, path, project_config, zk};
+use support::{Kind, both_engines, engine, entries, exchange, noon, path, project_config, zk};
 
 /// What the recorded root is replaced by. It has as many bytes, as caps count them.
 const ROOT: &str = "/recorded/root-17/";
 
-#[test]
-fn recorded_vectors_hold() {
+#[both_engines]
+fn recorded_vectors_hold(kind: Kind) {
     let not_followed = NotFollowed::load();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![manifest.join("vectors")];
@@ -55,15 +55,15 @@ fn recorded_vectors_hold() {
             if name == "zk/expected.json" {
                 let recorded: zk::Recorded =
                     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-                run += recorded.cases.len() * BOTH.len();
-                failures.extend(failed_zk_cases(&recorded, &not_followed));
+                run += recorded.cases.len();
+                failures.extend(failed_zk_cases(kind, &recorded, &not_followed));
                 continue;
             }
             if name == "entries.json" {
                 let recorded: entries::Recorded =
                     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
                 run += recorded.count();
-                failures.extend(recorded.failures(|case| !not_followed.has_entries_case(case)));
+                failures.extend(recorded.failures(kind, |case| !not_followed.has_entries_case(case)));
                 continue;
             }
             if let "basic-memory.json" | "mcp-memory.json" = name.as_str() {
@@ -82,15 +82,9 @@ fn recorded_vectors_hold() {
                 if not_followed.has_case(case) {
                     continue;
                 }
-                for kind in BOTH {
-                    run += 1;
-                    if let Err(failure) = check(kind, case) {
-                        failures.push(format!(
-                            "{name}: {} {} ({kind:?}): {failure}",
-                            text_of(case, "id"),
-                            text_of(case, "version")
-                        ));
-                    }
+                run += 1;
+                if let Err(failure) = check(kind, case) {
+                    failures.push(format!("{name}: {} {}: {failure}", text_of(case, "id"), text_of(case, "version")));
                 }
             }
         }
@@ -100,34 +94,39 @@ fn recorded_vectors_hold() {
 }
 
 /// What differs of the recorded calls of zk that are followed.
-fn failed_zk_cases(recorded: &zk::Recorded, not_followed: &NotFollowed) -> Vec<String> {
+fn failed_zk_cases(kind: Kind, recorded: &zk::Recorded, not_followed: &NotFollowed) -> Vec<String> {
     let notebook = zk::Notebook::recorded();
     let mut failures = Vec::new();
     for case in recorded.cases.iter().filter(|case| !not_followed.has_zk_case(&case.name())) {
-        for kind in BOTH {
-            if let Err(failure) = notebook.check(kind, case) {
-                failures.push(format!("zk list {} ({kind:?}): {failure}", case.name()));
-            }
+        if let Err(failure) = notebook.check(kind, case) {
+            failures.push(format!("zk list {}: {failure}", case.name()));
         }
     }
     failures
 }
 
-#[test]
-fn what_is_not_followed_differs() {
+#[both_engines]
+fn what_is_not_followed_differs(kind: Kind) {
     let not_followed = NotFollowed::load();
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/journal.json")).unwrap();
     let recorded: Recorded = serde_json::from_str(&text).unwrap();
     for case in recorded.vectors.iter().filter(|case| not_followed.has_case(case)) {
-        assert!(check(Kind::Native, case).is_err(), "{} is followed: take it off the list", text_of(case, "id"));
+        assert!(check(kind, case).is_err(), "{} is followed: take it off the list", text_of(case, "id"));
     }
     let text = include_str!("vectors/entries.json");
     let recorded: entries::Recorded = serde_json::from_str(text).unwrap();
-    let differing = recorded.failures(|case| not_followed.has_entries_case(case));
+    let differing = recorded.failures(kind, |case| not_followed.has_entries_case(case));
     assert_eq!(differing.len(), not_followed.entries.len(), "take what is followed off the list: {differing:?}");
     let recorded: Value = serde_json::from_str(include_str!("vectors/mcp-memory.json")).unwrap();
     let (_, differing) = exchange::mcp_memory(&recorded, &[]);
     assert!(!differing.is_empty() || not_followed.mcp.is_empty(), "every line is followed: take it off the list");
+    let recorded: zk::Recorded = serde_json::from_str(include_str!("vectors/zk/expected.json")).unwrap();
+    let notebook = zk::Notebook::recorded();
+    for call in &not_followed.zk {
+        let case = recorded.cases.iter().find(|case| case.name() == call.args);
+        let case = case.unwrap_or_else(|| panic!("zk list {} is not recorded", call.args));
+        assert!(notebook.check(kind, case).is_err(), "zk list {} is followed: take it off the list", call.args);
+    }
 }
 
 #[derive(Deserialize)]

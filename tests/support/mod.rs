@@ -3,24 +3,26 @@
 //! # How is it tested?
 //!
 //! `cargo xtask test` runs all of it; CONTRIBUTING.md says how to run one test. Most tests end to end
-//! run both engines over the simulator, which has no time but its own and takes every chance from a seed.
+//! are there twice, as `native` and as `component`: [`macro@both_engines`] gives them the engine to run. They run over
+//! the simulator, which has no time but its own and takes every chance from a seed.
 //!
 //! | Where | What it holds |
 //! | --- | --- |
+//! | `tests/failures_say_where.rs` | What a test that fails says: the engine, and the seed or case |
 //! | `tests/imports_nothing.rs`, `component_faults.rs` | The built component: imports, size, traps, what is no component |
 //! | `tests/native_and_component_agree.rs`, `result_order.rs` | Determinism |
 //! | `tests/durability.rs` | Crashes, unknown outcomes, writers at the same time |
 //! | `tests/hostile_host.rs`, `refused_input_changes_nothing.rs`, `nothing_escapes_the_root.rs` | Both sides of distrust |
 //! | `tests/vectors.rs` | Recorded input and output of the originals, zerostack, zk and zombie; exceptions in `vectors-not-followed.toml`, and `what_is_not_followed_differs` checks that each still is one |
 //! | `tests/context_block.rs`, `journal.rs`, `weaknesses.rs` | The block; the journal beyond the vectors; each weakness of the original that is beaten |
-//! | `tests/notebook.rs` | Every command of the notebook, races, crashes and editors between the operations, hostile notes and configurations |
-//! | `tests/preamble.rs`, `agents_md.rs` | The forms of the block, the preamble; the section of AGENTS.md, with races |
+//! | `tests/notebook/` | Every command of the notebook, races, crashes and editors between the operations, hostile notes and configurations |
+//! | `tests/preamble.rs`, `agents_md/` | The forms of the block, the preamble; the section of AGENTS.md, with races |
 //! | `tests/exchange.rs` | Memory from and for other agents, from store to store; the converters have their tests and round trips beside the code |
 //! | `tests/hydration.rs` | What hydration depends on, through the commands |
 //! | `tests/scopes.rs` | Long-term memory of one project and of all |
 //! | `tests/files.rs` | The files of a scope by their paths |
 //! | `cli/tests/program/mcp/`, `cli/tests/clients/` | The server, by clients that can be wrong, and by two that this project did not write |
-//! | `tests/trust.rs` | Provenance, approval, secrets, echoes and flags, through the commands |
+//! | `tests/trust/` | Provenance, approval, secrets, echoes and flags, through the commands |
 //! | `tests/agents_are_isolated.rs` | Every command of every family, across two agents and two workspaces |
 //! | `tests/tools.rs`, `anthropic_memory_tool.rs` | The tools: tokens, schemas, arguments of every kind, pages; Anthropic's tool against the recorded SDK |
 //! | `tests/index_file.rs` | The index file: what it spares, what it must not change, damage of every kind |
@@ -36,12 +38,14 @@
 
 pub mod arbitrary;
 pub mod drive;
+mod each;
 pub mod entries;
 pub mod exchange;
 pub mod zk;
 
 use std::sync::LazyLock;
 
+pub use each::each;
 use saddlebag::catalogue::catalogue;
 use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry, StoreEntry};
 use saddlebag::protocol::FsOp;
@@ -51,6 +55,7 @@ pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
     CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, PrivateFolder, Simulator,
 };
+pub use saddlebag_tests_attributes::both_engines;
 
 /// The compiled component, once for all tests of a process.
 static RUNTIME: LazyLock<ComponentRuntime> =
@@ -63,6 +68,7 @@ pub enum Kind {
     Component,
 }
 
+/// For tests that compare the engines. What must hold in each of them is a test with [`macro@both_engines`].
 pub const BOTH: [Kind; 2] = [Kind::Native, Kind::Component];
 
 pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {

@@ -1,0 +1,269 @@
+//! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
+
+use saddlebag::notebook::{
+    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Related, Remember,
+    Tags, Today,
+};
+use saddlebag::protocol::{ErrorCode, FsOp};
+use saddlebag::{Config, Limits};
+use support::drive::{Drive, drive, simulator};
+use support::{Kind, both_engines, path, project_config};
+
+use super::{
+    call, config, fact, found, library, link, list, open, question, recall, refused, remember, rename, text, words,
+};
+
+#[both_engines]
+fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
+    let mut drive = library(kind);
+    for template in ["unknown", "../x", "/etc", ".zk", "daily", "templates", "a\0b", "projects"] {
+        let request = Remember { template: template.into(), ..fact("T", "x") };
+        let error = refused(&mut drive, NotebookCommand::Remember(request));
+        assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
+        assert!(!error.help.is_empty(), "{error:?}");
+    }
+    for title in ["", " ", "a\nb", "a\0", "a\u{2028}b", &"x".repeat(1_001)] {
+        refused(&mut drive, NotebookCommand::Remember(fact(title, "x")));
+        refused(&mut drive, rename("Port", title));
+    }
+    for tag in ["", "#", "a\nb"] {
+        let request = Remember { tags: words(&[tag]), ..fact("T", "x") };
+        refused(&mut drive, NotebookCommand::Remember(request));
+    }
+    for name in ["", "nope", "../x", "/etc/passwd", "a\0b", "facts"] {
+        for command in [
+            NotebookCommand::from(rename(name, "T")),
+            NotebookCommand::Forget(Forget { note: name.into() }),
+            NotebookCommand::Related(Related { note: name.into(), limit: 1 }),
+            link("Port", name).into(),
+            link(name, "Port").into(),
+        ] {
+            assert_eq!(refused(&mut drive, command).code, ErrorCode::NotFound);
+        }
+    }
+    refused(
+        &mut drive,
+        NotebookCommand::Link(Link { from: "Port".into(), to: "Alone".into(), text: Some("a\nb".into()) }),
+    );
+    refused(&mut drive, rename("daily/2026-05-24", "T"));
+}
+
+#[both_engines]
+fn a_template_that_could_run_something_or_has_no_end_is_refused_by_name(kind: Kind) {
+    let templates = [
+        ("{{sh \"date\"}}", "`sh`"),
+        ("{{{sh \"date\"}}}", "`sh`"),
+        ("{{> fact}}", "partial"),
+        ("{{> templates/fact.md }}", "partial"),
+        ("{{#> layout}}x{{/layout}}", "partial"),
+        ("{{#if content}}{{> fact}}{{/if}}", "partial"),
+    ];
+    for (template, named) in templates {
+        let mut drive = open(kind, &[("templates/fact.md", template), ("templates/daily.md", template)]);
+        for command in [
+            NotebookCommand::Remember(fact("T", "x")),
+            NotebookCommand::Today(Today),
+            NotebookCommand::Journal(Journal { entry: "x".into() }),
+        ] {
+            let error = refused(&mut drive, command);
+            assert!(error.message.contains(named), "{template}: {error:?}");
+            assert!(error.message.contains("templates/") && error.message.contains("line 1"), "{error:?}");
+        }
+    }
+}
+
+#[both_engines]
+fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place(kind: Kind) {
+    let mut drive = library(kind);
+    drive.executor.insert(&path(".zk/config.toml"), "[note]\nfilename = \n");
+    let reply = recall(&mut drive, question("database"));
+    assert!(!reply.hits.is_empty());
+    assert!(reply.warnings.iter().any(|warning| warning.message.contains("line 2, column")), "{reply:?}");
+    let listed = call(&mut drive, ListNotes::default());
+    assert_eq!(listed.warnings.len(), 1);
+    for command in [
+        NotebookCommand::Remember(fact("T", "x")),
+        link("Port", "Alone").into(),
+        rename("Port", "T").into(),
+        NotebookCommand::Today(Today),
+    ] {
+        let error = refused(&mut drive, command.clone());
+        assert!(error.message.contains(".zk/config.toml: line 2, column"), "{command:?}: {error:?}");
+    }
+    drive.executor.insert(&path(".zk/config.toml"), "[note]\n");
+    assert_eq!(recall(&mut drive, question("database")).warnings, []);
+    remember(&mut drive, fact("T", "x"));
+}
+
+#[both_engines]
+fn a_configuration_that_is_odd_never_stops_a_reader(kind: Kind) {
+    let huge = format!("x = \"{}\"", "y".repeat(300 << 10));
+    let deep = format!("a = {}1{}", "[".repeat(50_000), "]".repeat(50_000));
+    let many: String = (0..2_000).map(|i| format!("[group.g{i}]\npaths=['g{i}']\n")).collect();
+    let configs: [&[u8]; 7] = [
+        b"\xff\xfe",
+        huge.as_bytes(),
+        deep.as_bytes(),
+        many.as_bytes(),
+        b"[note]\nexclude = ['[', '**/**/**/**/**/x']\nextension = 7\n[group]\n[group.'']\n",
+        b"note = 3\n[format]\nmarkdown = []\n",
+        b"[note]\nextension = '../x'\nfilename = '../{{title}}'\n",
+    ];
+    for bytes in configs {
+        let mut drive = library(kind);
+        drive.executor.insert(&path(".zk/config.toml"), bytes.to_vec());
+        let outcome = drive.run(NotebookCommand::Recall(question("database")));
+        assert!(outcome.is_ok(), "{:?}: {outcome:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
+        let _ = drive.run(NotebookCommand::Remember(fact("T", "x")));
+    }
+}
+
+#[both_engines]
+fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
+    let links: String = (0..10_000).map(|i| format!("[[n{}]] [[missing{i}]]\n", i % 50)).collect();
+    let mut files: Vec<(String, String)> = (0..50).map(|i| (format!("n{i}.md"), format!("# N{i}\n"))).collect();
+    files.push(("hub.md".into(), format!("# Hub\n\n{links}")));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut drive = open(kind, &files);
+    assert_eq!(list(&mut drive, NoteFilter { linked_by: words(&["hub.md"]), ..Default::default() }).len(), 50);
+    assert_eq!(call(&mut drive, DeadLinks).links.len(), 10_000);
+    let renamed = call(&mut drive, rename("n7", "Seven"));
+    assert_eq!((renamed.links, renamed.files), (200, 1));
+    assert!(!text(&drive, "hub.md").contains("[[n7]]"));
+}
+
+#[both_engines]
+fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Kind) {
+    let links = "[[a]]".repeat(3_000_000);
+    let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];
+    let mut drive = open(kind, &files);
+    let listed = call(&mut drive, ListNotes::default());
+    assert_eq!(listed.notes.len(), 4);
+    let [warning] = &listed.warnings[..] else { panic!("{:?}", listed.warnings) };
+    assert_eq!(warning.path, "b.md");
+    assert!(warning.message.starts_with("line 1: only the first 65536 links of the note are known"), "{warning:?}");
+    assert!(warning.message.ends_with("; there is a problem in c.md, d.md too"), "{warning:?}");
+    let renamed = call(&mut drive, rename("a", "Another"));
+    let left: Vec<&str> = renamed.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
+    assert_eq!(left, ["b.md", "c.md", "d.md"]);
+}
+
+#[both_engines]
+fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error(kind: Kind) {
+    let links = "[[a]]".repeat(60_000);
+    let names: Vec<String> = (0..40).map(|number| format!("n{number:03}.md")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), links.as_str())).collect();
+    let mut drive = open(kind, &files);
+    let error = refused(&mut drive, NotebookCommand::DeadLinks(DeadLinks));
+    assert_eq!(error.code, ErrorCode::TooLarge);
+    assert!(error.message.starts_with("the notes have more than 2000000 links"), "{error:?}");
+    // What needs no graph goes on.
+    assert_eq!(found(&recall(&mut drive, question("n007"))).first(), Some(&"n007.md"));
+}
+
+#[both_engines]
+fn a_frontmatter_bomb_is_a_warning_and_the_note_is_still_found(kind: Kind) {
+    let mut bomb = String::from("---\na: &a [x, x, x, x, x, x, x, x, x]\n");
+    for (name, before) in ('b'..='p').zip('a'..) {
+        bomb.push_str(&format!("{name}: &{name} [{}]\n", vec![format!("*{before}"); 9].join(", ")));
+    }
+    bomb.push_str("tags: *p\n---\n\nzebra\n");
+    let deep = format!("---\nx: {}\n---\n\nzebra\n", "[".repeat(20_000));
+    let deep_map =
+        format!("---\n{}---\n\nzebra\n", (0..3_000).map(|i| format!("{}a:\n", " ".repeat(i))).collect::<String>());
+    let merge = "---\na: &a\n  <<: *a\n  b: 1\n---\n\nzebra\n".to_string();
+    for text in [&bomb, &deep, &deep_map, &merge] {
+        let mut drive = open(kind, &[("bomb.md", text), ("other.md", "# Other\n")]);
+        let reply = recall(&mut drive, question("zebra"));
+        assert_eq!(found(&reply), ["bomb.md"], "{}", &text[..40]);
+        assert!(reply.warnings.len() <= 1);
+        for warning in &reply.warnings {
+            assert!(warning.path == "bomb.md" && warning.message.len() < 1_000, "{warning:?}");
+        }
+        let _ = drive.run(link("bomb.md", "other.md"));
+        let _ = drive.run(rename("bomb.md", "Defused"));
+        assert!(drive.run(NotebookCommand::Tags(Tags)).is_ok());
+    }
+}
+
+#[both_engines]
+fn a_note_over_the_limit_is_skipped_by_name_and_never_changed(kind: Kind) {
+    let size = 50 << 20;
+    let mut drive = open(kind, &[("a.md", "# A\n\nzebra [[large]]\n")]);
+    drive.executor.insert(&path("large.md"), vec![b'x'; size]);
+    let reply = recall(&mut drive, question("zebra"));
+    assert_eq!(found(&reply), ["a.md"]);
+    assert_eq!(reply.skipped.len(), 1);
+    assert_eq!(reply.skipped[0].path, "large.md");
+    assert!(matches!(reply.skipped[0].reason, saddlebag::search::SkipReason::TooLarge(bytes) if bytes == size as u64));
+    for command in [
+        NotebookCommand::from(link("large.md", "a.md")),
+        rename("large.md", "Small").into(),
+        NotebookCommand::Forget(Forget { note: "large.md".into() }),
+    ] {
+        let error = refused(&mut drive, command.clone());
+        assert_eq!(error.code, ErrorCode::TooLarge, "{command:?}: {error:?}");
+    }
+    assert_eq!(drive.executor.files()["large.md"].len(), size);
+}
+
+#[both_engines]
+fn no_note_is_made_that_could_not_be_read_again(kind: Kind) {
+    let limits = Limits { max_file_bytes: 4_096, ..Limits::default() };
+    let files: [(&str, &[u8]); 2] = [("a.md", b"# A\n"), ("b.md", &[b'b'; 4_090])];
+    let mut drive = drive(kind, Config { limits, ..config() }, &files);
+    let error = refused(&mut drive, NotebookCommand::Remember(fact("Large", &"x ".repeat(3_000))));
+    assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
+    let error = refused(&mut drive, link("b.md", "a.md"));
+    assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
+    let error = refused(&mut drive, rename("b.md", "A longer title than there is room for"));
+    assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
+    assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
+}
+
+#[both_engines]
+fn a_large_note_within_raised_limits_is_found(kind: Kind) {
+    let limits = Limits { max_file_bytes: 64 << 20, ..Limits::default() };
+    let mut text = "# Large\n\n".to_string();
+    for i in 0..8 {
+        text.push_str(&format!("## Section {i}\n\n"));
+        text.push_str(&"filler line about nothing much\n".repeat(16_000));
+    }
+    text.push_str("## Last\n\nthe zebra is here\n");
+    let mut drive = Drive::new(kind, Config { limits, ..config() }, simulator(&[("large.md", text.as_bytes())]));
+    let reply = recall(&mut drive, question("zebra"));
+    assert_eq!(found(&reply), ["large.md"]);
+    assert!(reply.hits[0].passage.contains("the zebra is here") && reply.hits[0].passage.len() <= 2_000);
+}
+
+#[both_engines]
+fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope(kind: Kind) {
+    let mut drive = drive(
+        kind,
+        project_config(),
+        &[("projects/other/facts/secret.md", b"# Secret\n"), ("projects/proj/.zk/notebook.db", b"db")],
+    );
+    for command in [
+        NotebookCommand::Init(Init),
+        NotebookCommand::Remember(fact("T", "x")),
+        NotebookCommand::Recall(question("secret")),
+        NotebookCommand::Today(Today),
+        NotebookCommand::Tags(Tags),
+        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
+    ] {
+        let id = drive.submit(command.clone());
+        while let Some(request) = drive.pending.first() {
+            for path in support::paths_of(&request.op) {
+                assert!(
+                    !path.as_str().starts_with("projects/other") && !path.as_str().ends_with(".db"),
+                    "{command:?}: {request:?}"
+                );
+            }
+            let is_removal = matches!(request.op, FsOp::Remove { .. } | FsOp::Rename { .. });
+            assert!(!is_removal, "{command:?}: {request:?}");
+            drive.answer(0);
+        }
+        let outcome = format!("{:?}", drive.finished.remove(&id).unwrap().unwrap());
+        assert!(!outcome.contains("Secret"), "{command:?}: {outcome}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Questions about the notes that are there: tags, links, filters, and literal search.
+
+use saddlebag::Reply;
+use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::notebook::{
+    DeadLinks, Graph, ListNotes, MatchStrategy, NoteFilter, NotebookCommand, Orphans, Recall, Related, Tags,
+    UnlinkedMentions,
+};
+use saddlebag::protocol::ErrorCode;
+use saddlebag_host::Simulator;
+use support::drive::Drive;
+use support::{Kind, both_engines, path};
+
+use super::{call, library, list, open, paths, question, recall, refused, words};
+
+#[both_engines]
+fn tags_are_counted(kind: Kind) {
+    let tags = call(&mut library(kind), Tags).tags;
+    let mut tags: Vec<(&str, u32)> = tags.iter().map(|tag| (tag.name.as_str(), tag.notes)).collect();
+    tags.sort_unstable();
+    assert_eq!(tags, [("db", 2), ("lang/rust", 1), ("ops", 1)]);
+}
+
+#[both_engines]
+fn the_graph_has_links_between_its_notes_alone(kind: Kind) {
+    let filter = NoteFilter { paths: words(&["facts", "notes/both.md"]), ..Default::default() };
+    let graph = call(&mut library(kind), Graph { notes: ListNotes { filter, ..Default::default() } });
+    let mut links: Vec<(&str, &str)> =
+        graph.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
+    links.sort_unstable();
+    assert_eq!(links, [("facts/port.md", "facts/db.md"), ("notes/both.md", "facts/db.md")]);
+    assert_eq!(graph.notes.len(), 3);
+}
+
+#[both_engines]
+fn orphans_dead_links_and_mentions_are_found(kind: Kind) {
+    let mut drive = library(kind);
+    let orphans = paths(call(&mut drive, Orphans));
+    assert_eq!(orphans, ["daily/2026-05-24.md", "notes/alone.md", "notes/ops.md"]);
+    let dead = call(&mut drive, DeadLinks).links;
+    assert_eq!(dead.len(), 1);
+    assert_eq!((dead[0].path.as_str(), dead[0].line, dead[0].target.as_str()), ("notes/ops.md", 5, "nowhere"));
+    let mentions = call(&mut drive, UnlinkedMentions { note: "Database".into() }).notes;
+    assert_eq!(mentions.len(), 1);
+    assert_eq!((mentions[0].path.as_str(), mentions[0].lines.as_slice()), ("notes/ops.md", [3].as_slice()));
+    drive.executor.insert(&path("notes/ops.md"), *b"# Ops\n\nThe database, a database.\n\nDatabase again.\n");
+    let mentions = call(&mut drive, UnlinkedMentions { note: "Database".into() }).notes;
+    assert_eq!(mentions[0].lines, [3, 5]);
+    assert_eq!(call(&mut drive, UnlinkedMentions { note: "Port".into() }).notes, []);
+    let error = refused(&mut drive, NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "nope".into() }));
+    assert_eq!(error.code, ErrorCode::NotFound);
+}
+
+#[both_engines]
+fn related_notes_come_nearest_first(kind: Kind) {
+    let mut drive = library(kind);
+    let related = |drive: &mut Drive<Simulator>, note: &str, limit| {
+        let found = call(drive, Related { note: note.into(), limit }).notes;
+        found.into_iter().map(|note| (note.path, note.distance, note.reason)).collect::<Vec<_>>()
+    };
+    let near = related(&mut drive, "Port", 10);
+    let short: Vec<(&str, u32)> = near.iter().map(|(path, distance, _)| (path.as_str(), *distance)).collect();
+    assert_eq!(short, [("notes/ops.md", 1), ("facts/db.md", 1), ("notes/both.md", 2)], "{near:?}");
+    assert_eq!(related(&mut drive, "Port", 1).len(), 1);
+    assert_eq!(related(&mut drive, "notes/alone", 9), []);
+}
+
+#[both_engines]
+fn filters_select_and_mistakes_in_them_are_errors(kind: Kind) {
+    let mut drive = library(kind);
+    let some = |filter: NoteFilter, expected: &[&str], drive: &mut Drive<Simulator>| {
+        let got = list(drive, filter.clone());
+        let mut got: Vec<&str> = got.iter().map(String::as_str).collect();
+        got.sort_unstable();
+        assert_eq!(got, expected, "{filter:?}");
+    };
+    let default = NoteFilter::default;
+    some(NoteFilter { tags: words(&["db"]), ..default() }, &["facts/db.md", "facts/port.md"], &mut drive);
+    some(NoteFilter { tags: words(&["lang/*"]), ..default() }, &["facts/db.md"], &mut drive);
+    some(NoteFilter { tags: words(&["db", "NOT ops"]), ..default() }, &["facts/port.md"], &mut drive);
+    some(
+        NoteFilter { paths: words(&["notes"]), tagless: true, ..default() },
+        &["notes/alone.md", "notes/both.md", "notes/ops.md"],
+        &mut drive,
+    );
+    some(
+        NoteFilter { paths: words(&["notes"]), exclude: words(&["notes/ops.md"]), ..default() },
+        &["notes/alone.md", "notes/both.md"],
+        &mut drive,
+    );
+    some(
+        NoteFilter { linked_by: words(&["notes/ops.md"]), recursive: true, ..default() },
+        &["facts/db.md", "facts/port.md"],
+        &mut drive,
+    );
+    some(
+        NoteFilter { linked_by: words(&["notes/ops.md"]), recursive: true, max_distance: Some(1), ..default() },
+        &["facts/port.md"],
+        &mut drive,
+    );
+    some(
+        NoteFilter { created_before: Some("2026-01-31".into()), paths: words(&["facts"]), ..default() },
+        &["facts/db.md"],
+        &mut drive,
+    );
+    some(NoteFilter { created: Some("2026-02".into()), ..default() }, &["facts/port.md"], &mut drive);
+    some(NoteFilter { matches: words(&["postgres"]), ..default() }, &["facts/db.md"], &mut drive);
+    some(
+        NoteFilter { matches: words(&["5432."]), strategy: MatchStrategy::Exact, ..default() },
+        &["facts/port.md"],
+        &mut drive,
+    );
+    some(NoteFilter { mention: words(&["facts/db.md"]), ..default() }, &["notes/ops.md"], &mut drive);
+    some(
+        NoteFilter { mentioned_by: words(&["notes/ops.md"]), ..default() },
+        &["facts/db.md", "facts/port.md"],
+        &mut drive,
+    );
+    some(NoteFilter { tags: words(&["nope"]), ..default() }, &[], &mut drive);
+    for bad in [
+        NoteFilter { linked_by: words(&["nope.md"]), ..default() },
+        NoteFilter { link_to: words(&["facts/db.md", "nope.md"]), ..default() },
+        NoteFilter { no_link_to: words(&["nope.md"]), ..default() },
+        NoteFilter { related: words(&["nope.md"]), ..default() },
+        NoteFilter { mention: words(&["nope.md"]), ..default() },
+        NoteFilter { mentioned_by: words(&["nope.md"]), ..default() },
+        NoteFilter { created: Some("someday soon".into()), ..default() },
+        NoteFilter { modified_after: Some("2026-13-45".into()), ..default() },
+        NoteFilter { created_before: Some(String::new()), ..default() },
+        NoteFilter { matches: words(&["(db"]), ..default() },
+    ] {
+        let command = NotebookCommand::ListNotes(ListNotes { filter: bad.clone(), ..Default::default() });
+        let error = refused(&mut drive, command);
+        assert!(
+            matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
+            "{bad:?}: {error:?}"
+        );
+        if bad.matches.is_empty() {
+            let error = refused(&mut drive, NotebookCommand::Recall(Recall { filter: bad.clone(), ..question("x") }));
+            assert!(
+                matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
+                "{bad:?}: {error:?}"
+            );
+        }
+    }
+}
+
+#[both_engines]
+fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes(kind: Kind) {
+    let files = [
+        (".zk/config.toml", "[note]\nextension = 'txt'\nexclude = ['facts/old-*']\n"),
+        ("MEMORY.md", "zebra"),
+        ("facts/a.md", "zebra"),
+        ("facts/b.txt", "# B\n\nzebra"),
+        ("facts/old-c.md", "zebra"),
+        ("elsewhere/d.md", "zebra"),
+        ("elsewhere/e.txt", "zebra"),
+    ];
+    let search = |drive: &mut Drive<Simulator>| match drive.run(JournalCommand::Search(Search::new("zebra"))) {
+        Ok(Reply::Journal(JournalReply::Search(found))) => {
+            found.hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let mut drive = open(kind, &files);
+    let expected = ["MEMORY.md", "facts/a.md", "facts/old-c.md"];
+    let all_notes = ["facts/b.txt", "elsewhere/e.txt"];
+    assert_eq!(search(&mut drive), expected, "fresh");
+    assert_eq!(recall(&mut drive, question("zebra")).total, 2);
+    assert_eq!(search(&mut drive), expected, "after a command of the notebook");
+    assert_eq!(list(&mut drive, NoteFilter::default()), all_notes);
+    drive.executor.insert(&path(".zk/config.toml"), *b"");
+    // By title, which is the file name of those that have none.
+    let notes = ["MEMORY.md", "facts/a.md", "elsewhere/d.md", "facts/old-c.md"];
+    assert_eq!(list(&mut drive, NoteFilter::default()), notes);
+    assert_eq!(recall(&mut drive, question("zebra")).total, 4);
+    assert_eq!(search(&mut drive), expected, "under another configuration");
+    let mut other = open(kind, &files);
+    assert_eq!(list(&mut other, NoteFilter::default()), all_notes);
+    assert_eq!(search(&mut other), expected, "the notebook first");
+    let mut without_texts = open(kind, &files);
+    assert_eq!(list(&mut without_texts, NoteFilter::default()), all_notes);
+    without_texts.executor.insert(&path(".zk/config.toml"), *b"");
+    assert_eq!(recall(&mut without_texts, question("zebra")).total, 4);
+    assert_eq!(search(&mut without_texts), expected, "another configuration before the texts were asked for");
+}

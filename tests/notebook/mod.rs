@@ -1,0 +1,134 @@
+//! The notebook through both engines: what each command does, and what racing editors and crashes leave.
+
+mod change;
+mod hostile;
+mod journal;
+mod look;
+mod recall;
+mod remember;
+mod session;
+
+use saddlebag::notebook::{
+    Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Remember,
+    RememberReply, Rename,
+};
+use saddlebag::protocol::Error;
+use saddlebag::{Answered, Config, Reply};
+use saddlebag_host::{Executor, Simulator};
+use support::Kind;
+use support::drive::{Drive, changes, drive};
+
+/// The root is the notebook.
+fn config() -> Config {
+    Config { epoch: 1, ..Config::default() }
+}
+
+fn open(kind: Kind, files: &[(&str, &str)]) -> Drive<Simulator> {
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    drive(kind, config(), &files)
+}
+
+fn run<X: Executor>(drive: &mut Drive<X>, command: impl Into<NotebookCommand>) -> NotebookReply {
+    let command = command.into();
+    notebook(drive.run(command.clone()).unwrap_or_else(|error| panic!("{command:?}: {error:?}")))
+}
+
+fn notebook(reply: Reply) -> NotebookReply {
+    match reply {
+        Reply::Notebook(reply) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Runs a command that must be done.
+fn call<X: Executor, R: Answered>(drive: &mut Drive<X>, request: R) -> R::Reply {
+    drive.call(request).unwrap_or_else(|error| panic!("{} in {:?}: {error:?}", R::NAME, drive.kind))
+}
+
+/// Runs a command that must be refused and change nothing, not even try to.
+fn refused(drive: &mut Drive<Simulator>, command: impl Into<NotebookCommand>) -> Error {
+    let command = command.into();
+    let (before, tried) = (drive.executor.files(), changes(&drive.executor).len());
+    let error = match drive.run(command.clone()) {
+        Err(error) => error,
+        Ok(reply) => panic!("{command:?} gave {reply:?}"),
+    };
+    assert_eq!(drive.executor.files(), before, "{command:?}");
+    assert_eq!(changes(&drive.executor).len(), tried, "{command:?}");
+    assert!(!error.message.is_empty() && !error.message.ends_with('.'), "{error:?}");
+    error
+}
+
+fn text(drive: &Drive<Simulator>, file: &str) -> String {
+    let bytes = drive.executor.files().remove(file).unwrap_or_else(|| panic!("no {file}: {:?}", names(drive)));
+    String::from_utf8(bytes).unwrap()
+}
+
+fn names(drive: &Drive<Simulator>) -> Vec<String> {
+    drive.executor.files().into_keys().collect()
+}
+
+fn fact(title: &str, content: &str) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
+}
+
+fn remember(drive: &mut Drive<Simulator>, request: Remember) -> RememberReply {
+    call(drive, request)
+}
+
+fn question(query: &str) -> Recall {
+    Recall {
+        query: query.into(),
+        limit: 10,
+        offset: 0,
+        filter: NoteFilter::default(),
+        sort: Vec::new(),
+        explain: false,
+        vouched_unchanged: false,
+    }
+}
+
+fn recall(drive: &mut Drive<Simulator>, request: Recall) -> RecallReply {
+    call(drive, request)
+}
+
+fn found(reply: &RecallReply) -> Vec<&str> {
+    reply.hits.iter().map(|hit| hit.path.as_str()).collect()
+}
+
+fn list(drive: &mut Drive<Simulator>, filter: NoteFilter) -> Vec<String> {
+    paths(call(drive, ListNotes { filter, ..Default::default() }))
+}
+
+fn paths(reply: ListNotesReply) -> Vec<String> {
+    reply.notes.into_iter().map(|note| note.path).collect()
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_string()).collect()
+}
+
+fn link(from: &str, to: &str) -> Link {
+    Link { from: from.into(), to: to.into(), text: None }
+}
+
+fn rename(note: &str, title: &str) -> Rename {
+    Rename { note: note.into(), title: title.into() }
+}
+
+fn library(kind: Kind) -> Drive<Simulator> {
+    open(
+        kind,
+        &[
+            (
+                "facts/db.md",
+                "---\ntitle: Database\ntags: [db, \"lang/rust\"]\ndate: 2026-01-02 10:00:00\n---\n\nWe run Postgres. #ops\n",
+            ),
+            ("facts/port.md", "---\ntitle: Port\ndate: 2026-02-03 10:00:00\ntags: [db]\n---\n\nOf the [[db]]: 5432.\n"),
+            ("notes/ops.md", "# Operations\n\nThe Database needs care; so does the Port.\n\n[[nowhere]]\n[[port]]\n"),
+            ("notes/alone.md", "# Alone\n\nNobody links here.\n"),
+            ("notes/both.md", "# Both\n\n[[db]] and back.\n"),
+            ("daily/2026-05-24.md", "# 2026-05-24\n\n- 10:00 [[both]] deployed\n"),
+        ],
+    )
+}

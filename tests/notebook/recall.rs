@@ -1,0 +1,130 @@
+//! Recall: where and why a note is found, page by page, and after an editor changed it.
+
+use saddlebag::notebook::{NoteFilter, NotebookCommand, Recall, Remember, Tags};
+use saddlebag::protocol::ErrorCode;
+use saddlebag_host::Simulator;
+use support::drive::Drive;
+use support::{Kind, both_engines, path};
+
+use super::{fact, found, library, list, open, question, recall, refused, remember, run, words};
+
+#[both_engines]
+fn recall_says_where_and_why(kind: Kind) {
+    let mut drive = library(kind);
+    let reply = recall(&mut drive, question("Where does the database listen? postgres"));
+    assert_eq!(reply.hits[0].path, "facts/db.md");
+    assert!(reply.hits[0].fields.contains(&"title".to_string()) && reply.hits[0].passage.contains("Postgres"));
+    assert_eq!(reply.hits[0].lines.len(), 2);
+    let filter = NoteFilter { tags: words(&["db"]), ..Default::default() };
+    let filtered = recall(&mut drive, Recall { filter, ..question("port database") });
+    let mut got = found(&filtered);
+    got.sort_unstable();
+    assert_eq!((got, filtered.total), (vec!["facts/db.md", "facts/port.md"], 2));
+}
+
+#[both_engines]
+fn pages_of_a_recall_put_together_are_the_whole(kind: Kind) {
+    let files: Vec<(String, String)> =
+        (0..23).map(|i| (format!("n{i:02}.md"), format!("# Note {i}\n\n{}\n", "word ".repeat(i + 1)))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut drive = open(kind, &files);
+    let whole = recall(&mut drive, Recall { limit: 100, ..question("word") });
+    assert_eq!((whole.hits.len(), whole.total), (23, 23));
+    for size in [1, 5, 23] {
+        let mut pages = Vec::new();
+        for offset in (0..25).step_by(size as usize) {
+            let page = recall(&mut drive, Recall { limit: size, offset, ..question("word") });
+            assert_eq!(page.total, 23);
+            pages.extend(page.hits);
+        }
+        assert_eq!(pages, whole.hits, "pages of {size}");
+    }
+    let none = recall(&mut drive, Recall { limit: 0, ..question("word") });
+    assert_eq!((none.hits.len(), none.total), (0, 23));
+    let far = recall(&mut drive, Recall { limit: u32::MAX, offset: u32::MAX, ..question("word") });
+    assert_eq!(far.hits, []);
+}
+
+#[both_engines]
+fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
+    let mut drive = library(kind);
+    remember(&mut drive, fact("Old", "The database port is here."));
+    remember(&mut drive, Remember { supersede: true, ..fact("Old", "The database port is there.") });
+    for query in ["database port", "\"database port\" is", "the port of a database", "postgres", "data*"] {
+        let reply = recall(&mut drive, Recall { explain: true, ..question(query) });
+        assert!(!reply.hits.is_empty(), "{query}");
+        for hit in &reply.hits {
+            let (mut sum, mut factor) = (0.0, 1.0);
+            for part in &hit.parts {
+                match part.reason.as_str() {
+                    reason if reason.starts_with("superseded") => factor *= part.amount,
+                    _ => sum += part.amount,
+                }
+            }
+            let difference = (sum * factor - hit.score).abs();
+            assert!(difference < 1e-3 * hit.score.max(1.0), "{query}: {sum} * {factor} is not {}: {hit:?}", hit.score);
+        }
+        let plain = recall(&mut drive, question(query));
+        assert!(plain.hits.iter().all(|hit| hit.parts.is_empty()));
+        assert_eq!(found(&plain), found(&reply));
+    }
+}
+
+#[both_engines]
+fn a_question_without_words_is_an_error_and_any_other_is_none(kind: Kind) {
+    let mut drive = library(kind);
+    for empty in ["", "  ", "\n\t"] {
+        assert_eq!(refused(&mut drive, NotebookCommand::Recall(question(empty))).code, ErrorCode::InvalidArgument);
+    }
+    for odd in [
+        "\"", "(", ")", "a OR", "OR", "NOT", "-", "--", "*", "title:", ":", "a AND (b", "\"a", "'", "日本", "🎉",
+        "a\0b", "!!!", "-a", "NOT db", "tags:db",
+    ] {
+        let outcome = drive.run(NotebookCommand::Recall(question(odd)));
+        assert!(outcome.is_ok(), "{odd:?}: {outcome:?}");
+    }
+    let error = refused(&mut drive, NotebookCommand::Recall(question(&"x ".repeat(40_000))));
+    assert_eq!(error.code, ErrorCode::TooLarge);
+}
+
+#[both_engines]
+fn the_index_follows_what_editors_do(kind: Kind) {
+    let mut drive = library(kind);
+    let has = |drive: &mut Drive<Simulator>, query: &str| {
+        let reply = recall(drive, question(query));
+        reply.hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>()
+    };
+    assert_eq!(has(&mut drive, "zebra"), [""; 0]);
+    drive.executor.insert(&path("notes/alone.md"), "# Alone\n\nA zebra.\n");
+    assert_eq!(has(&mut drive, "zebra"), ["notes/alone.md"]);
+    let mut moved = Vec::new();
+    for (file, bytes) in drive.executor.files() {
+        if let Some(rest) = file.strip_prefix("notes/") {
+            moved.push((file.clone(), format!("renamed/deep/{rest}"), bytes));
+        }
+    }
+    for (old, new, bytes) in moved {
+        let operation = drive.executor.operations();
+        drive.executor.edit_at(operation, &path(&old), None);
+        drive.executor.insert(&path(&new), bytes);
+        run(&mut drive, NotebookCommand::Tags(Tags));
+    }
+    assert_eq!(has(&mut drive, "zebra"), ["renamed/deep/alone.md"]);
+    assert_eq!(list(&mut drive, NoteFilter { paths: words(&["notes"]), ..Default::default() }), [""; 0]);
+    let operation = drive.executor.operations();
+    drive.executor.edit_at(operation, &path("renamed/deep/alone.md"), None);
+    assert_eq!(has(&mut drive, "zebra"), [""; 0]);
+    drive.executor.insert(&path("renamed/deep/alone.md"), b"\xff\xfe zebra".to_vec());
+    let reply = recall(&mut drive, question("zebra"));
+    assert_eq!((found(&reply), reply.skipped.len()), (vec![], 1));
+}
+
+#[both_engines]
+fn what_the_host_vouches_for_is_not_listed_again(kind: Kind) {
+    let mut drive = library(kind);
+    recall(&mut drive, question("port"));
+    let before = drive.executor.operations();
+    let vouched = recall(&mut drive, Recall { vouched_unchanged: true, ..question("port") });
+    assert!(!vouched.hits.is_empty());
+    assert_eq!(drive.executor.operations(), before);
+}

@@ -1,0 +1,262 @@
+//! Making a notebook and its notes: what is known is recognised, and what is new gets a free name.
+
+use saddlebag::notebook::{
+    DeadLinks, Init, ListNotes, NoteFilter, NotebookCommand, NotebookReply, Related, Remember, RememberError,
+    RememberState,
+};
+use saddlebag::protocol::ErrorCode;
+use saddlebag::store::Timestamp;
+use saddlebag_host::Scheduler;
+use support::drive::{changes, drive};
+use support::{Kind, both_engines, each, project_config};
+
+use super::{
+    call, fact, found, link, list, names, notebook, open, question, recall, refused, remember, rename, run, text, words,
+};
+
+#[both_engines]
+fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
+    let mut drive = open(kind, &[("templates/fact.md", "mine"), ("facts/a.md", "a")]);
+    let made = call(&mut drive, Init);
+    assert!(made.kept.contains(&"templates/fact.md".to_string()), "{made:?}");
+    assert!(made.made.contains(&".zk/config.toml".to_string()), "{made:?}");
+    assert_eq!(text(&drive, "templates/fact.md"), "mine");
+    let before = (drive.executor.files(), changes(&drive.executor));
+    let again = call(&mut drive, Init);
+    assert_eq!(again.made, [""; 0]);
+    assert_eq!(drive.executor.files(), before.0);
+    assert!(remember(&mut drive, fact("Port", "5432")).warnings.is_empty());
+}
+
+#[both_engines]
+fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
+    let config = "[note]\nfilename = \"{{id}}\" # mine\nunknown = 1\n";
+    let mut drive = open(kind, &[(".zk/config.toml", config), (".zk/notebook.db", "\u{1}db")]);
+    run(&mut drive, NotebookCommand::Init(Init));
+    assert_eq!(text(&drive, ".zk/config.toml"), config);
+    assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
+    run(&mut drive, NotebookCommand::Remember(fact("a", "b")));
+    assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
+    assert_eq!(list(&mut drive, NoteFilter::default()).len(), 1, "no template is a note: {:?}", names(&drive));
+}
+
+#[both_engines]
+fn a_notebook_inside_a_notebook_is_refused(kind: Kind) {
+    let files: [(&str, &[u8]); 1] = [(".zk/config.toml", b"")];
+    let mut drive = drive(kind, project_config(), &files);
+    let error = refused(&mut drive, NotebookCommand::Init(Init));
+    assert!(error.message.contains("inside of another"), "{error:?}");
+}
+
+#[both_engines]
+fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name(kind: Kind) {
+    let mut drive = open(kind, &[]);
+    let first = remember(&mut drive, fact("Port", "The port is 5432."));
+    assert_eq!((first.path.as_str(), &first.state), ("facts/port.md", &RememberState::Created));
+    let same = remember(&mut drive, fact(" Port ", "The port is 5432.\r\n"));
+    assert_eq!((same.path.as_str(), &same.state), ("facts/port.md", &RememberState::AlreadyThere));
+    assert!(same.message.contains("nothing was written"), "{}", same.message);
+    let other = remember(&mut drive, fact("Port", "The port is 5433."));
+    assert_eq!((other.path.as_str(), &other.state), ("facts/port-2.md", &RememberState::Created));
+    let decision = remember(&mut drive, Remember { template: "decision".into(), ..fact("Port", "x") });
+    assert_eq!(decision.path, "decisions/port.md");
+    assert_eq!(names(&drive), ["decisions/port.md", "facts/port-2.md", "facts/port.md"]);
+}
+
+#[both_engines]
+fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind: Kind) {
+    let mut drive = open(kind, &[]);
+    remember(&mut drive, fact("Port", "The port is 5432 port port port."));
+    let new = remember(&mut drive, Remember { supersede: true, ..fact("Port", "It is 5433 now.") });
+    assert_eq!(new.state, RememberState::Superseded("facts/port.md".into()));
+    let reply = recall(&mut drive, question("which port"));
+    assert_eq!(found(&reply), ["facts/port-2.md", "facts/port.md"]);
+    assert_eq!(reply.hits[0].superseded_by, None);
+    assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
+    assert!(reply.rendered.contains("(superseded by facts/port-2.md)"), "{}", reply.rendered);
+    let text = text(&drive, "facts/port-2.md");
+    assert!(text.contains("facts/port"), "it links to the old one: {text}");
+    assert_eq!(call(&mut drive, DeadLinks).links, []);
+}
+
+#[both_engines]
+fn the_newest_of_several_notes_is_superseded(kind: Kind) {
+    let mut drive = open(kind, &[]);
+    for i in 0..11 {
+        remember(&mut drive, fact("Port", &format!("content {i}")));
+    }
+    let new = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
+    assert_eq!(new.state, RememberState::Superseded("facts/port-11.md".into()), "{new:?}");
+    let again = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
+    assert_eq!(again.state, RememberState::Superseded(new.path.clone()));
+    let known = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
+    assert_eq!((known.state, known.path), (RememberState::AlreadyThere, again.path));
+    let back = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
+    assert!(matches!(back.state, RememberState::Superseded(_)), "what was superseded is new again: {back:?}");
+}
+
+#[both_engines]
+fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
+    let mut drive = open(kind, &[]);
+    remember(&mut drive, fact("Port", "The port is 5432 port port port."));
+    remember(&mut drive, Remember { supersede: true, ..fact("Port", "The port is 5433 now.") });
+    run(&mut drive, rename("facts/port", "Old port"));
+    let reply = recall(&mut drive, question("port"));
+    assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
+    assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
+    assert_eq!(call(&mut drive, DeadLinks).links, []);
+}
+
+#[both_engines]
+fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
+    let long = "Ein langer Titel ".repeat(20).chars().take(300).collect::<String>();
+    let titles = [
+        "Error: it's [broken] #1",
+        "!!!",
+        "日本語",
+        long.trim(),
+        "- x",
+        "---",
+        "\"quoted\" \\ 'single'",
+        "a: b #c",
+        "null",
+        "2026-05-25",
+        "{{sh \"date\"}}",
+        "../../etc/passwd",
+        "CON",
+        ".hidden",
+        "a\u{301}e",
+        "|",
+        "🎉",
+        "[[x]]",
+        "</memory>",
+    ];
+    let mut drive = open(kind, &[]);
+    for title in titles {
+        let kept = remember(&mut drive, fact(title, "content"));
+        assert_eq!((kept.title.as_str(), &kept.state), (title, &RememberState::Created));
+        let name = kept.path.strip_prefix("facts/").unwrap_or_else(|| panic!("{title}: {kept:?}"));
+        assert!(!name.contains('/') && !name.starts_with('.') && name.len() <= 255 && name.len() > 3, "{kept:?}");
+        assert_eq!(remember(&mut drive, fact(title, "content")).state, RememberState::AlreadyThere, "{title}");
+    }
+    let listed = call(&mut drive, ListNotes::default());
+    let mut expected: Vec<&str> = titles.to_vec();
+    let mut got: Vec<&str> = listed.notes.iter().map(|note| note.title.as_str()).collect();
+    expected.sort_unstable();
+    got.sort_unstable();
+    assert_eq!(got, expected);
+    assert_eq!(listed.warnings, []);
+    for title in titles {
+        let error = drive.run(NotebookCommand::Related(Related { note: title.into(), limit: 3 }));
+        assert!(error.is_ok(), "a note answers to its title {title}: {error:?}");
+    }
+}
+
+#[both_engines]
+fn content_with_frontmatter_of_its_own_stays_content(kind: Kind) {
+    let mut drive = open(kind, &[]);
+    let content = "---\ntitle: forged\ntags: [evil]\n---\n\n# Heading\n\ntext with {{sh \"date\"}}";
+    let kept = remember(&mut drive, Remember { tags: words(&["#real", "a b"]), ..fact("True", content) });
+    let listed = call(&mut drive, ListNotes { with_text: true, ..Default::default() });
+    let note = &listed.notes[0];
+    assert_eq!((note.path.as_str(), note.title.as_str()), (kept.path.as_str(), "True"));
+    assert!(note.tags.contains(&"real".to_string()) && note.tags.contains(&"a b".to_string()), "{note:?}");
+    assert!(!note.tags.contains(&"evil".to_string()), "{note:?}");
+    assert!(note.text.contains("{{sh \"date\"}}"), "{note:?}");
+    assert_eq!(remember(&mut drive, fact("True", content)).state, RememberState::AlreadyThere);
+}
+
+#[both_engines]
+fn remembered_links_lead_where_they_were_meant_to(kind: Kind) {
+    let mut drive =
+        open(kind, &[("facts/db.md", "# The database\n"), ("notes/x.md", "---\naliases: [ex]\n---\n# X [1]\n")]);
+    let request = Remember { links: words(&["The database", "ex"]), ..fact("Port", "5432") };
+    let kept = remember(&mut drive, request.clone());
+    let filter = NoteFilter { linked_by: vec![kept.path.clone()], ..Default::default() };
+    assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
+    assert_eq!(call(&mut drive, DeadLinks).links, []);
+    assert_eq!(remember(&mut drive, request).state, RememberState::AlreadyThere);
+    for unknown in ["nowhere", "", "../x", "facts"] {
+        let request = Remember { links: words(&["ex", unknown]), ..fact("New", "x") };
+        let error = refused(&mut drive, NotebookCommand::Remember(request));
+        assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
+    }
+}
+
+#[both_engines]
+fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
+    let mut drive = open(kind, &[("a/x.md", "# Same\n"), ("b/x.md", "# Same\n"), ("c.md", "# C\n")]);
+    for name in ["x", "Same"] {
+        let error = refused(&mut drive, link("c", name));
+        assert_eq!(error.code, ErrorCode::NoUniqueMatch);
+        assert!(error.message.contains("a/x.md") && error.message.contains("b/x.md"), "{error:?}");
+    }
+    run(&mut drive, link("c", "a/x"));
+    run(&mut drive, link("c", "b/x.md"));
+    assert_eq!(call(&mut drive, DeadLinks).links, []);
+}
+
+#[both_engines]
+fn notes_remembered_together_are_all_kept(kind: Kind) {
+    for seed in each("seed", 0..24) {
+        let mut drive = open(kind, &[]);
+        let ids: Vec<u64> = (0..8)
+            .map(|i| drive.submit(NotebookCommand::Remember(fact("Port", &format!("content {}", i / 2)))))
+            .collect();
+        drive.settle_in_any_order(&mut Scheduler::new(seed));
+        let mut created = 0;
+        for id in ids {
+            let NotebookReply::Remember(reply) = notebook(drive.finished.remove(&id).unwrap().unwrap()) else {
+                panic!("a reply of remember")
+            };
+            created += usize::from(reply.state == RememberState::Created);
+        }
+        assert_eq!((created, names(&drive).len()), (4, 4), "seed {seed}: {:?}", names(&drive));
+        for i in 0..4 {
+            let content = format!("content {i}\n");
+            assert!(names(&drive).iter().any(|name| text(&drive, name).contains(&content)), "seed {seed}");
+        }
+    }
+}
+
+/// An hour before midnight at +02:00, and an hour after midnight at -08:00.
+#[both_engines]
+fn what_is_remembered_is_created_when_it_was_remembered_wherever_that_is(kind: Kind) {
+    for (seconds, utc_offset_seconds, day) in
+        [(1_780_174_800, 7_200, "2026-05-30"), (1_780_131_600, -28_800, "2026-05-30")]
+    {
+        let mut drive = open(kind, &[]);
+        drive.now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds };
+        remember(&mut drive, fact("Port", "5432"));
+        let error = RememberError { tool: "sh".into(), error: "no such file".into() };
+        call(&mut drive, error);
+        let on = |day: &str| NoteFilter { created: Some(day.into()), ..Default::default() };
+        assert_eq!(list(&mut drive, on(day)).len(), 2, "{}", text(&drive, "facts/port.md"));
+        assert_eq!(list(&mut drive, on("today")).len(), 2);
+        assert_eq!(list(&mut drive, on("2026-05-31")).len(), 0);
+        assert_eq!(list(&mut drive, on("2026-05-29")).len(), 0);
+    }
+}
+
+#[both_engines]
+fn a_note_may_be_of_any_group_and_in_the_root(kind: Kind) {
+    let config = "[note]\nfilename = '{{slug title}}'\n[group.logs]\npaths = ['a/b']\n\
+        [group.logs.note]\nfilename = 'log-{{slug title}}'\ntemplate = 'log.md'\n[group.logs.extra]\nby = 'Ada'\n";
+    let files =
+        [(".zk/config.toml", config), (".zk/templates/log.md", "# {{title}}\n\nBy {{extra.by}}: {{content}}\n")];
+    let mut drive = open(kind, &files);
+    let mut keep = |template: &str, group: Option<&str>| {
+        let request = Remember { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
+        remember(&mut drive, request)
+    };
+    assert_eq!(keep(".", None).path, "t.md");
+    assert_eq!(keep(".", None).state, RememberState::AlreadyThere);
+    assert_eq!(keep("fact", None).path, "facts/t.md", "the root is another place");
+    assert_eq!(keep(".", Some("logs")).path, "t.md", "it says the same");
+    assert_eq!(keep("a/b", None).path, "a/b/log-t.md");
+    assert_eq!(keep("decision", Some("logs")).path, "decisions/log-t.md");
+    assert_eq!(text(&drive, "decisions/log-t.md"), "# T\n\nBy Ada: x\n");
+    let request = Remember { group: Some("nope".into()), ..fact("T", "x") };
+    let error = refused(&mut drive, NotebookCommand::Remember(request));
+    assert_eq!((error.code, error.help.as_str()), (ErrorCode::InvalidArgument, "one of logs"), "{error:?}");
+}

@@ -1,0 +1,111 @@
+//! What is trusted: text of tools and imports is found and never injected before a person approves it, secrets
+//! stay out, and text of the memory block does not come back. In both engines.
+
+mod approval;
+mod secrets;
+mod shown;
+mod tools;
+
+use saddlebag::approval::{
+    Approve, ApproveItem, ApproveReply, Pending, PendingItem, PendingReply, TrustCommand, TrustReply,
+};
+use saddlebag::context::{Context, ContextEntries, ContextReply};
+use saddlebag::entries::{
+    EntriesCommand, EntriesReply, EntriesVerb, Hydrate, ImportEntries, ImportFile, ImportMode, ImportReply,
+    ImportState, Policy,
+};
+use saddlebag::notebook::Remember;
+use saddlebag::protocol::Error;
+use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
+use saddlebag::{Command, Config, Reply};
+use saddlebag_host::Simulator;
+use support::drive::Drive;
+use support::{Kind, agent_config, keep};
+
+fn config(provenance: Provenance, secrets: SecretPolicy) -> Config {
+    Config { trust: TrustConfig { provenance, secrets }, ..agent_config() }
+}
+
+fn opened(kind: Kind, provenance: Provenance) -> Drive<Simulator> {
+    Drive::new(kind, config(provenance, SecretPolicy::Refuse), Simulator::new(1))
+}
+
+/// The same store, opened for somebody else.
+fn reopened(kind: Kind, drive: Drive<Simulator>, provenance: Provenance) -> Drive<Simulator> {
+    let config = Config { epoch: 2, ..config(provenance, SecretPolicy::Refuse) };
+    let now = drive.now;
+    let mut drive = Drive::new(kind, config, drive.executor);
+    drive.now = now;
+    drive
+}
+
+fn keep_as(provenance: Provenance, key: &str, content: &str) -> EntriesCommand {
+    EntriesCommand { provenance: Some(provenance), ..keep(key, content, "core") }
+}
+
+fn fact(title: &str, content: &str) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
+}
+
+fn files(files: &[(&str, &str)]) -> ImportEntries {
+    let file = |(path, text): &(&str, &str)| ImportFile { path: (*path).into(), content: Ok(text.as_bytes().to_vec()) };
+    let files = files.iter().map(file).collect();
+    ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }
+}
+
+fn import(drive: &mut Drive<Simulator>, given: &[(&str, &str)], provenance: Option<Provenance>) -> Vec<ImportState> {
+    let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::ImportEntries(files(given))) };
+    match drive.run(command) {
+        Ok(Reply::Entries(EntriesReply::ImportEntries(ImportReply { files }))) => {
+            files.into_iter().map(|file| file.state).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn block(drive: &mut Drive<Simulator>, turn: Option<u64>) -> ContextReply {
+    let request = Hydrate { max_bytes: 100_000, policy: Policy::Greedy };
+    let entries = Some(ContextEntries { request, run: None });
+    match drive.run(Context { entries, turn, max_bytes: 100_000, ..Context::default() }) {
+        Ok(Reply::Context(reply)) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn pending(drive: &mut Drive<Simulator>) -> PendingReply {
+    match drive.run(TrustCommand::Pending(Pending { limit: 100, ..Pending::default() })) {
+        Ok(Reply::Trust(TrustReply::Pending(reply))) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn approve(drive: &mut Drive<Simulator>, request: Approve) -> ApproveReply {
+    match drive.run(TrustCommand::Approve(request)) {
+        Ok(Reply::Trust(TrustReply::Approve(reply))) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn items(listed: &PendingReply) -> Vec<ApproveItem> {
+    let item = |item: &PendingItem| ApproveItem { name: item.path.to_string(), base: item.version.clone() };
+    listed.items.iter().map(item).collect()
+}
+
+/// The text that this name has now; of any other name, a version that nothing has.
+fn named(drive: &mut Drive<Simulator>, name: &str) -> Approve {
+    let waiting = pending(drive).items.into_iter().find(|item| item.name == name);
+    let base = waiting.map_or_else(|| "0".repeat(64), |item| item.version);
+    Approve { items: vec![ApproveItem { name: name.into(), base }], dry_run: false }
+}
+
+fn refused(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Error {
+    let before = drive.executor.files();
+    let error = drive.run(command).expect_err("it is refused");
+    assert_eq!(drive.executor.files(), before, "{error:?}");
+    error
+}
+
+fn text(drive: &Drive<Simulator>, file: &str) -> String {
+    let bytes = drive.executor.files().remove(file).unwrap_or_else(|| panic!("no {file}"));
+    String::from_utf8(bytes).unwrap()
+}

@@ -1,0 +1,175 @@
+//! Secrets: refused, redacted or kept as the policy says, on every way in.
+
+use saddlebag::entries::ImportState;
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, Write, WriteMode,
+};
+use saddlebag::notebook::{Journal, NotebookCommand, RememberError, RememberSummary, Rename};
+use saddlebag::protocol::ErrorCode;
+use saddlebag::trust::{Provenance, SecretPolicy};
+use saddlebag::{Command, Config, Reply};
+use saddlebag_host::Simulator;
+use support::drive::Drive;
+use support::{Kind, agent_config, both_engines, keep, path};
+
+use super::{config, fact, import, opened, refused, text};
+
+/// A secret, in two parts so that no scanner finds one here.
+const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
+
+#[both_engines]
+fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) {
+    let with = |text: &str| format!("{text} {SECRET}");
+    let mut drive = opened(kind, Provenance::User);
+    drive
+        .run(JournalCommand::Write(Write {
+            target: Target::LongTerm,
+            mode: WriteMode::Append,
+            content: "old".into(),
+            truncate: false,
+        }))
+        .unwrap();
+    let change = EditChange::Replace { old: "old".into(), new: with("new") };
+    let write =
+        |mode| JournalCommand::Write(Write { target: Target::LongTerm, mode, content: with("x"), truncate: false });
+    for command in [
+        Command::Journal(write(WriteMode::Append)),
+        Command::Journal(write(WriteMode::Overwrite)),
+        Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change })),
+        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: with("x") })),
+        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: with("x"), body: "y".into() })),
+        Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: with("x"), messages: None })),
+        Command::Journal(JournalCommand::Slash(Slash { line: with("write long_term x") })),
+        Command::Journal(JournalCommand::Slash(Slash { line: with("edit long_term old => x") })),
+        Command::Entries(keep("k", &with("x"), "core")),
+        Command::Entries(keep(SECRET, "x", "core")),
+        Command::Notebook(NotebookCommand::Remember(fact("a", &with("x")))),
+        Command::Notebook(NotebookCommand::Remember(fact(&with("a"), "x"))),
+        Command::Notebook(NotebookCommand::Journal(Journal { entry: with("x") })),
+        Command::Notebook(NotebookCommand::RememberError(RememberError { tool: "t".into(), error: with("error: x") })),
+        Command::Notebook(NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: with("x") })),
+    ] {
+        let error = refused(&mut drive, command);
+        assert_eq!(error.code, ErrorCode::Secret);
+        assert!(error.message.contains("github-pat") && !error.message.contains(SECRET), "{error:?}");
+    }
+    let file = format!("---\nkey: k\n---\n\n{SECRET}");
+    let states = import(&mut drive, &[("core/k.md", &file)], None);
+    assert!(matches!(&states[0], ImportState::Rejected(reason) if reason.contains("github-pat")), "{states:?}");
+}
+
+#[both_engines]
+fn a_secret_is_redacted_or_kept_where_the_policy_says_so(kind: Kind) {
+    let redacting = config(Provenance::User, SecretPolicy::Redact);
+    let mut drive = Drive::new(kind, redacting, Simulator::new(1));
+    let write = JournalCommand::Write(Write {
+        target: Target::LongTerm,
+        mode: WriteMode::Append,
+        content: format!("the token is {SECRET}"),
+        truncate: false,
+    });
+    let written = drive.run(write.clone());
+    let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
+    assert!(reply.message.ends_with("(redacted: github-pat)"), "{}", reply.message);
+    assert_eq!(text(&drive, "MEMORY.md"), "the token is [redacted: github-pat]\n");
+    let file = format!("---\nkey: k\n---\n\n{SECRET}");
+    assert_eq!(import(&mut drive, &[("core/k.md", &file)], None), [ImportState::Upserted]);
+    assert!(text(&drive, "agents/a/entries/core/k.md").ends_with("\n\n[redacted: github-pat]"));
+
+    let allowing = config(Provenance::User, SecretPolicy::Allow);
+    let mut drive = Drive::new(kind, allowing, Simulator::new(1));
+    drive.run(write).unwrap();
+    assert!(text(&drive, "MEMORY.md").contains(SECRET));
+}
+
+#[both_engines]
+fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
+    let (first, second) = SECRET.split_at(20);
+    let mut drive = opened(kind, Provenance::User);
+    let write = |target, content: &str| {
+        JournalCommand::Write(Write { target, mode: WriteMode::Append, content: content.into(), truncate: false })
+    };
+    drive.run(write(Target::LongTerm, &format!("token {first}+"))).unwrap();
+    drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
+    drive.run(keep("k", &format!("token {first}+"), "core")).unwrap();
+    let joined = EditChange::Replace { old: "+".into(), new: second.into() };
+    let of_tool = |arguments: &str| {
+        Command::CallTool(saddlebag::tools::CallTool {
+            name: "memory".into(),
+            arguments: arguments.into(),
+            sets: vec![saddlebag::tools::ToolSet::Anthropic],
+            dialect: saddlebag::tools::Dialect::Docs,
+        })
+    };
+    let refused_commands = [
+        Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change: joined })),
+        Command::Journal(JournalCommand::Slash(Slash { line: format!("edit long_term + => {second}") })),
+        Command::Journal(write(Target::Note(SECRET.into()), "x")),
+        Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: SECRET.into() })),
+    ];
+    for command in refused_commands {
+        let error = refused(&mut drive, command);
+        assert_eq!(error.code, ErrorCode::Secret, "{error:?}");
+        assert!(!format!("{error:?}").contains(SECRET), "{error:?}");
+    }
+    for arguments in [
+        format!(r#"{{"command":"create","path":"/memories/{SECRET}.txt","file_text":"x"}}"#),
+        format!(r#"{{"command":"create","path":"/memories/entries/core/{SECRET}.md","file_text":"x"}}"#),
+        format!(r#"{{"command":"str_replace","path":"/memories/MEMORY.md","old_str":"+","new_str":"{second}"}}"#),
+        format!(
+            r#"{{"command":"str_replace","path":"/memories/entries/core/k.md","old_str":"+","new_str":"{second}"}}"#
+        ),
+        format!(
+            r#"{{"command":"rename","old_path":"/memories/entries/core/k.md","new_path":"/memories/entries/core/{SECRET}.md"}}"#
+        ),
+    ] {
+        let before = drive.executor.files();
+        match drive.run(of_tool(&arguments)) {
+            Ok(Reply::CallTool(answer)) => {
+                assert!(answer.is_error && answer.text.contains("github-pat"), "{arguments}: {answer:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(drive.executor.files(), before, "{arguments}");
+    }
+    let of_agent =
+        |agent: &str| Config { entries: Some(saddlebag::entries::EntriesConfig::of_agent(agent)), ..agent_config() };
+    let error = saddlebag::Memory::open(of_agent(SECRET)).err().expect("refused").to_string();
+    assert!(error.contains("github-pat") && !error.contains(SECRET), "{error}");
+}
+
+#[both_engines]
+fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed(kind: Kind) {
+    let mut drive = opened(kind, Provenance::User);
+    let by_hand = format!("# Port\n\ntoken {SECRET}\n");
+    drive.executor.insert(&path("projects/proj/facts/port.md"), by_hand);
+    drive.executor.insert(&path("projects/proj/facts/other.md"), format!("[[port]] {SECRET}\n"));
+    drive.run(NotebookCommand::Rename(Rename { note: "facts/port.md".into(), title: "Harbour".into() })).unwrap();
+    assert_eq!(text(&drive, "projects/proj/facts/harbour.md"), format!("# Harbour\n\ntoken {SECRET}\n"));
+    assert_eq!(text(&drive, "projects/proj/facts/other.md"), format!("[[harbour]] {SECRET}\n"));
+    let change = EditChange::Replace { old: "# Harbour".into(), new: "# Harbor".into() };
+    drive.run(JournalCommand::Edit(Edit { target: Target::Page("facts/harbour.md".into()), change })).unwrap();
+}
+
+#[both_engines]
+fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
+    let mut drive = opened(kind, Provenance::User);
+    drive.executor.insert(&path("MEMORY.md"), format!("a\ntoken {SECRET}\n"));
+    let change = EditChange::Replace { old: format!("token {SECRET}\n"), new: String::new() };
+    let edited = drive.run(JournalCommand::Edit(Edit { target: Target::LongTerm, change }));
+    let Ok(Reply::Journal(JournalReply::Edit(reply))) = edited else { panic!("{edited:?}") };
+    assert!(reply.message.contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
+    assert!(text(&drive, "MEMORY.bak").contains(SECRET));
+    // Where it stays, or where there is none, nothing is said.
+    let write = |content: &str| {
+        JournalCommand::Write(Write {
+            target: Target::LongTerm,
+            mode: WriteMode::Append,
+            content: content.into(),
+            truncate: false,
+        })
+    };
+    let written = drive.run(write("b"));
+    let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
+    assert!(!reply.message.contains("secret"), "{}", reply.message);
+}
