@@ -84,7 +84,8 @@ pub fn append_block(text: &str, block: &str) -> String {
 /// The text of a note with another title, where its title is: in the frontmatter or in a heading. A note
 /// without a title gets a heading of level 1 at its start.
 ///
-/// The title reads back as it is given, but for white space, which folds in a heading.
+/// The title reads back as it is given, but for white space, which folds in a heading. A text that the note was not
+/// parsed from may stay as it is.
 #[must_use]
 pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     if note.frontmatter.title().is_some() {
@@ -95,15 +96,16 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     let newline = newline(text);
     let Some(heading) = note.title_heading() else {
         let at = note.frontmatter.span.end;
-        let head = text.part(..at);
-        let rest = text.part(at..);
+        let Some((head, rest)) = text.split_at_checked(at) else { return text.into() };
         let before = if note.frontmatter.span.is_empty() {
             ""
         } else if head.ends_with('\n') {
             newline
-        } else {
+        } else if rest.is_empty() {
             // The frontmatter ends with the file.
             return format!("{head}{newline}{newline}# {written}{newline}");
+        } else {
+            return text.into();
         };
         let starts_blank = rest.lines().next().is_none_or(|line| line.trim().is_empty());
         let after = if starts_blank { "" } else { newline };
