@@ -17,7 +17,7 @@ use crate::protocol::{Error, ErrorCode, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
-/// How many times to read texts again that change while they are read.
+/// The most attempts to read texts that change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// The most other notes that a warning about frontmatter names.

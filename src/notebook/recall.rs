@@ -29,7 +29,7 @@ const PASSAGE_BYTES: usize = 800;
 /// The factor for the score of a note that another one supersedes.
 const SUPERSEDED_WEIGHT: f32 = 0.4;
 
-/// How many times to begin a recall again as notes change while it reads them.
+/// The most attempts of a recall whose notes change while it reads them.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Finds notes by a question or a query, best first.

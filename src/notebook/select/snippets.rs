@@ -12,7 +12,7 @@ use super::links::Links;
 use crate::notebook::types::{NoteFilter, NoteView};
 use crate::part::TextPart;
 
-/// What a listing shows of each note: the words around a match, else the blocks of the links that were
+/// The text that a listing shows of each note: the words around a match, else the blocks of the links that were
 /// followed, else the lead.
 pub(crate) struct Snippets {
     full_text: FullText,
@@ -40,7 +40,7 @@ impl Snippets {
         })
     }
 
-    /// What to show of a note.
+    /// The snippets of a note.
     pub(crate) fn of(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<String> {
         let Some(view) = notes.get(note) else { return Vec::new() };
         let mut snippets =
