@@ -133,7 +133,7 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
     let written = format!("{}: {value}", yaml_key(key));
     let block = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default());
     let (document, yaml_range) = match block {
-        Some(fences) => (yaml::read(text.get(fences.yaml.clone()).unwrap_or_default()), fences.yaml),
+        Some(fences) => (yaml::read(text.part(fences.yaml.clone())), fences.yaml),
         None => (Document { is_other: true, ..Document::default() }, 0..0),
     };
     if document.is_other {
@@ -143,7 +143,7 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
         let block = format!("---{newline}{written}{newline}---{newline}{after}");
         return replace_spans(text, &[(at..at, block)]);
     }
-    let yaml = text.get(yaml_range.clone()).unwrap_or_default();
+    let yaml = text.part(yaml_range.clone());
     let (range, with) = edit_field(yaml, &document, key, &value).unwrap_or_else(|| {
         let (at, with) = added_field(yaml, &document, &written, newline);
         (at..at, with)
@@ -204,7 +204,7 @@ pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
     let Some(fences) = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default()) else {
         return text.into();
     };
-    let yaml = text.get(fences.yaml.clone()).unwrap_or_default();
+    let yaml = text.part(fences.yaml.clone());
     let document = yaml::read(yaml);
     let lines = document.fields.iter().position(|field| field.key.to_lowercase() == key.to_lowercase()).map(|index| {
         let start = document.fields.get(index).map_or(0, |field| offset(yaml, field.key_start));
