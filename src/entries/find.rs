@@ -97,7 +97,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
         for ranked in ranking.hits.into_iter().take(limit as usize) {
             let found = of_doc(ranked.doc).zip(corpus.files.doc(ranked.doc));
             let (readable, doc) = found.ok_or_else(|| Error::internal("a hit is not among the entries"))?;
-            let note = corpus.files.note(doc).ok_or_else(|| Error::internal("a hit was not parsed"))?;
+            let note = corpus.note(doc)?.ok_or_else(|| Error::internal("a hit was not parsed"))?;
             let passage = best_passage(&mut passages, doc.text(), &note, PASSAGE_BYTES);
             let passage = match passage {
                 Some(passage) => {

@@ -35,7 +35,7 @@ pub struct NotebookConfig {
     pub extra: BTreeMap<String, String>,
     /// In the order of their names.
     pub groups: Vec<Group>,
-    /// Which tags count.
+    /// The tags that count.
     pub tags: TagSyntax,
     /// The way in which a link is written.
     pub link_format: LinkFormat,
@@ -216,7 +216,7 @@ impl NotebookConfig {
             })
     }
 
-    /// Which tags count.
+    /// The tags that count.
     #[must_use]
     pub fn tag_syntax(&self) -> TagSyntax {
         self.tags

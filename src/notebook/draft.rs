@@ -21,7 +21,7 @@ use crate::store::{
 };
 use crate::trust::{Provenance, mark};
 
-/// How many folders the template of a file name may go down.
+/// The most folders that the template of a file name may go down.
 const MAX_NAME_FOLDERS: usize = 8;
 
 // `concat!` takes no constant.
@@ -31,8 +31,8 @@ macro_rules! date_pattern {
     };
 }
 
-/// How a note says when it was made. The offset is part of it, as a date without one is read as UTC, by
-/// zk too; zk's templates know `%z` and not `%:z`.
+/// The pattern of the date on which a note was made. The offset is part of it, as zk and others read a date without
+/// one as UTC; zk's templates know `%z` and not `%:z`.
 pub(super) const DATE_PATTERN: &str = date_pattern!();
 
 /// The template of a note, where the notebook has none. Titles are quoted, as `Error: x` is no YAML.
@@ -49,7 +49,7 @@ pub(super) fn built_in_template() -> Result<FoundTemplate, Error> {
 
 /// Where a note belongs.
 pub(super) struct Kind {
-    /// What its template is called: `fact` for `templates/fact.md`.
+    /// The name of its template: `fact` for `templates/fact.md`.
     pub(super) name: String,
     /// Below the root of the notebook, and empty for the root itself.
     pub(super) folder: String,
@@ -71,7 +71,7 @@ impl Kind {
         if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
     }
 
-    /// Whether a note is in its folder or below it; of the root, in the root itself.
+    /// Returns true if a note is in its folder or below it. The root holds only the notes directly in it.
     pub(super) fn holds(&self, path: &str) -> bool {
         match self.folder.as_str() {
             "" => !path.contains('/'),
@@ -137,7 +137,7 @@ impl Kind {
     }
 }
 
-/// What the template is called of notes in a folder, or of a group, of this name.
+/// The name of the template for a folder or a group of this name.
 fn template_name(folder: &str) -> &str {
     match folder {
         FACTS_FOLDER => "fact",

@@ -106,7 +106,7 @@ impl FoundTemplate {
         Ok(Self { path: name.to_string(), template: parsed? })
     }
 
-    /// What is wrong with the template, as the error of the command that uses it.
+    /// The problem of a template, as the error of the command that uses it.
     pub(super) fn error(&self, problem: &str) -> Error {
         template_error(&self.path, problem)
     }

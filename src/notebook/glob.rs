@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How long a pattern may be, in bytes.
+/// The longest pattern, in bytes.
 pub const MAX_GLOB_BYTES: usize = 1_024;
 
-/// How deep alternatives may be nested.
+/// The greatest depth of nested alternatives.
 const MAX_DEPTH: u32 = 16;
 
 /// A pattern that a whole path is held against, in time linear in the path.
@@ -45,7 +45,7 @@ impl Glob {
     ///
     /// # Errors
     ///
-    /// What is wrong with it: a bracket without its end, alternatives nested too deep, too long.
+    /// The problem, in words: a bracket without its end, alternatives nested too deep, too long.
     pub fn parse(pattern: &str) -> Result<Self, String> {
         if pattern.len() > MAX_GLOB_BYTES {
             return Err(format!("pattern of {} bytes, the limit is {MAX_GLOB_BYTES}", pattern.len()));
@@ -56,7 +56,7 @@ impl Glob {
         Ok(Self { program: parser.program })
     }
 
-    /// Whether the whole of `path` fits.
+    /// Returns true if the whole of `path` fits.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         let mut current = States::new(self.program.len());

@@ -12,6 +12,7 @@ use super::select::{Edge, Snippets, edges, zk_href};
 use super::snapshot::Snapshot;
 use crate::document::LinkKind;
 use crate::engine::Call;
+use crate::part::TextPart;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
@@ -116,7 +117,7 @@ fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLink, Error> 
         .to_string(),
         relations: link.relations.clone(),
         // The index is a cache that others may have written, and its spans need not be those of the text.
-        snippet: view.text.get(link.context.clone()).unwrap_or_default().to_string(),
+        snippet: view.text.part(link.context.clone()).to_string(),
         snippet_start: link.context.start as u64,
         snippet_end: link.context.end as u64,
     })

@@ -13,11 +13,11 @@ use super::session::Session;
 use super::snapshot::{ParsedNotes, Snapshot};
 use super::types::Warning;
 use crate::engine::{Call, Scope};
-use crate::protocol::{Error, Version};
+use crate::protocol::{Error, ErrorCode, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
-/// How many times to read texts again that change while they are read.
+/// The most attempts to read texts that change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// The most other notes that a warning about frontmatter names.
@@ -123,7 +123,7 @@ pub(super) fn look<T>(
     answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let corpus = notebook.corpus.borrow();
-    let parsed = ParsedNotes::of(&corpus.files)?;
+    let parsed = ParsedNotes::of(&corpus)?;
     answer(&Snapshot::of(&parsed, &call.scope))
 }
 
@@ -138,7 +138,7 @@ pub(super) fn look_as<T>(
         return look(notebook, call, answer);
     }
     let corpus = notebook.corpus.borrow();
-    let parsed = ParsedNotes::of_zk(&corpus.files)?;
+    let parsed = ParsedNotes::of_zk(&corpus)?;
     answer(&Snapshot::of_zk(&parsed, &call.scope))
 }
 
@@ -170,5 +170,53 @@ pub(super) async fn read_texts_as(
         load_texts(call, &notebook.corpus, &missing).await;
         notebook.corpus.borrow_mut().index_notes();
     }
-    Ok(())
+    // An answer without them would show notes as empty.
+    let message = format!("notes changed {MAX_ATTEMPTS} times while they were read");
+    Err(Error::new(ErrorCode::Contention, message, "ask again"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::list_notes::ListNotes;
+    use super::super::testing::{Store, call_at, day, path};
+    use super::*;
+    use crate::document::{Note, TagSyntax};
+    use crate::request::Run;
+
+    const TEXT: &str = "# Port\n\n5433\n";
+
+    /// The text and the body of each note, after what was parsed of `port.md` was damaged.
+    fn listed(bytes: &[u8], is_text_at_hand: bool) -> Result<Vec<(String, String)>, Error> {
+        let (mut store, notebook) = (Store::with(&[("facts/port.md", TEXT)]), Arc::new(Notebook::default()));
+        let list = |store: &mut Store| {
+            let notebook = Arc::clone(&notebook);
+            store.run(|fs| async move {
+                let request = ListNotes { with_text: true, ..ListNotes::default() };
+                let call = call_at(fs, day());
+                request.run(&NotebookCall { call: &call, notebook: &notebook }).await
+            })
+        };
+        list(&mut store)?;
+        notebook.corpus.borrow_mut().files.damage_note(&path("facts/port.md"), bytes);
+        if !is_text_at_hand {
+            notebook.corpus.borrow_mut().files.drop_texts(0);
+        }
+        let reply = list(&mut store)?;
+        Ok(reply.notes.into_iter().map(|note| (note.text, note.body)).collect())
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_read_back_from_the_index_does_not_vanish() {
+        assert_eq!(listed(&[0xff; 3], true).expect("answered"), [(TEXT.into(), "5433".into())]);
+        let error = listed(&[0xff; 3], false).expect_err("the text is not at hand");
+        assert_eq!(error.code, ErrorCode::Storage);
+        assert!(error.message.contains("facts/port.md"), "{error}");
+    }
+
+    #[test]
+    fn a_note_of_the_index_that_does_not_fit_its_text_is_parsed_again() {
+        let other = Note::parse(&alloc::format!("# {}\n\nother", "x".repeat(99)), TagSyntax::default());
+        let bytes = postcard::to_allocvec(&other).expect("encoded");
+        assert_eq!(listed(&bytes, true).expect("answered"), [(TEXT.into(), "5433".into())]);
+    }
 }

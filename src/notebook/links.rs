@@ -1,4 +1,4 @@
-//! How a notebook writes a link, and how a link goes on leading to a note that is renamed.
+//! Writing links, and keeping links to a note right when it is renamed.
 //!
 //! # How are links resolved?
 //!
@@ -38,7 +38,7 @@ use crate::percent;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkTarget<'a> {
     pub(crate) path: &'a str,
-    /// What the link shows; nothing but the path where it is empty.
+    /// The text of the link; if it is empty, only the path is shown.
     pub(crate) title: &'a str,
 }
 
@@ -99,13 +99,13 @@ pub(crate) struct Renamed<'a> {
     pub(crate) new_title: &'a str,
     /// They stay, so links by them do.
     pub(crate) aliases: &'a [String],
-    /// Whether no other note answers to this name or title: a link by it would be ambiguous otherwise.
+    /// True if no other note answers to this name or title. Otherwise a link by it would be ambiguous.
     pub(crate) is_unambiguous: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 impl Renamed<'_> {
-    /// What the target of a link to the note becomes in the note at `from`, in the style that its author
-    /// chose: by path, by name or by title, with or without extension, encoded or not. `None`: it stays.
+    /// The new target of a link to the note, for the note at `from`, in the style that its author chose: by path, by name
+    /// or by title, with or without extension, encoded or not. `None`: it stays.
     ///
     /// `raw` is the target as it is written, with its anchor.
     pub(crate) fn target(&self, config: &NotebookConfig, from: &str, link: &Link, raw: &str) -> Option<String> {

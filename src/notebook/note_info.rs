@@ -10,6 +10,7 @@ use super::snapshot::Snapshot;
 use super::template::json_string;
 use crate::document::Value;
 use crate::order;
+use crate::part::TextPart;
 use crate::protocol::Error;
 use crate::trust::{Provenance, Standing};
 
@@ -63,8 +64,7 @@ pub(super) fn info(
 ) -> Result<NoteInfo, Error> {
     let view = snapshot.view(place)?;
     let note = view.note;
-    // The index is a cache that others may have written, and its spans need not be those of the text.
-    let part = |range: &core::ops::Range<usize>| view.text.get(range.clone()).unwrap_or_default().to_string();
+    let part = |range: &core::ops::Range<usize>| view.text.part(range.clone()).to_string();
     let lead = part(&note.lead);
     Ok(NoteInfo {
         path: snapshot.shown(place)?,

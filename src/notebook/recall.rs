@@ -29,7 +29,7 @@ const PASSAGE_BYTES: usize = 800;
 /// The factor for the score of a note that another one supersedes.
 const SUPERSEDED_WEIGHT: f32 = 0.4;
 
-/// How many times to begin a recall again as notes change while it reads them.
+/// The most attempts of a recall whose notes change while it reads them.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Finds notes by a question or a query, best first.
@@ -416,5 +416,28 @@ mod tests {
         assert_eq!(reply.hits, [], "{reply:?}");
         let skipped: Vec<_> = reply.skipped.iter().map(|file| (file.path.as_str(), &file.reason)).collect();
         assert_eq!(skipped, [("facts/port.md", &SkipReason::NotText)]);
+    }
+
+    #[test]
+    fn a_note_that_was_unreadable_when_the_index_was_written_is_found_by_another_process_once_it_can_be_read() {
+        let mut store = Store::with(&[]);
+        for number in 0..200 {
+            store.put(&alloc::format!("facts/n{number:03}.md"), b"# N\n\nhorse\n".to_vec());
+        }
+        store.put("facts/z.md", b"\xff\n".to_vec());
+        let hits = |store: &mut Store| {
+            let reply = store.run(|fs| async move {
+                let mut call = call_at(fs, day());
+                let scope = Arc::get_mut(&mut call.scope).expect("nobody else has it");
+                scope.index_file = true;
+                ask(call, Arc::default()).await
+            });
+            let reply = reply.expect("answered");
+            reply.hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>()
+        };
+        assert_eq!(hits(&mut store), Vec::<String>::new());
+        assert!(store.names().iter().any(|name| name.starts_with(".saddlebag/index/")), "{:?}", store.names());
+        store.put("facts/z.md", b"# Z\n\nzebra\n".to_vec());
+        assert_eq!(hits(&mut store), ["facts/z.md"]);
     }
 }

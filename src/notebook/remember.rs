@@ -61,7 +61,7 @@ pub struct RememberReply {
     pub path: String,
     /// Its title.
     pub title: String,
-    /// Whether a note was made.
+    /// True if a note was made.
     #[serde(flatten)]
     pub state: RememberState,
     /// All of this for a person or a model. Stored text in it is made harmless.
@@ -87,7 +87,7 @@ pub enum RememberState {
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StateView {
-    /// What came of it.
+    /// The outcome.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["created", "already-there", "superseded"])))]
     state: &'static str,
     /// The older note, where it is `superseded`.

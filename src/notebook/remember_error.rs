@@ -55,7 +55,7 @@ pub struct ErrorReply {
     pub title: String,
     /// The number of times that the error was met; 0 if it was not kept.
     pub count: u32,
-    /// Whether the error is new.
+    /// True if the error is new.
     pub state: ErrorState,
     /// All of this for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,

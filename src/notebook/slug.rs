@@ -10,11 +10,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::document::head;
 use crate::store::is_device_name;
 
-/// How long a slug may be, in bytes: with a number and an extension behind it, it is far from the
-/// limit of a path's segment.
+/// The longest slug, in bytes. With a number and an extension after it, it is far from the limit of a path's
+/// segment.
 pub const MAX_SLUG_BYTES: usize = 80;
 
-/// How many characters of a text are looked at.
+/// The most characters of a text that are looked at.
 const MAX_CHARS: usize = 1_000;
 
 /// The file name for a title, without its extension.
@@ -59,7 +59,7 @@ pub fn slug(title: &str) -> String {
     if is_device_name(name) { format!("note-{name}") } else { name.into() }
 }
 
-/// Whether the letter is of a script whose accents readers do without.
+/// Returns true if the letter is of a script whose readers do without its accents.
 fn has_diacritics(c: char) -> bool {
     matches!(u32::from(c), 0..=0x24f | 0x370..=0x52f | 0x1e00..=0x1fff)
 }

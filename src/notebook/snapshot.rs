@@ -10,7 +10,7 @@ use super::types::NoteView;
 use crate::document::{Link, Note};
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, ErrorCode};
-use crate::search::{DocId, Document, Files};
+use crate::search::{Corpus, DocId, Document};
 use crate::store::RelPath;
 
 /// The most candidates that a message names.
@@ -26,13 +26,15 @@ pub(super) struct ParsedNotes<'a> {
 }
 
 impl<'a> ParsedNotes<'a> {
-    /// Fails if the notes have so many links that they would not fit into memory together.
-    pub(super) fn of(files: &'a Files) -> Result<Self, Error> {
+    /// Fails if a note cannot be read back from the index, and if the notes have so many links that they would not fit
+    /// into memory together.
+    pub(super) fn of(corpus: &'a Corpus) -> Result<Self, Error> {
+        let files = &corpus.files;
         let documents = files.by_path().filter_map(|(_, id)| Some((id, files.doc(id)?)));
         let mut notes = Vec::new();
         let mut parts = 0_usize;
         for (id, document) in documents {
-            let Some(note) = files.note(document) else { continue };
+            let Some(note) = corpus.note(document)? else { continue };
             parts += note.links.len() + note.headings.len() + note.tags.len();
             if parts > MAX_PARTS {
                 let message = format!(
@@ -49,8 +51,8 @@ impl<'a> ParsedNotes<'a> {
     }
 
     /// With titles and bodies as zk reads them.
-    pub(super) fn of_zk(files: &'a Files) -> Result<Self, Error> {
-        let notes = Self::of(files)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
+    pub(super) fn of_zk(corpus: &'a Corpus) -> Result<Self, Error> {
+        let notes = Self::of(corpus)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
         Ok(Self { notes: notes.collect() })
     }
 }

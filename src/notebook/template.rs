@@ -15,13 +15,13 @@ use super::template_syntax::{Expression, Helper, Node, parse};
 use crate::sorted::SortedMap;
 use crate::store::LocalTime;
 
-/// How large a template may be, in bytes.
+/// The largest template, in bytes.
 pub const MAX_TEMPLATE_BYTES: usize = 64 << 10;
 
-/// How large the text that a template gives may be, in bytes.
+/// The largest text that a template may give, in bytes.
 pub const MAX_RENDERED_BYTES: usize = 256 << 10;
 
-/// How many parts may be rendered and values computed, large ones counting more: a bound for loops in
+/// The most parts that are rendered and values that are computed; large ones count more. It bounds loops in
 /// loops.
 const MAX_STEPS: u32 = 100_000;
 
@@ -31,11 +31,11 @@ pub struct Template {
     nodes: Vec<Node>,
 }
 
-/// What a template may name.
+/// The variables of a template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables(SortedMap<String, Variable>);
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Variable {
     Missing,
@@ -62,7 +62,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// What is wrong with it and in which line; a helper that is refused or unknown is named.
+    /// The problem and its line; a helper that is refused or unknown is named.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > MAX_TEMPLATE_BYTES {
             return Err(format!("template of {} bytes, the limit is {MAX_TEMPLATE_BYTES}", text.len()));
@@ -70,7 +70,7 @@ impl Template {
         parse(text).map(|nodes| Self { nodes })
     }
 
-    /// Whether it shows or tests the variable anywhere.
+    /// Returns true if it shows or tests the variable anywhere.
     pub(crate) fn uses(&self, name: &str) -> bool {
         self.nodes.iter().any(|node| node_uses(node, name))
     }

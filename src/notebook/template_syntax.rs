@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How deep blocks and calls may be nested, each.
+/// The greatest depth of nested blocks, and of nested calls.
 const MAX_DEPTH: u32 = 32;
 
 /// A part of a template.
@@ -20,7 +20,7 @@ pub(super) enum Node {
     Prepend { prefix: Expression, then: Vec<Node> },
 }
 
-/// What is computed.
+/// A value that is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     Text(String),
@@ -30,7 +30,7 @@ pub(super) enum Expression {
     Call(Helper, Box<[Expression]>),
 }
 
-/// What computes it.
+/// A function of templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Helper {
     Slug,
@@ -94,7 +94,7 @@ struct Block {
     argument: Expression,
 }
 
-/// What white space around a tag is dropped.
+/// The sides of a tag whose white space is dropped.
 #[derive(Clone, Copy, Default)]
 struct Trim {
     before: bool,
@@ -399,7 +399,7 @@ struct Tree {
     tokens: vec::IntoIter<Token>,
 }
 
-/// What ended a row of nodes.
+/// The end of a row of nodes: that of the text, or a tag.
 enum End {
     Text,
     Close(String, usize),

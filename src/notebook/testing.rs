@@ -64,7 +64,7 @@ pub(crate) fn path(text: &str) -> RelPath {
 pub(crate) struct Store {
     files: BTreeMap<String, (Vec<u8>, u64)>,
     last_version: u64,
-    /// What was written, appended, removed or made, in order.
+    /// The effects in order: writes, appends, removals, new folders.
     pub(crate) writes: Vec<String>,
     /// After so many effects every further one fails, as if the process had died.
     pub(crate) dies_after: Option<usize>,
@@ -209,7 +209,7 @@ impl Store {
         })
     }
 
-    /// Whether an effect happens; counts it if it does.
+    /// Returns true if an effect happens; counts it if it does.
     fn holds(&mut self, path: &RelPath, precondition: &Precondition, name: &str) -> Result<bool, FsError> {
         if self.dies_after.is_some_and(|last| self.writes.len() >= last) {
             return Err(FsError::Cancelled);

@@ -15,7 +15,7 @@ use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// How many times to recreate today's note if someone deletes it meanwhile.
+/// The most attempts to make today's note again if others delete it meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
 
 /// Gives today's note, and makes it from its template first if it is missing.

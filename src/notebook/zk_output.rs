@@ -1,4 +1,4 @@
-//! What zk prints, read back: for a host that runs zk itself and hands its output in.
+//! Parses the output of zk, for a host that runs zk itself and hands its output in.
 //!
 //! The forms are those of `reference/notebook.md`, section 1.6.
 
@@ -26,11 +26,11 @@ pub struct ZkNote {
     pub body: Option<String>,
     /// The whole file.
     pub raw_content: Option<String>,
-    /// What the query found, or the first paragraph.
+    /// The places that the query found, or the first paragraph.
     pub snippets: Vec<String>,
     /// The tags, without `#`.
     pub tags: Vec<String>,
-    /// How many words the file has.
+    /// Number of words of the file.
     pub word_count: Option<u64>,
     /// RFC 3339, UTC.
     pub created: Option<String>,
@@ -53,7 +53,7 @@ pub enum ZkOutputError {
     /// No line is the path of a note.
     #[error("zk's output names no note that ends in `{extension}`")]
     NoPath {
-        /// What it was to end in, with the dot.
+        /// The extension that was expected, with the dot.
         extension: String,
     },
     /// The note is not in the notebook.
@@ -188,7 +188,7 @@ fn is_remark(line: &str) -> bool {
         || count.is_some_and(|count| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a path lies below the root, as the paths are written; a relative path is relative to it.
+/// Returns true if a path lies below the root, as the paths are written; a relative path is relative to it.
 fn is_inside(path: &str, root: &str) -> bool {
     let Some(parts) = path_parts(path) else { return false };
     if !path.starts_with('/') {

@@ -15,7 +15,7 @@ use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped,
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
-use crate::protocol::{Entry, FsError, Version};
+use crate::protocol::{Entry, Error, ErrorCode, FsError, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 use crate::trust::Standing;
@@ -321,6 +321,8 @@ impl Corpus {
     pub(crate) fn index_notes(&mut self) {
         for id in self.ranked_to..self.files.next_id() {
             let Some(doc) = self.files.doc_mut(id).filter(|doc| doc.is_note) else { continue };
+            // Words are indexed while the text is at hand. Without it the note would be found by nothing that it says.
+            debug_assert!(doc.text.is_some(), "a broken invariant: {} is indexed without its text", doc.path);
             let text = doc.text.as_deref().unwrap_or_default();
             let note = Note::parse_file(text, self.tags, stem(&doc.path));
             let fields = Fields {
@@ -331,7 +333,8 @@ impl Corpus {
                 path: doc.path.as_str(),
                 body: text.part(note.body.clone()),
             };
-            self.ranked.insert(id, &fields);
+            let is_indexed = self.ranked.insert(id, &fields);
+            debug_assert!(is_indexed, "a broken invariant: {} did not come into the index", doc.path);
             note_superseded(&mut self.supersedes, id, &note);
             match note.problem(text) {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem),
@@ -363,6 +366,7 @@ impl Corpus {
             self.place(&mut document);
             self.files.restore(id, document);
         }
+        self.files.skip_numbers(self.ranked.next_id());
         self.supersedes = index.supersedes;
         self.problems = index.problems;
         self.pages = index.pages;
@@ -416,6 +420,26 @@ impl Corpus {
     /// The ranked index.
     pub(crate) fn ranked(&self) -> &RankedIndex {
         &self.ranked
+    }
+
+    /// What was parsed of a file; `None` if nothing was, as for a file that is not a note.
+    ///
+    /// What the index has is a cache: if it cannot be read back, or does not fit the text, the text is parsed again.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read back, and the text is not at hand.
+    pub(crate) fn note(&self, document: &Document) -> Result<Option<Note>, Error> {
+        if matches!(document.note, EncodedNote::Unknown) {
+            return Ok(None);
+        }
+        let fits = |note: &Note| document.text.as_deref().is_none_or(|text| note.fits(text));
+        let note = self.files.note(document).filter(fits).or_else(|| self.note_of_text(document));
+        let unreadable = || {
+            let message = alloc::format!("{}: what the index says of it cannot be read", document.path);
+            Error::new(ErrorCode::Storage, message, "remove the folders `.saddlebag`, which are made again")
+        };
+        note.map(Some).ok_or_else(unreadable)
     }
 
     /// The note that a file says, parsed of its text; `None` where the text is not read.

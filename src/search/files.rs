@@ -134,6 +134,13 @@ impl Files {
         self.insert(document);
     }
 
+    /// Gives no number below `next` to another file.
+    pub(crate) fn skip_numbers(&mut self, next: DocId) {
+        if next > self.next_id() {
+            self.docs.resize_with(next as usize, || None);
+        }
+    }
+
     /// The index file that notes are a part of.
     pub(crate) fn set_index_file(&mut self, file: Arc<Vec<u8>>) {
         self.index_file = file;
@@ -151,6 +158,13 @@ impl Files {
     /// What was parsed of a file; `None` until it is.
     pub(crate) fn note(&self, document: &Document) -> Option<Note> {
         postcard::from_bytes(self.encoded_note(document)?).ok()
+    }
+
+    /// Puts other bytes in the place of what was parsed of a file.
+    #[cfg(test)]
+    pub(crate) fn damage_note(&mut self, path: &RelPath, bytes: &[u8]) {
+        let id = self.id(path).expect("known");
+        self.doc_mut(id).expect("known").note = EncodedNote::Own(bytes.into());
     }
 
     /// Gives a file its text, which was known already but not read.

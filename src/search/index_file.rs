@@ -237,7 +237,14 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus) -> Option<Restored> {
     if catalog.tags != corpus.tags() || !is_sorted || last / MAX_SPREAD > catalog.notes.len() {
         return None;
     }
-    let ranked = RankedIndex::decode(file.clone(), end..file.len())?;
+    let mut ranked = RankedIndex::decode(file.clone(), end..file.len())?;
+    let numbers: Vec<DocId> = catalog.notes.iter().map(|entry| entry.id).collect();
+    // A file that could not be read is not in the catalog. It is read again, under a new number.
+    let others: Vec<DocId> = ranked.ids().filter(|id| numbers.binary_search(id).is_err()).collect();
+    others.iter().for_each(|id| ranked.remove(*id));
+    if ranked.next_id() as usize / MAX_SPREAD > numbers.len() || !ranked.ids().eq(numbers.iter().copied()) {
+        return None;
+    }
     let mut documents = Vec::with_capacity(catalog.notes.len());
     for Entry { id, path, version, modified, note } in catalog.notes {
         let start = (note.as_ptr() as usize).checked_sub(file.as_ptr() as usize)?;

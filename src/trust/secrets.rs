@@ -400,8 +400,7 @@ fn is_written_in_words(value: &str) -> bool {
         let word = part.part(..part.len() - digits.len());
         let is_number =
             digits.chars().all(|c| c.is_ascii_digit()) && digits.len() <= if word.is_empty() { 10 } else { 4 };
-        let rest = word.get(1..).unwrap_or_default();
-        let is_one_case = rest.chars().all(char::is_lowercase) || word.chars().all(char::is_uppercase);
+        let is_one_case = word.chars().skip(1).all(char::is_lowercase) || word.chars().all(char::is_uppercase);
         is_number && is_one_case && word.len() <= 16
     })
 }

@@ -84,7 +84,8 @@ pub fn append_block(text: &str, block: &str) -> String {
 /// The text of a note with another title, where its title is: in the frontmatter or in a heading. A note
 /// without a title gets a heading of level 1 at its start.
 ///
-/// The title reads back as it is given, but for white space, which folds in a heading.
+/// The title reads back as it is given, but for white space, which folds in a heading. A text that the note was not
+/// parsed from may stay as it is.
 #[must_use]
 pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     if note.frontmatter.title().is_some() {
@@ -95,15 +96,16 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     let newline = newline(text);
     let Some(heading) = note.title_heading() else {
         let at = note.frontmatter.span.end;
-        let head = text.part(..at);
-        let rest = text.part(at..);
+        let Some((head, rest)) = text.split_at_checked(at) else { return text.into() };
         let before = if note.frontmatter.span.is_empty() {
             ""
         } else if head.ends_with('\n') {
             newline
-        } else {
+        } else if rest.is_empty() {
             // The frontmatter ends with the file.
             return format!("{head}{newline}{newline}# {written}{newline}");
+        } else {
+            return text.into();
         };
         let starts_blank = rest.lines().next().is_none_or(|line| line.trim().is_empty());
         let after = if starts_blank { "" } else { newline };
@@ -131,7 +133,7 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
     let written = format!("{}: {value}", yaml_key(key));
     let block = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default());
     let (document, yaml_range) = match block {
-        Some(fences) => (yaml::read(text.get(fences.yaml.clone()).unwrap_or_default()), fences.yaml),
+        Some(fences) => (yaml::read(text.part(fences.yaml.clone())), fences.yaml),
         None => (Document { is_other: true, ..Document::default() }, 0..0),
     };
     if document.is_other {
@@ -141,7 +143,7 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
         let block = format!("---{newline}{written}{newline}---{newline}{after}");
         return replace_spans(text, &[(at..at, block)]);
     }
-    let yaml = text.get(yaml_range.clone()).unwrap_or_default();
+    let yaml = text.part(yaml_range.clone());
     let (range, with) = edit_field(yaml, &document, key, &value).unwrap_or_else(|| {
         let (at, with) = added_field(yaml, &document, &written, newline);
         (at..at, with)
@@ -202,7 +204,7 @@ pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
     let Some(fences) = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default()) else {
         return text.into();
     };
-    let yaml = text.get(fences.yaml.clone()).unwrap_or_default();
+    let yaml = text.part(fences.yaml.clone());
     let document = yaml::read(yaml);
     let lines = document.fields.iter().position(|field| field.key.to_lowercase() == key.to_lowercase()).map(|index| {
         let start = document.fields.get(index).map_or(0, |field| offset(yaml, field.key_start));

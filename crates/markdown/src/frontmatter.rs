@@ -48,7 +48,7 @@ impl Frontmatter {
             let start = start(text);
             return Self { span: start..start, ..Self::default() };
         };
-        let Document { fields, problem, .. } = yaml::read(text.get(block.yaml.clone()).unwrap_or_default());
+        let Document { fields, problem, .. } = yaml::read(text.part(block.yaml.clone()));
         // The first line is a fence.
         let line = |line: usize| u32::try_from(line + 1).unwrap_or(u32::MAX);
         let mut problem =

@@ -6,7 +6,7 @@ use memchr::memmem;
 use super::text::at;
 use saddlebag_collections::SlicePart;
 
-/// What ends a block of HTML.
+/// The end of a block of HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HtmlEnd {
     /// `</script>`, `</pre>`, `</style>` or `</textarea>`.
@@ -18,7 +18,7 @@ pub(super) enum HtmlEnd {
 }
 
 impl HtmlEnd {
-    /// Whether the line, without its indentation, ends the block.
+    /// Returns true if the line, without its indentation, ends the block.
     pub(super) fn is_in(self, line: &[u8]) -> bool {
         match self {
             Self::RawTag => memmem::find_iter(line, b"</").any(|start| {
@@ -103,7 +103,7 @@ fn starts_with(text: &[u8], name: &str) -> bool {
     text.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// What ends the HTML block that the line starts, if it starts one.
+/// The end of the HTML block that the line starts; `None` if it starts none.
 pub(super) fn block(line: &[u8], interrupts: bool) -> Option<HtmlEnd> {
     match at(line, 1) {
         b'?' => return Some(HtmlEnd::Text("?>")),

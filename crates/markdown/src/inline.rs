@@ -25,8 +25,8 @@ use crate::percent;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::{SlicePart, TextPart};
 
-/// How many bytes the definitions of a file may add to it by being referred to, at least: a file may
-/// refer to one long destination thousands of times.
+/// The least number of bytes that the definitions of a file may add to it by being referred to. A file may refer to
+/// one long destination thousands of times.
 const MIN_REFERENCE_BUDGET: usize = 100_000;
 /// The most brackets of a block that are open at a time; the first of more are text.
 const MAX_BRACKETS: usize = 1024;
@@ -125,7 +125,7 @@ struct Bracket {
     image: bool,
     /// Brackets stand in its text: it is no label.
     nested: bool,
-    /// How many links and marks there were before it.
+    /// Number of links and marks before it.
     links: usize,
     marks: usize,
 }

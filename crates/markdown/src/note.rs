@@ -147,6 +147,17 @@ impl Note {
         note
     }
 
+    /// Returns true if every range of the note is a part of the text, as in the text that it was parsed from.
+    #[must_use]
+    pub fn fits(&self, text: &str) -> bool {
+        let zk = self.zk.iter().flat_map(|zk| [&zk.body, &zk.lead]);
+        let headings = self.headings.iter().flat_map(|heading| [&heading.span, &heading.content]);
+        let links = self.links.iter().flat_map(|link| [&link.span, &link.target_span, &link.context]);
+        let mut ranges =
+            [&self.frontmatter.span, &self.body, &self.lead].into_iter().chain(zk).chain(headings).chain(links);
+        ranges.all(|range| text.get(range.clone()).is_some())
+    }
+
     /// The part of the file that is not known: its frontmatter, or what comes after too many links, headings or tags.
     #[must_use]
     pub fn problem(&self, text: &str) -> Option<FrontmatterProblem> {

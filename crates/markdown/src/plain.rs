@@ -6,7 +6,7 @@ use core::ops::Range;
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
-/// What is cut out of a text, and the marks of emphasis that have found no partner.
+/// The ranges to cut out of a text, and the marks of emphasis that have found no partner.
 #[derive(Debug, Default)]
 pub(super) struct Markup {
     cuts: Vec<Cut>,
@@ -16,7 +16,7 @@ pub(super) struct Markup {
 #[derive(Debug)]
 struct Cut {
     range: Range<usize>,
-    /// What takes its place.
+    /// The character in its place.
     with: Option<char>,
 }
 
@@ -24,9 +24,9 @@ struct Cut {
 #[derive(Debug)]
 struct Mark {
     start: usize,
-    /// How many are left of it.
+    /// Number of characters that are left of it.
     length: usize,
-    /// How many there were.
+    /// Number of characters that it had.
     whole: usize,
     mark: u8,
     opens: bool,
@@ -34,7 +34,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// Whether the run can open what `closer` closes: the rule of three of CommonMark.
+    /// Returns true if the run can open what `closer` closes: the rule of three of CommonMark.
     fn fits(&self, closer: &Self) -> bool {
         let ambiguous = self.closes || closer.opens;
         let sum_of_three = (self.whole + closer.whole).is_multiple_of(3);
@@ -52,7 +52,7 @@ impl Markup {
         self.cuts.push(Cut { range, with: Some(with) });
     }
 
-    /// How many marks there are: where those of a link's text will start.
+    /// Number of marks: the place where those of a link's text will start.
     pub(super) fn marks(&self) -> usize {
         self.marks.len()
     }

@@ -12,10 +12,10 @@ use saddlebag_collections::TextPart;
 
 /// The longest label of a reference, in bytes.
 const MAX_LABEL: usize = 999;
-/// How deep the parentheses of a destination nest.
+/// The greatest depth of nested parentheses in a destination.
 const MAX_PARENTHESES: usize = 32;
 
-/// What a reference stands for.
+/// The destination and the title that a label is defined as.
 #[derive(Clone, Debug)]
 pub(super) struct Definition {
     /// As it is written.
@@ -109,7 +109,7 @@ pub(super) fn label(text: &str, start: usize) -> Option<(Range<usize>, usize)> {
     None
 }
 
-/// What labels of one reference have in common.
+/// The form in which the labels of one reference are equal.
 pub(super) fn normalize(label: &str) -> String {
     if label.len() > MAX_LABEL {
         return String::new();
@@ -249,7 +249,7 @@ pub(super) fn entity(text: &str) -> Option<(char, usize)> {
     Some((character, end + 1))
 }
 
-/// Whether a destination leaves the notebook: it starts with a scheme of two letters at least.
+/// Returns true if a destination leaves the notebook: it starts with a scheme of two letters at least.
 pub(super) fn has_scheme(destination: &str) -> bool {
     let bytes = destination.as_bytes();
     let is_scheme = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'+' | b'.' | b'-');

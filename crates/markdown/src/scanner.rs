@@ -28,7 +28,7 @@ pub(super) struct Block {
     pub(super) heading: Option<(u8, Range<usize>)>,
     /// Its lines, as indices of [`Blocks::segments`].
     lines: Range<usize>,
-    /// Whether marks of a quote may stand between its lines.
+    /// True if marks of a quote may stand between its lines.
     quoted: bool,
 }
 
@@ -88,7 +88,7 @@ impl Blocks {
 enum Container {
     Quote,
     Item {
-        /// How far its content is indented, from where its marker's indentation starts.
+        /// The indentation of its content, from where its marker's indentation starts.
         padding: usize,
         /// Nothing has come behind its marker.
         empty: bool,
@@ -118,7 +118,7 @@ struct Cursor<'a> {
     end: usize,
     at: usize,
     column: usize,
-    /// What is left of a tab before `at` of which some columns are read.
+    /// The columns that are left of a tab before `at` that was read in part.
     tab_rest: usize,
 }
 
@@ -273,7 +273,7 @@ impl Scanner<'_> {
         matched
     }
 
-    /// Whether the line belongs to an open block of code or HTML, or closes it.
+    /// Returns true if the line belongs to an open block of code or HTML, or closes it.
     fn continues_code(&mut self, cursor: &Cursor<'_>, all: bool) -> bool {
         if matches!(self.leaf, Leaf::None | Leaf::Paragraph { .. }) {
             return false;

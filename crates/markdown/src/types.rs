@@ -13,7 +13,7 @@ pub(super) const MAX_LINKS: usize = 65_536;
 /// The most bytes of an address or a comment that are shown.
 pub(super) const SHOWN_BYTES: usize = 160;
 
-/// Which tags a notebook writes. Those of the frontmatter always count.
+/// The tags that a notebook writes. Those of the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagSyntax {
     /// `#tag`.

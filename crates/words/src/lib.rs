@@ -40,7 +40,7 @@ use core::str::FromStr;
 
 /// An enum that [`words!`] was given.
 pub trait Word: Copy + FromStr<Err = UnknownWord> + 'static {
-    /// What the words are called in a message, for example `mode`.
+    /// The name of the words in a message, for example `mode`.
     const KIND: &'static str;
     /// Every variant, in the order of the list.
     const VARIANTS: &'static [Self];
@@ -52,7 +52,7 @@ pub trait Word: Copy + FromStr<Err = UnknownWord> + 'static {
 /// A word that an enum does not have. A typo must not choose a variant, so nothing is guessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// What the words are called, as [`Word::KIND`] says.
+    /// The name of the words, as [`Word::KIND`] says.
     pub kind: &'static str,
     /// The word that was given.
     pub word: String,

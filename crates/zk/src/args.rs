@@ -15,7 +15,7 @@ use crate::expressions::Expressions;
 #[error("{0}")]
 pub struct BadUse(pub String);
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Debug)]
 pub enum Asked {
     /// To run a command.
@@ -34,7 +34,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Bad
     }
 }
 
-/// What the parser says of arguments that it does not take.
+/// The message of the parser about arguments that it does not take.
 pub(super) fn refusal(error: &clap::Error) -> String {
     let text = error.to_string();
     text.strip_prefix("error: ").unwrap_or(&text).trim_end().into()
@@ -314,7 +314,7 @@ impl FilterArgs {
         Ok(ListNotes { filter, sort, limit, zk_links: true, with_text: true })
     }
 
-    /// What the notes that come of the request must match, where that is for the program to see to.
+    /// The expressions that the notes of the request must match, where the program has to check them.
     pub fn expressions(&self) -> Result<Option<Expressions>, BadUse> {
         if !self.is_expression() {
             return Ok(None);
@@ -374,7 +374,7 @@ fn direction(term: &str) -> (&str, Option<bool>) {
     }
 }
 
-/// What tags are sorted by.
+/// The keys that tags are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagKey {
     Name,

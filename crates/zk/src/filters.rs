@@ -17,8 +17,8 @@ struct Named {
 /// The arguments with those in the place of names that the names stand for; a name wins over a path. Within
 /// its own arguments a name is a path, so that nothing goes round in circles.
 ///
-/// What has one value, such as `--limit`, keeps the value of the command line; lists are joined, and of the
-/// keys of `--sort` those of the command line count more.
+/// An option with one value, such as `--limit`, keeps the value of the command line. Lists are joined, and the keys of
+/// `--sort` on the command line count more.
 pub fn expand(args: FilterArgs, filters: &BTreeMap<String, String>) -> Result<FilterArgs, BadUse> {
     expand_unless(args, filters, &mut Vec::new())
 }

@@ -1,4 +1,4 @@
-//! What is listed: notes, tags and links with everything that zk prints of them.
+//! The notes, tags and links of a list, with everything that zk prints of them.
 
 use std::borrow::Cow;
 

@@ -142,7 +142,7 @@ fn strftime(nanoseconds: u64, utc_offset_seconds: i32, format: &str) -> String {
     out
 }
 
-/// How long ago, in the largest unit that fits.
+/// The time since a moment, in the largest unit that fits.
 fn elapsed(nanoseconds: u64, now: u64) -> String {
     let seconds = now.saturating_sub(nanoseconds) / SECOND;
     const UNITS: [(u64, &str); 6] = [

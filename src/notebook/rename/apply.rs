@@ -18,7 +18,7 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Removal, sha256};
 
-/// How many times to take over what an editor changes in between.
+/// The most attempts to take over what an editor changes in between.
 const MAX_ATTEMPTS: u32 = 64;
 
 /// The result of an attempt to begin a rename.

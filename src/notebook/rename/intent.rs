@@ -31,7 +31,7 @@ const FORMAT: u32 = 1;
 /// The most bytes of the file.
 const MAX_BYTES: u32 = 256 * 1024;
 
-/// How many times to try a step of the intent against those of others.
+/// The most attempts at one step of the intent while others change it.
 const MAX_ATTEMPTS: u32 = 64;
 
 /// A rename that has begun.

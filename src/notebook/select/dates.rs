@@ -149,7 +149,7 @@ fn weekday(name: &str, today: NaiveDate, least: u64) -> Option<Span> {
     days(today.checked_sub_days(Days::new(past))?, 1)
 }
 
-/// Of hours and less the moment, of days and more the day.
+/// The span of so many units ago: a moment for hours and less, a day for days and more.
 fn ago(count: u32, unit: &str, now: NaiveDateTime) -> Option<Span> {
     let moment = |seconds: i64| {
         let start = now.checked_sub_signed(TimeDelta::try_seconds(i64::from(count).checked_mul(seconds)?)?)?;

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use crate::protocol::{Error, ErrorCode};
 
-/// What messages about the syntax of a query begin with.
+/// The beginning of messages about the syntax of a query.
 const QUERY_SYNTAX: &str = "not a query: ";
 
 /// Why a request selects nothing: it cannot be understood.
@@ -53,7 +53,7 @@ impl From<SelectError> for Error {
     }
 }
 
-/// Whether a listing was refused for the syntax of a full-text query, where zk prints nothing and succeeds.
+/// Returns true if a listing was refused for the syntax of a full-text query, where zk prints nothing and succeeds.
 ///
 /// ```
 /// use saddlebag::protocol::{Error, ErrorCode};

@@ -9,10 +9,11 @@ use super::error::SelectError;
 use super::{links, paths};
 use crate::notebook::types::{MatchStrategy, NoteFilter, NoteView};
 use crate::order;
+use crate::part::TextPart;
 
 /// A note as zk's full-text search sees it.
 pub(super) fn row<'a>(view: &NoteView<'a>) -> Row<'a> {
-    let body = view.text.get(view.note.body.clone()).unwrap_or_default();
+    let body = view.text.part(view.note.body.clone());
     Row { path: view.path, title: &view.note.title, body }
 }
 

@@ -1,4 +1,4 @@
-//! What links make of a notebook: neighbours, distances, orphans, links that lead nowhere.
+//! The graph of the links: neighbours, distances, orphans, links that lead nowhere.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -67,7 +67,7 @@ impl Graph {
         }
     }
 
-    /// How many links lie between each note and the next of the starts, itself not counted.
+    /// Number of links from each note to the nearest of the starts other than itself.
     pub(super) fn distances(&self, starts: &[usize], direction: Direction, max: u32) -> Vec<Option<u32>> {
         // Of each note up to two starts that reach it, nearest first: one of them is not the note itself.
         let mut reached: Vec<[Option<(usize, u32)>; 2]> = vec![[None; 2]; self.forward.len()];
@@ -113,7 +113,7 @@ impl Graph {
         is_two_away
     }
 
-    /// Whether a note that links to this one is not linked back.
+    /// Returns true if a note that links to this one is not linked back.
     pub(super) fn misses_backlink(&self, note: usize) -> bool {
         self.backlinks(note).iter().any(|from| self.forward(note).binary_search(from).is_err())
     }
@@ -141,8 +141,8 @@ pub(crate) enum RelatedReason {
     Shares(Vec<usize>),
 }
 
-/// What is related with a note: links both ways, backlinks, links from it, then what is linked with the
-/// same notes, the most of them first. What is equal is sorted by title and path.
+/// The notes that are related with a note: links both ways, backlinks, links from it, then notes that link to the same
+/// notes, those with the most of them first. Equal ones are sorted by title and path.
 pub(crate) fn related(notes: &[NoteView<'_>], graph: &Graph, note: usize) -> Vec<Related> {
     let (forward, backward) = (graph.forward(note), graph.backlinks(note));
     let mut found: SortedMap<usize, RelatedReason> = SortedMap::default();

@@ -18,7 +18,7 @@ use crate::percent;
 
 /// Where the links of every note lead.
 pub(crate) trait Links {
-    /// Of each link of the note, in order, the note that it leads to.
+    /// For each link of the note, in order, the note that it leads to.
     fn targets(&self, note: usize) -> &[Option<usize>];
 }
 

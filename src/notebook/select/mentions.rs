@@ -119,8 +119,8 @@ impl FoldedText {
     }
 }
 
-/// Whether a character makes one word with a neighbour of its kind. Scripts without spaces between
-/// words, such as Han, have no words to be apart.
+/// Returns true if a character makes one word with a neighbour of its kind. Scripts without spaces between words, such
+/// as Han, do not separate words.
 fn joins(c: char) -> bool {
     let has_no_spaces = matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'

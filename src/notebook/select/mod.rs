@@ -1,4 +1,4 @@
-//! Which notes a listing selects, and in which order: zk's filters over the notes of the index.
+//! Selects and sorts the notes of a listing: zk's filters over the notes of the index.
 //!
 //! [`select`] is pure: notes, links and time are arguments. [`Links`] says where links lead, by the rule
 //! of [`Resolver`] or of zk; [`Graph`] is what follows from them. Where zk answers a mistake
@@ -65,10 +65,10 @@ pub(crate) fn select(
     Ok(selected)
 }
 
-/// What is left of the notes, and what is known about them.
+/// The notes that are left, and what is known about them.
 struct Selection {
     keep: Vec<bool>,
-    /// How well each note matches.
+    /// The score of each note for the query.
     scores: Option<Vec<f64>>,
     /// Over how many links each note is reached.
     distances: Option<Vec<u32>>,

@@ -10,8 +10,9 @@ use super::error::SelectError;
 use super::filter_text::{full_text, named, row};
 use super::links::Links;
 use crate::notebook::types::{NoteFilter, NoteView};
+use crate::part::TextPart;
 
-/// What a listing shows of each note: the words around a match, else the blocks of the links that were
+/// The text that a listing shows of each note: the words around a match, else the blocks of the links that were
 /// followed, else the lead.
 pub(crate) struct Snippets {
     full_text: FullText,
@@ -39,7 +40,7 @@ impl Snippets {
         })
     }
 
-    /// What to show of a note.
+    /// The snippets of a note.
     pub(crate) fn of(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<String> {
         let Some(view) = notes.get(note) else { return Vec::new() };
         let mut snippets =
@@ -52,7 +53,7 @@ impl Snippets {
             push_blocks(&mut snippets, notes, links, note, |to| is_marked(&self.linked, to));
         }
         if snippets.is_empty() {
-            snippets.push(view.text.get(view.note.lead.clone()).unwrap_or_default().to_string());
+            snippets.push(view.text.part(view.note.lead.clone()).to_string());
         }
         snippets.retain(|snippet| !snippet.is_empty());
         snippets
@@ -69,7 +70,7 @@ fn push_blocks(
 ) {
     let Some(view) = notes.get(from) else { return };
     for (link, target) in view.note.links.iter().zip(links.targets(from)) {
-        let block = view.text.get(link.context.clone()).unwrap_or_default();
+        let block = view.text.part(link.context.clone());
         if target.is_some_and(&leads_there) && snippets.last().is_none_or(|last| last != block) {
             snippets.push(block.to_string());
         }

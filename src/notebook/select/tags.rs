@@ -8,7 +8,7 @@ use super::paths::index_order;
 use crate::notebook::types::NoteView;
 use crate::sorted::SortedMap;
 
-/// What the tags of a note must be: every group has one that is there, none of the unwanted is.
+/// The filter of tags: a note matches if it has a tag of every group and no unwanted one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TagFilter {
     groups: Vec<Vec<String>>,
@@ -92,7 +92,7 @@ fn match_one<'a>(pattern: &'a str, text: &'a str) -> Option<(&'a str, &'a str)> 
     }
 }
 
-/// What follows a set behind its `[`, if the character is in it. A `]` that comes first belongs to it.
+/// The pattern after a set, given from behind its `[`, if the character is in it. A `]` that comes first belongs to it.
 fn match_set(set: &str, c: char) -> Option<&str> {
     let (is_inverted, set) = set.strip_prefix('^').map_or((false, set), |set| (true, set));
     let mut rest = set.chars();

@@ -162,3 +162,17 @@ proptest! {
         prop_assert!(edited.ends_with('\n') || !text.ends_with('\n'));
     }
 }
+
+#[test]
+fn a_note_of_another_text_loses_nothing() {
+    let other = note("---\nkey: a value that is longer than the text\n---\n");
+    for text in ["short", "größer als alles, was darin steht und noch viel, viel länger als das"] {
+        for edited in [
+            set_title(text, &other, "Title"),
+            set_field(text, &other, "key", "value"),
+            remove_field(text, &other, "key"),
+        ] {
+            assert!(edited.contains(text), "{text} became {edited:?}");
+        }
+    }
+}

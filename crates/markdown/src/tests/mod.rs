@@ -371,6 +371,7 @@ fn dates_are_read_as_utc() {
 fn check_ranges(text: &str) {
     let note = note(text);
     let slice = |range: &core::ops::Range<usize>| text.get(range.clone()).expect("a range of the text");
+    assert!(note.fits(text));
     slice(&note.frontmatter.span);
     slice(&note.lead);
     assert!(note.lead.start == note.body.start && note.lead.end <= note.body.end);

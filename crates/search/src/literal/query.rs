@@ -56,7 +56,7 @@ struct Ranked {
 pub struct Match {
     /// The text.
     pub text: TextId,
-    /// Which terms, by their place in the query.
+    /// The terms, by their place in the query.
     pub terms: Vec<usize>,
     /// The lines that match any term, ascending, counted from 0; none if only the name matches.
     pub lines: Vec<u32>,

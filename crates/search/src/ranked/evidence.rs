@@ -11,11 +11,11 @@ use super::types::{FIELDS, Field, FieldSet, Ranked, ScorePart};
 use super::weights::{COVERAGE, Lengths, saturate};
 use saddlebag_collections::order;
 
-/// What two words side by side add, as a part of what the more common one says.
+/// The bonus of two words side by side, as a part of what the more common one adds.
 const PHRASE: f32 = 0.6;
-/// What all words that were found add if they are side by side, as a part of what they say.
+/// The bonus of all words that were found if they are side by side, as a part of what they add.
 const PROXIMITY: f32 = 0.4;
-/// How many positions of one word count in one document.
+/// The most positions of one word that count in one document.
 const MAX_POSITIONS: usize = 1000;
 
 /// Explains scores.
@@ -27,18 +27,18 @@ pub(super) struct Judge<'a> {
     /// By concept.
     pub(super) walks: &'a [Vec<Walk<'a>>],
     pub(super) idfs: &'a [f32],
-    /// What all concepts say.
+    /// The sum of the masses of all concepts.
     pub(super) total_mass: f32,
 }
 
 /// By concept.
 type Cursors<'w> = Vec<Vec<Cursor<'w, 'w>>>;
 
-/// What a document has of a concept.
+/// The occurrences of a concept in a document.
 #[derive(Clone, Debug, Default)]
 struct Evidence {
     is_found: bool,
-    /// What the concept says.
+    /// The rarity of the concept, times its weight.
     mass: f32,
     positions: Vec<u64>,
 }
@@ -68,7 +68,7 @@ impl Judge<'_> {
         Some(Ranked { doc: doc.id, score, terms, fields, parts, coverage, phrase, proximity, weight })
     }
 
-    /// What the document has of one concept.
+    /// Looks for one concept in the document.
     fn look(
         &self,
         slot: u32,
@@ -197,7 +197,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a position of `b` is so far behind one of `a`; both ascend.
+/// Returns true if a position of `b` is so far after one of `a`; both ascend.
 fn follows(a: &[u64], b: &[u64], distance: u32) -> bool {
     let mut b = b.iter().peekable();
     a.iter().any(|position| {

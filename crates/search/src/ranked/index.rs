@@ -142,6 +142,16 @@ impl RankedIndex {
         self.count(&doc, false);
     }
 
+    /// The numbers of the documents, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = u32> {
+        self.docs.iter().filter(|doc| doc.is_live).map(|doc| doc.id)
+    }
+
+    /// The least number that [`insert`](Self::insert) takes.
+    pub fn next_id(&self) -> u32 {
+        self.docs.last().map_or(0, |last| last.id.saturating_add(1))
+    }
+
     /// Number of documents.
     pub(super) fn live_count(&self) -> u32 {
         self.live

@@ -1,4 +1,4 @@
-//! Which documents match a query, whatever their rank.
+//! Finds the documents that match a query, whatever their rank.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use super::query::{Joining, Node, Query};
 use super::types::Field;
 use saddlebag_collections::order;
 
-/// How many postings lie between two places that are remembered.
+/// Number of postings between two places that are remembered.
 const STRIDE: usize = 64;
 
 /// A set of documents, by slot.
@@ -50,7 +50,7 @@ impl Bits {
 pub(super) struct Walk<'a> {
     postings: Postings<'a>,
     places: Vec<(u32, usize)>,
-    /// What the term counts.
+    /// The weight of the term.
     pub(super) weight: f32,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
 /// Looks for one document after the other, in ascending order.
 pub(super) struct Cursor<'w, 'a> {
     walk: &'w Walk<'a>,
-    /// Of the walk's places, the last that was passed.
+    /// The last of the walk's places that was passed.
     place: usize,
     postings: Postings<'a>,
     current: Option<Posting<'a>>,
@@ -125,8 +125,8 @@ pub(super) struct Matcher<'a> {
     pub(super) walks: &'a [Vec<Walk<'a>>],
     pub(super) found: &'a [Bits],
     pub(super) live: &'a Bits,
-    /// Whether a phrase may be found in part, and `AND` is no more than words side by side: the last
-    /// resort for a question that finds nothing.
+    /// True if a phrase may be found in part, and `AND` means no more than a space: the last resort for a question that
+    /// finds nothing.
     pub(super) is_relaxed: bool,
 }
 
@@ -238,7 +238,7 @@ impl Matcher<'_> {
         matches
     }
 
-    /// Whether relaxing could find more.
+    /// Returns true if relaxing could find more.
     pub(super) fn can_relax(&self) -> bool {
         !self.is_relaxed && self.query.joining == Joining::Any
     }

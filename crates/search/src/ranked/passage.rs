@@ -54,7 +54,7 @@ struct Hit {
 
 struct Block {
     range: Range<usize>,
-    /// Which section it is in.
+    /// The number of its section.
     section: usize,
     is_heading: bool,
     score: f32,

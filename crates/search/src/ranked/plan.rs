@@ -10,15 +10,15 @@ use super::weights::idf;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::order;
 
-/// What another form of the same stem counts, against the word itself.
+/// The weight of another form of the same stem, against the word itself.
 const OTHER_FORM: f32 = 0.6;
-/// What a stop word counts.
+/// The weight of a stop word.
 const STOP_WORD: f32 = 0.15;
-/// What one part of an identifier, or one pair of characters of several, counts.
+/// The weight of one part of an identifier, or of one pair of characters of several.
 const FRAGMENT: f32 = 0.5;
-/// How many words of a segment a prefix stands for at most.
+/// The most words of a segment that a prefix is looked up as.
 const MAX_EXPANSIONS: usize = 1000;
-/// How many tokens of a long sentence are scored: those that say most.
+/// The most tokens of a long sentence that are scored: the rarest ones.
 const MAX_SCORED: usize = 64;
 
 /// A token, with the terms of the index that it stands for. Tokens that are the same are one.
@@ -31,9 +31,9 @@ pub(super) struct Concept {
     pub(super) field: Option<Field>,
     pub(super) is_stop_word: bool,
     pub(super) is_whole: bool,
-    /// Whether it adds to the score; what is only excluded does not.
+    /// True if it adds to the score; a concept that is only excluded does not.
     pub(super) is_scored: bool,
-    /// What it counts, against others.
+    /// The weight against other concepts.
     pub(super) weight: f32,
     /// By an estimate of how many documents have it.
     pub(super) rough_idf: f32,
@@ -45,7 +45,7 @@ pub(super) struct Plan {
     pub(super) concepts: Vec<Concept>,
     /// For each unit of the query, its concept.
     pub(super) of_unit: Vec<usize>,
-    /// Whether any of the words may be found, and nothing is required or excluded.
+    /// True if any of the words may be found, and nothing is required or excluded.
     pub(super) is_plain: bool,
 }
 
@@ -101,7 +101,7 @@ fn forms(index: &RankedIndex, term: &[u8], is_prefix: bool) -> Vec<(Form, f32)> 
         .collect()
 }
 
-/// Whether the query is no more than words, any of which may be found.
+/// Returns true if the query is no more than words, any of which may be found.
 fn is_plain(node: &Node) -> bool {
     match node {
         Node::Word(_) => true,
@@ -110,7 +110,7 @@ fn is_plain(node: &Node) -> bool {
     }
 }
 
-/// Of a long sentence, keeps the tokens that say most.
+/// Keeps only the rarest tokens of a long sentence.
 fn drop_common(concepts: &mut [Concept]) {
     if concepts.len() <= MAX_SCORED {
         return;

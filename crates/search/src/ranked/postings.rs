@@ -28,16 +28,16 @@ const BODY: usize = Field::Body as usize;
 pub(super) struct Posting<'a> {
     /// The document, by its place among those of the index.
     pub(super) slot: u32,
-    /// How often the body has the term; 0 if other fields do.
+    /// Number of occurrences in the body if no other field has the term, else 0.
     pub(super) only_body: u32,
-    /// Which fields have it, if not the body alone.
+    /// The fields that have it, if not the body alone.
     fields: u32,
     /// The numbers for these fields, and the positions.
     rest: &'a [u8],
 }
 
 impl Posting<'_> {
-    /// How often each field has the term.
+    /// Number of occurrences in each field.
     pub(super) fn counts(&self) -> [u32; FIELDS] {
         self.read_counts().0
     }
@@ -75,7 +75,7 @@ impl Posting<'_> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings<'a> {
     reader: Reader<'a>,
-    /// Of the next document at least.
+    /// The least slot that the next document can have.
     next: u32,
     /// One more than the last document that there is.
     end: u32,
@@ -96,7 +96,7 @@ impl<'a> Postings<'a> {
         Some((posting, shape, raw))
     }
 
-    /// How many bytes are left: where it is to go on later, with [`Self::at`].
+    /// Number of bytes that are left: the place to go on from later, with [`Self::at`].
     pub(super) fn place(&self) -> (u32, usize) {
         (self.next, self.reader.0.len())
     }

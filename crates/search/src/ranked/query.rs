@@ -77,14 +77,14 @@ pub(super) struct Unit {
     pub(super) is_prefix: bool,
     pub(super) is_stop_word: bool,
     pub(super) is_whole: bool,
-    /// Whether it is one part of several.
+    /// True if it is one part of several.
     pub(super) is_fragment: bool,
     pub(super) is_excluded: bool,
     /// Counted over the query.
     pub(super) position: u32,
 }
 
-/// How the words combine.
+/// A word, or words and the operator between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     /// A word that may be found in part.
@@ -101,7 +101,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// Whether it is required where it stands beside others.
+    /// Returns true if it is required where it stands beside others.
     pub(super) fn is_strict(&self) -> bool {
         matches!(self, Self::Phrase(_) | Self::InField(_) | Self::Not(_) | Self::All(_))
     }
@@ -149,7 +149,7 @@ impl Joining {
     }
 }
 
-/// What holds for the part of the query that is parsed.
+/// The field and the sign of the part of the query that is parsed.
 #[derive(Clone, Copy, Default)]
 struct Context {
     depth: usize,
@@ -160,7 +160,7 @@ struct Context {
 struct Parser<'a> {
     rest: &'a str,
     joining: Joining,
-    /// Whether a word ended where the rest starts, so that a minus sign is no operator.
+    /// True if a word ended where the rest starts, so that a minus sign is not an operator.
     is_behind_word: bool,
     query: Query,
     tokens: Tokens,
@@ -169,7 +169,7 @@ struct Parser<'a> {
     known: SortedMap<(&'a str, Option<Field>, bool), usize>,
 }
 
-/// What stands between operands.
+/// The operator between two operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Or,
@@ -386,7 +386,7 @@ fn is_one_wide_character(term: &[u8]) -> bool {
     })
 }
 
-/// Whether a normalised word says little about what a text is about.
+/// Returns true if a normalised word says little about the subject of a text.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
     STOP_WORDS.binary_search_by(|stop_word| stop_word.as_bytes().cmp(word)).is_ok()
 }

@@ -79,12 +79,12 @@ impl RankedIndex {
 /// A document's score, as it grows concept by concept.
 #[derive(Clone, Copy, Default)]
 struct Sum {
-    /// What one occurrence in the body counts; nothing if the document is dead.
+    /// The weight of one occurrence in the body; 0 if the document is dead.
     body: f32,
     /// The weighted occurrences of the concept under way.
     occurrences: f32,
     score: f32,
-    /// How much of the query the document has.
+    /// The share of the query that the document has.
     mass: f32,
 }
 

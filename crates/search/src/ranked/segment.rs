@@ -23,7 +23,7 @@ pub(super) const DOC_BYTES: usize = 2 * WORD + 5 * 2;
 const TERM_BYTES: usize = 3 * WORD;
 /// A hash of the stem, the term.
 const STEM_BYTES: usize = 2 * WORD;
-/// What a term takes besides its name and its postings.
+/// The most bytes of a term besides its name and its postings.
 pub(super) const MAX_TERM_BYTES: usize = TERM_BYTES + STEM_BYTES;
 
 /// Terms and postings in a file that is kept in memory.

@@ -31,7 +31,7 @@ const EXCEPTIONS: [(&[u8], &[u8]); 18] = [
 /// Words that are done once their plural is.
 const FINAL: [&[u8]; 8] = [b"inning", b"outing", b"canning", b"herring", b"earring", b"proceed", b"exceed", b"succeed"];
 
-/// What replaces an ending.
+/// The replacement of an ending.
 type Rule = (&'static [u8], &'static [u8]);
 
 /// Endings in the first region, longest first where one is the end of another.
@@ -77,7 +77,7 @@ const STEP_4: [&[u8]; 17] = [
     b"ous", b"al", b"er", b"ic",
 ];
 
-/// Whether the stemmer knows what to do with a normalised word: nothing but ASCII letters and
+/// Returns true if the stemmer can stem a normalised word: it has only ASCII letters and
 /// apostrophes.
 pub(super) fn is_stemmable(word: &[u8]) -> bool {
     word.len() > 2 && word.iter().all(|b| b.is_ascii_lowercase() || *b == b'\'')

@@ -12,10 +12,10 @@ use saddlebag_collections::{SlicePart, TextPart};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// How many bytes of a token count; the rest is cut. An identifier that is longer has parts only.
+/// The most bytes of a token; the rest is cut. A longer identifier has parts only.
 pub(super) const MAX_TOKEN_BYTES: usize = 64;
 
-/// What a token is of its word.
+/// The role of a token in its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// It takes a position of its own.
@@ -43,7 +43,7 @@ pub(super) struct Tokens {
     /// Normalised words, one behind the other.
     text: Vec<u8>,
     found: Vec<Found>,
-    /// Of the run of Han, Kana or Hangul under way: where each character starts, in `text` and in the source.
+    /// For the run of Han, Kana or Hangul under way: where each character starts, in `text` and in the source.
     characters: Vec<(usize, usize)>,
     position: u32,
 }
@@ -109,7 +109,7 @@ impl Tokens {
         }
     }
 
-    /// What was read since the mark, together.
+    /// The text since the mark, together.
     fn whole(&mut self, since: Mark, source: usize) {
         let text = self.text.part(since.text..);
         if text.len() > MAX_TOKEN_BYTES {
@@ -359,7 +359,7 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// What a character is to the tokenizer.
+/// The class of a character for the tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Word,
@@ -402,7 +402,7 @@ fn is_unspaced(c: char) -> bool {
             | '\u{ffa0}'..='\u{ffdc}' | '\u{1b000}'..='\u{1b16f}' | '\u{20000}'..='\u{323af}')
 }
 
-/// What is one character with the one before: voiced sound marks, the later letters of a Hangul syllable.
+/// Returns true for what joins the character before: voiced sound marks, the later letters of a Hangul syllable.
 fn extends_unspaced(c: char) -> bool {
     matches!(c, '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}' | '\u{1160}'..='\u{11ff}')
 }

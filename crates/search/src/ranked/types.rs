@@ -1,4 +1,4 @@
-//! What a note is searched by, and what a search gives.
+//! The fields of a note, and the results of a search.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -13,7 +13,7 @@ const FIELD_WEIGHTS: [f32; FIELDS] = [6.0, 4.0, 2.5, 3.0, 2.0, 1.0];
 /// Gain of a document that has all words, as a part of its score.
 pub(super) const COVERAGE: f32 = 0.5;
 
-/// What the length of a field makes of an occurrence in it.
+/// The weights of occurrences by the length of their field.
 pub(super) struct Lengths {
     means: [f32; FIELDS],
 }
@@ -23,7 +23,7 @@ impl Lengths {
         Self { means: Field::ALL.map(|field| index.mean_length(field)) }
     }
 
-    /// What so many occurrences in a field count.
+    /// The weight of so many occurrences in a field.
     pub(super) fn weigh(&self, index: &RankedIndex, slot: u32, field: Field, count: u32) -> f32 {
         let place = field as usize;
         let length = index.docs().get(slot as usize).and_then(|doc| doc.lengths.get(place).copied());
@@ -33,7 +33,7 @@ impl Lengths {
         }
     }
 
-    /// What the occurrences in any field count, or those in one.
+    /// The weight of the occurrences in any field, or of those in one.
     #[inline(never)]
     pub(super) fn weigh_fields(&self, index: &RankedIndex, posting: &Posting<'_>, only: Option<Field>) -> f32 {
         let counts = Field::ALL.into_iter().zip(posting.counts());
@@ -42,12 +42,12 @@ impl Lengths {
     }
 }
 
-/// What weighted occurrences count once they are saturated.
+/// The weight of occurrences once they are saturated.
 pub(super) fn saturate(sum: f32) -> f32 {
     (K1 + 1.0) * sum / (K1 + sum)
 }
 
-/// How much a word says that so many documents of all have.
+/// The weight of a word by its rarity: `having` of `all` documents have it.
 pub(super) fn idf(all: u32, having: u32) -> f32 {
     let (all, having) = (f64::from(all.max(having)), f64::from(having));
     ln(1.0 + (all - having + 0.5) / (having + 0.5)) as f32

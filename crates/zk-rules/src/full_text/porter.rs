@@ -76,7 +76,7 @@ pub(super) fn stem(word: &mut Vec<u8>) {
     }
 }
 
-/// What precedes a suffix; `None` where the word does not end in it or is nothing but the suffix.
+/// The word before a suffix; `None` if the word does not end in it, or is nothing but the suffix.
 fn before<'a>(word: &'a [u8], suffix: &[u8]) -> Option<&'a [u8]> {
     word.strip_suffix(suffix).filter(|before| !before.is_empty())
 }
@@ -154,7 +154,7 @@ fn final_e(word: &mut Vec<u8>) {
     }
 }
 
-/// Whether each letter is a consonant: all but `aeiou`, and but `y` behind a consonant.
+/// For each letter, true if it is a consonant: all but `aeiou`, and but `y` after a consonant.
 fn consonants(word: &[u8]) -> impl Iterator<Item = bool> {
     word.iter().scan(false, |previous, letter| {
         let vowel = matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u') || (*letter == b'y' && *previous);
@@ -163,7 +163,7 @@ fn consonants(word: &[u8]) -> impl Iterator<Item = bool> {
     })
 }
 
-/// How often consonants follow vowels.
+/// Number of times that consonants follow vowels.
 fn measure(word: &[u8]) -> usize {
     let mut after_vowel = false;
     let mut count = 0;

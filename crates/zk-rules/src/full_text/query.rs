@@ -1,4 +1,4 @@
-//! What `--match` is given: zk's query syntax, turned into an FTS5 query, and that one parsed.
+//! Parses the text of `--match`: zk's query syntax is turned into an FTS5 query, which is then parsed.
 //!
 //! Both steps are kept apart, as they are in zk: which of FTS5's operators a query can reach, and which
 //! mistakes it can make, follows from the text that the first step makes.
@@ -12,10 +12,10 @@ use alloc::vec::Vec;
 use super::tokens;
 use saddlebag_collections::TextPart;
 
-/// How deep parentheses may nest; FTS5 has a limit of the same kind.
+/// The greatest depth of nested parentheses; FTS5 has a limit of the same kind.
 const MAX_DEPTH: u32 = 100;
 
-/// How many words of a phrase are compared: the work of a search grows with it.
+/// The most words of a phrase that are compared: the work of a search grows with it.
 const MAX_PHRASE_WORDS: usize = 64;
 
 /// A set of columns, one bit for each.

@@ -32,12 +32,12 @@ impl<'a> Row<'a> {
 /// Finds the words of the phrases in one note after the other.
 pub(super) struct Scanner<'q> {
     phrases: &'q [&'q Phrase],
-    /// Of each phrase its words, as numbers of `units`.
+    /// For each phrase its words, as numbers of `units`.
     words: Vec<Vec<usize>>,
     units: Vec<Unit<'q>>,
     /// By the first byte of a word: the units that it may match.
     by_first_byte: Vec<Vec<usize>>,
-    /// Of each unit where it stands: the column and the token, ascending.
+    /// For each unit its places: the column and the token, ascending.
     places: Vec<Vec<(usize, u32)>>,
     stem: Vec<u8>,
 }
@@ -115,7 +115,7 @@ impl<'q> Scanner<'q> {
         }
     }
 
-    /// What the occurrences of a phrase in the note count.
+    /// The weighted number of occurrences of a phrase in the note.
     pub(super) fn frequency(&self, phrase: usize) -> f64 {
         self.occurrences(phrase).filter_map(|(column, _)| COLUMN_WEIGHTS.get(column)).map(|(_, weight)| weight).sum()
     }

@@ -118,7 +118,7 @@ impl FullText {
             .collect()
     }
 
-    /// Whether the note that was scanned matches, and what each phrase counts for it.
+    /// Matches the note that was scanned; gives the number of occurrences that count for it, by phrase.
     pub(super) fn evaluate(&self, scanner: &Scanner<'_>, phrases: usize) -> (bool, Vec<f64>) {
         let frequencies: Vec<f64> = (0..phrases).map(|phrase| scanner.frequency(phrase)).collect();
         let mut counted = vec![0.0; phrases];

@@ -12,7 +12,7 @@ use super::search::{FullText, collect};
 use super::tokens;
 use saddlebag_collections::TextPart;
 
-/// How many tokens are shown.
+/// Number of tokens that are shown.
 const TOKENS: usize = 20;
 
 /// Stands for what is left out.
@@ -21,11 +21,11 @@ const ELLIPSIS: &str = "…";
 /// The column of the body.
 const BODY: usize = 2;
 
-/// What the first match of a phrase counts, and every further one.
+/// The score of the first match of a phrase, and of every further one.
 const FIRST_MATCH: u32 = 1000;
 const NEXT_MATCH: u32 = 1;
 
-/// What the beginning of the text counts, and that of a sentence.
+/// The score of the beginning of the text, and of a sentence.
 const TEXT_START: u32 = 120;
 const SENTENCE_START: u32 = 100;
 
@@ -101,8 +101,8 @@ fn best_start(body: &str, spans: &[Range<usize>], matches: &[Found], phrases: us
     best
 }
 
-/// What the matches in the window that begins with a token count, and where the window has to begin for
-/// them to be in its middle.
+/// The score of the matches in the window that begins with a token, and where the window has to begin for them to be
+/// in its middle.
 fn score(matches: &[Found], from: usize, phrases: usize, tokens: usize) -> (u32, usize) {
     let mut seen = vec![false; phrases];
     let mut score = 0_u32;
