@@ -391,21 +391,17 @@ fn count(files: &Files, file: &str, line: &str) -> usize {
     text.lines().filter(|found| *found == line).count()
 }
 
-proptest! {
-    #![proptest_config(cases(96))]
-
-    /// Lines of appenders and ticks of editors on the same files, in any order; operations whose outcome is
-    /// unknown are settled by reading again. What a writer reads back at an offset stays there as long as
-    /// nobody changes the length of what is before it, so the edits keep the length here.
-    #[test]
-    fn concurrent_writers_lose_nothing(
+/// Lines of appenders and ticks of editors on the same files, in any order; operations whose outcome is
+/// unknown are settled by reading again. What a writer reads back at an offset stays there as long as
+/// nobody changes the length of what is before it, so the edits keep the length here.
+#[both_engines]
+fn concurrent_writers_lose_nothing(kind: Kind) {
+    proptest!(cases(48), |(
         seed in any::<u64>(),
         doubts in prop::collection::vec((0_u64..200, any::<bool>()), 0..12),
         writers in 2_usize..5,
         rounds in 1_usize..6,
-        component in any::<bool>(),
-    ) {
-        let kind = if component { Kind::Component } else { Kind::Native };
+    )| {
         let mut store = Simulator::new(seed);
         let items: String =
             (0..writers).flat_map(|w| (0..rounds).map(move |r| format!("- [ ] item {w}-{r}\n"))).collect();
@@ -454,7 +450,7 @@ proptest! {
                 prop_assert!(outcome.is_ok() || overtaken, "{outcome:?}");
             }
         }
-    }
+    });
 }
 
 #[test]

@@ -413,12 +413,9 @@ fn sealed(mut part: Vec<u8>) -> Vec<u8> {
     part
 }
 
-proptest! {
-    #![proptest_config(cases(64))]
-
-    #[test]
-    fn a_damaged_index_is_never_believed(damage in damage(), component in any::<bool>()) {
-        let kind = if component { Kind::Component } else { Kind::Native };
+#[both_engines]
+fn a_damaged_index_is_never_believed(kind: Kind) {
+    proptest!(cases(32), |(damage in damage())| {
         let mut with = indexed();
         let bytes = damaged(with.files()[PART].clone(), &damage);
         let operation = with.operations();
@@ -431,13 +428,14 @@ proptest! {
         let mut next = Drive::new(kind, config(3, true), after);
         prop_assert_eq!(recalled(&mut next, "word17"), ["notes/n017.md"]);
         prop_assert_eq!(reads(&next.executor, since).len(), 1);
-    }
+    });
+}
 
-    /// Whoever can write the store can make the checksums fit. The answers may be wrong then, but there is
-    /// no trap, no endless work, and nothing outside of the notebook is asked for.
-    #[test]
-    fn a_forged_index_is_no_trap(damage in damage(), component in any::<bool>()) {
-        let kind = if component { Kind::Component } else { Kind::Native };
+/// Whoever can write the store can make the checksums fit. The answers may be wrong then, but there is
+/// no trap, no endless work, and nothing outside of the notebook is asked for.
+#[both_engines]
+fn a_forged_index_is_no_trap(kind: Kind) {
+    proptest!(cases(32), |(damage in damage())| {
         let mut with = indexed();
         let bytes = damaged(with.files()[PART].clone(), &damage).map(sealed);
         let operation = with.operations();
@@ -448,7 +446,7 @@ proptest! {
             prop_assert!(id.is_ok(), "{id:?}");
             drive.settle();
         }
-    }
+    });
 }
 
 #[both_engines]
