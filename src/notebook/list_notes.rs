@@ -62,7 +62,11 @@ impl Run<NotebookCall<'_>> for ListNotes {
             if request.with_text || request.filter.needs_text() {
                 return Ok(snapshot.ids.clone());
             }
-            selected(call, snapshot, &request)
+            let mut ids = selected(call, snapshot, &request)?;
+            for source in Snippets::new(&snapshot.views, &request.filter)?.sources() {
+                ids.push(snapshot.id(source)?);
+            }
+            Ok(ids)
         };
         read_texts_as(call, notebook, request.zk_links, ids).await?;
         let answer = |snapshot: &Snapshot<'_>| list(call, snapshot, &config, &request);
@@ -116,4 +120,27 @@ pub(super) fn select_notes(
 ) -> Result<Vec<usize>, Error> {
     let ListNotes { filter, sort, limit, .. } = request;
     Ok(select(&snapshot.views, filter, sort, *limit, call.now.timestamp(), links)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, run_alone};
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_listing_by_links_shows_the_block_of_the_link_whichever_note_has_it() {
+        let mut store =
+            Store::with(&[("a.md", "# A\n\nfirst\n\nsee [[b]] for ports\n"), ("b.md", "# B\n\nlead of b\n")]);
+        let mut snippets = |filter: NoteFilter| {
+            let request = ListNotes { filter, ..ListNotes::default() };
+            let reply = store.run(|fs| run_alone(fs, request)).expect("listed");
+            reply.notes.into_iter().map(|note| (note.title, note.snippets)).collect::<Vec<_>>()
+        };
+        let block = || alloc::vec!["see [[b]] for ports".to_string()];
+        let linked_by = NoteFilter { linked_by: alloc::vec!["a".into()], ..NoteFilter::default() };
+        assert_eq!(snippets(linked_by), [("B".to_string(), block())]);
+        let link_to = NoteFilter { link_to: alloc::vec!["b".into()], ..NoteFilter::default() };
+        assert_eq!(snippets(link_to), [("A".to_string(), block())]);
+    }
 }

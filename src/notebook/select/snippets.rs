@@ -40,6 +40,11 @@ impl Snippets {
         })
     }
 
+    /// The notes whose text is shown besides that of the listed ones: those that link to them.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
+        self.linking.iter().enumerate().filter(|(_, is_linking)| **is_linking).map(|(note, _)| note)
+    }
+
     /// The snippets of a note.
     pub(crate) fn of(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<String> {
         let Some(view) = notes.get(note) else { return Vec::new() };
@@ -70,8 +75,11 @@ fn push_blocks(
 ) {
     let Some(view) = notes.get(from) else { return };
     for (link, target) in view.note.links.iter().zip(links.targets(from)) {
+        if !target.is_some_and(&leads_there) {
+            continue;
+        }
         let block = view.text.part(link.context.clone());
-        if target.is_some_and(&leads_there) && snippets.last().is_none_or(|last| last != block) {
+        if snippets.last().is_none_or(|last| last != block) {
             snippets.push(block.to_string());
         }
     }
