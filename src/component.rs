@@ -8,14 +8,13 @@ use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::cell::RefCell;
 
-use crate::mirror::Mirror;
+use crate::mirror::{Mirror, Mismatch};
 use crate::protocol::ProtocolError;
-use crate::store::PathError;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
 use exports::saddlebag::memory::{
-    agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
+    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, tools, trust, types,
 };
 
 crate::mirror_contract!(closed);
@@ -100,44 +99,70 @@ struct Memory(RefCell<crate::Memory>);
 
 impl engine::Guest for Component {
     type Memory = Memory;
+
+    fn default_config(epoch: u64) -> config::Config {
+        given(crate::Config::new(epoch))
+    }
 }
 
 impl engine::GuestMemory for Memory {
-    fn open(config: engine::Config) -> Result<engine::Memory, engine::ConfigError> {
+    fn open(config: config::Config) -> Result<engine::Memory, engine::ConfigError> {
         match crate::Memory::open(given(config)) {
             Ok(memory) => Ok(engine::Memory::new(Memory(RefCell::new(memory)))),
             Err(error) => Err(given(error)),
         }
     }
 
-    fn handle_memory_command(
-        &self,
-        id: types::CommandId,
-        now: types::Timestamp,
-        command: engine::Command,
-    ) -> Result<engine::Step, engine::ProtocolError> {
-        let (id, now, command) = (given(id), given(now), given(command));
-        given(self.0.borrow_mut().handle_memory_command(id, now, command))
-    }
-
-    fn handle_memory_result(&self, result: fs::Reply) -> Result<engine::Step, engine::ProtocolError> {
-        let key = result.key.clone();
-        let result: Result<crate::protocol::FsResult, PathError> = result.mirror();
+    fn handle_memory_result(&self, reply: fs::Reply) -> Result<engine::Step, engine::ProtocolError> {
+        let key = reply.key.clone();
+        let result: Result<crate::protocol::FsResult, Mismatch> = reply.mirror();
         given(match result {
             Ok(result) => self.0.borrow_mut().handle_memory_result(result),
-            Err(error) => {
-                Err(ProtocolError::InvalidResult { key, reason: alloc::format!("a path in it is refused: {error}") })
-            }
+            Err(error) => Err(ProtocolError::InvalidResult { key, reason: alloc::format!("{error}") }),
         })
     }
 
     fn cancel(&self, id: types::CommandId) -> Option<types::Error> {
         let step = self.0.borrow_mut().cancel(given(id));
-        step.finished.into_iter().find_map(|finished| finished.outcome.err()).map(given)
+        step.finished.into_iter().find_map(|finished| finished.error).map(given)
     }
 }
 
-impl journal::Guest for Component {
+/// Implements the interface of a family, with the functions that only it has.
+macro_rules! family {
+    ($family:ident: $command:ident => $reply:ident { $($function:item)* }) => {
+        impl $family::Guest for Component {
+            fn submit(
+                memory: engine::MemoryBorrow<'_>,
+                id: types::CommandId,
+                now: types::Timestamp,
+                origin: types::Origin,
+                command: $family::$command,
+            ) -> Result<engine::Step, engine::ProtocolError> {
+                let command: crate::mirror::own::$family::$command = given(command);
+                let origin: crate::Origin = given(origin);
+                let memory = &memory.get::<Memory>().0;
+                given(memory.borrow_mut().submit(given(id), given(now), origin.with(command)))
+            }
+
+            fn take(
+                memory: engine::MemoryBorrow<'_>,
+                id: types::CommandId,
+            ) -> Result<$family::$reply, types::Error> {
+                let memory = &memory.get::<Memory>().0;
+                given(memory.borrow_mut().take_of::<crate::mirror::own::$family::$command>(given(id)))
+            }
+
+            $($function)*
+        }
+    };
+}
+
+family!(agents_md: AgentsMdCommand => AgentsMdReply {});
+family!(entries: EntriesCommand => EntriesReply {});
+family!(files: FilesCommand => FilesReply {});
+
+family!(journal: JournalCommand => JournalReply {
     fn project_slug(path: Vec<u8>) -> String {
         alloc::string::ToString::to_string(&crate::store::ProjectSlug::of_path(&path))
     }
@@ -153,9 +178,9 @@ impl journal::Guest for Component {
     fn check_slash(line: String) -> Result<(), types::Error> {
         crate::journal::SlashCommand::parse(&line).map(|_| ()).map_err(given)
     }
-}
+});
 
-impl notebook::Guest for Component {
+family!(notebook: NotebookCommand => NotebookReply {
     fn parse_zk_list_output(stdout: String) -> Result<Vec<notebook::ZkNote>, types::Error> {
         match crate::notebook::parse_zk_list_output(&stdout) {
             Ok(notes) => Ok(given(notes)),
@@ -167,17 +192,17 @@ impl notebook::Guest for Component {
         let path = crate::notebook::parse_note_path(&stdout, &extension, root.as_deref());
         path.map_err(|error| given(crate::protocol::Error::from(error)))
     }
-}
+});
 
-impl trust::Guest for Component {
+family!(trust: TrustCommand => TrustReply {
     fn for_model(text: String) -> trust::SafeText {
         let (text, flags) = crate::trust::for_model(&text);
         let text = text.into_string();
         trust::SafeText { text, flags: given(flags) }
     }
-}
+});
 
-impl exchange::Guest for Component {
+family!(exchange: ExchangeCommand => ExchangeReply {
     fn detect(paths: Vec<String>) -> Option<exchange::Detected> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         crate::exchange::detect(&paths).map(given)
@@ -187,9 +212,9 @@ impl exchange::Guest for Component {
         let format: crate::exchange::Format = given(format);
         format.wants(&path)
     }
-}
+});
 
-impl context::Guest for Component {
+family!(prompt: PromptCommand => PromptReply {
     fn append_memory_block(preamble: String, block: Option<String>) -> String {
         crate::context::append_memory_block(&preamble, block.as_deref())
     }
@@ -201,14 +226,14 @@ impl context::Guest for Component {
     fn effective_reserve(base: u64, block: Option<String>) -> u64 {
         crate::context::effective_reserve(base, block.as_deref())
     }
-}
+});
 
-impl tools::Guest for Component {
+family!(tools: ToolsCommand => ToolsReply {
     fn tools(sets: Vec<tools::ToolSet>) -> Vec<tools::Tool> {
         let sets: Vec<crate::tools::ToolSet> = given(sets);
         given(crate::tools::tools(&sets))
     }
-}
+});
 
 /// Converts what holds no path from the host, or a path of our own: neither can fail.
 fn given<A: Mirror<B>, B>(value: A) -> B {

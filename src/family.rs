@@ -68,6 +68,7 @@ macro_rules! family {
                 type Family = $command;
 
                 fn from_family(reply: $reply) -> Option<Self::Reply> {
+                    #[allow(unreachable_patterns, reason = "a family may have one command")]
                     match reply {
                         $reply::$request(reply) => Some(reply),
                         _ => None,
@@ -78,39 +79,4 @@ macro_rules! family {
     };
 }
 
-/// Makes a request of a command with its scope, whatever the command: its name, effect and reply are the command's.
-macro_rules! scoped {
-    ($scoped:ident of $verb:ident) => {
-        impl From<$verb> for $scoped {
-            fn from(verb: $verb) -> Self {
-                Self::new(verb)
-            }
-        }
-
-        impl $scoped {
-            /// The name of the command: [`Request::NAME`](crate::Request::NAME).
-            #[must_use]
-            pub fn name(&self) -> &'static str {
-                self.verb.name()
-            }
-
-            /// The most that the command may do to files: [`Request::EFFECT`](crate::Request::EFFECT).
-            #[must_use]
-            pub fn effect(&self) -> $crate::Effect {
-                self.verb.effect()
-            }
-        }
-
-        impl<R: $crate::Request + Into<$verb>> $crate::Request for $scoped<R> {
-            type Reply = R::Reply;
-            const NAME: &'static str = R::NAME;
-            const EFFECT: $crate::Effect = R::EFFECT;
-
-            fn samples(name: &str) -> alloc::vec::Vec<Self> {
-                R::samples(name).into_iter().map(Self::new).collect()
-            }
-        }
-    };
-}
-
-pub(crate) use {family, scoped};
+pub(crate) use family;

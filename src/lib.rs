@@ -43,6 +43,7 @@ mod memory;
 #[doc(hidden)]
 pub mod mirror;
 pub mod notebook;
+mod origin;
 mod request;
 mod samples;
 pub mod search;
@@ -59,6 +60,7 @@ pub use saddlebag_protocol as protocol;
 
 pub use engine::Limits;
 pub use memory::{
-    Answered, Command, CommandInfo, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, Memory, Reply, Step,
+    Answered, Command, CommandInfo, Config, ConfigError, MAX_PATH_PREFIX_BYTES, Memory, Part, Reply, ReplyTo, Submit,
 };
+pub use origin::{MAX_ORIGIN_NAME_BYTES, Origin, Submission};
 pub use request::{Effect, Request};

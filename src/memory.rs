@@ -6,21 +6,22 @@ use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
 
-use crate::agents_md::{self, SyncAgentsMd};
+use crate::agents_md::{AgentsMdCall, AgentsMdCommand, AgentsMdReply};
 use crate::approval::{TrustCall, TrustCommand, TrustReply};
-use crate::context::{self, Context, Preamble};
-use crate::engine::{Call, Engine, Limits, Scope};
-use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, MAX_SCOPE_NAME_BYTES};
-use crate::exchange::{self, ExchangeCommand, ExchangeReply, ExchangeVerb};
+use crate::context::{PromptCall, PromptCommand, PromptReply};
+use crate::engine::{Call, Engine, Fs, Limits, Scope};
+use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
+use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
 use crate::files::{FilesCall, FilesCommand, FilesReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
-use crate::protocol::{CommandId, Error, FsResult, ProtocolError};
+use crate::origin::{Origin, Submission};
+use crate::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
 use crate::request::{Effect, Family, Member, Request, Visitor};
 use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
-use crate::store::{Layout, LongTermScope, ProjectSlug, Timestamp};
-use crate::tools::{self, CallTool, Families};
+use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
+use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, Screen, SecretPolicy, TrustConfig, secrets_in};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
@@ -47,6 +48,14 @@ pub struct Config {
     pub long_term: LongTermScope,
 }
 
+impl Config {
+    /// The configuration of a memory of the notebook with the usual limits, which keeps a copy of the index in the store.
+    #[must_use]
+    pub fn new(epoch: u64) -> Self {
+        Self { epoch, index_file: true, ..Self::default() }
+    }
+}
+
 /// Why a memory cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -66,12 +75,6 @@ pub enum ConfigError {
     LimitTooSmall(String),
 }
 
-/// A [`Request`] that is a command of a memory, and whose reply can be told from those of others.
-pub trait Answered: Request + Into<Command> {
-    /// The reply of this command; `None` if it is the reply of another.
-    fn from_reply(reply: Reply) -> Option<Self::Reply>;
-}
-
 /// A command of the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandInfo {
@@ -82,41 +85,29 @@ pub struct CommandInfo {
     /// [`Request::EFFECT`].
     pub effect: Effect,
     /// [`Request::samples`].
-    pub samples: fn(&str) -> Vec<Command>,
+    pub samples: fn(&str) -> Vec<Submission<Command>>,
 }
 
 impl CommandInfo {
     /// The entry of one command.
-    pub(crate) fn of<R: Answered>(family: &'static str) -> Self {
-        let samples: fn(&str) -> Vec<Command> =
-            |name| R::samples(name).into_iter().map(|sample| in_sample_run(sample.into())).collect();
+    pub(crate) fn of<R: Request + Into<Command>>(family: &'static str) -> Self {
+        let samples: fn(&str) -> Vec<Submission<Command>> = |name| {
+            let origin = if R::NEEDS_RUN { Origin::of_run(SAMPLE_RUN) } else { Origin::default() };
+            R::samples(name).into_iter().map(|sample| origin.clone().with(sample.into())).collect()
+        };
         Self { name: R::NAME, family, effect: R::EFFECT, samples }
     }
 }
 
-/// The command in the run that it needs, if it belongs to one.
-fn in_sample_run(mut command: Command) -> Command {
-    if let Command::Entries(command) = &mut command
-        && matches!(command.verb, EntriesVerb::OpenRun(_) | EntriesVerb::Checkpoint(_) | EntriesVerb::CloseRun(_))
-    {
-        command.run = Some(SAMPLE_RUN.into());
-    }
-    command
-}
-
-/// Makes [`Command`] and [`Reply`] of the families, and of the commands that are a family of their own.
+/// Makes [`Command`] and [`Reply`] of the families.
 macro_rules! families {
-    (
-        families { $($(#[$family_doc:meta])* $family:ident($command:ident of $verb:ident => $reply:ident),)* }
-        alone { $($(#[$doc:meta])* $request:ident,)* }
-    ) => {
+    ($($(#[$doc:meta])* $family:ident($command:ident => $reply:ident),)*) => {
         /// A command of any family.
         #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command {
-            $($(#[$family_doc])* $family($command),)*
-            $($(#[$doc])* $request($request),)*
+            $($(#[$doc])* $family($command),)*
         }
 
         /// The reply of a [`Command`]. Its case is that of the command.
@@ -124,8 +115,7 @@ macro_rules! families {
         #[serde(untagged)]
         #[non_exhaustive]
         pub enum Reply {
-            $($(#[$family_doc])* $family($reply),)*
-            $($(#[$doc])* $request(<$request as Request>::Reply),)*
+            $($(#[$doc])* $family($reply),)*
         }
 
         impl Command {
@@ -134,7 +124,6 @@ macro_rules! families {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$family(command) => command.name(),)*
-                    $(Self::$request(_) => $request::NAME,)*
                 }
             }
 
@@ -143,7 +132,6 @@ macro_rules! families {
             pub fn effect(&self) -> Effect {
                 match self {
                     $(Self::$family(command) => command.effect(),)*
-                    $(Self::$request(_) => $request::EFFECT,)*
                 }
             }
         }
@@ -152,40 +140,22 @@ macro_rules! families {
         #[must_use]
         pub fn catalogue() -> Vec<CommandInfo> {
             let mut commands = Vec::new();
-            $($verb::visit(&mut commands);)*
-            $(commands.push(CommandInfo::of::<$request>($request::NAME));)*
+            $($command::visit(&mut commands);)*
             commands
         }
 
         $(
-            impl From<$verb> for Command {
-                fn from(command: $verb) -> Self {
-                    Self::$family(command.into())
+            impl From<$command> for Command {
+                fn from(command: $command) -> Self {
+                    Self::$family(command)
                 }
             }
 
-            impl Part for $verb {
-                fn from_reply(reply: Reply) -> Option<$reply> {
+            impl Part for $command {
+                fn pick(reply: Reply) -> Result<$reply, Reply> {
                     match reply {
-                        Reply::$family(reply) => Some(reply),
-                        _ => None,
-                    }
-                }
-            }
-        )*
-
-        $(
-            impl From<$request> for Command {
-                fn from(request: $request) -> Self {
-                    Self::$request(request)
-                }
-            }
-
-            impl Answered for $request {
-                fn from_reply(reply: Reply) -> Option<Self::Reply> {
-                    match reply {
-                        Reply::$request(reply) => Some(reply),
-                        _ => None,
+                        Reply::$family(reply) => Ok(reply),
+                        other => Err(other),
                     }
                 }
             }
@@ -194,36 +164,35 @@ macro_rules! families {
 }
 
 families! {
-    families {
     /// Of the journal.
-    Journal(JournalCommand of JournalCommand => JournalReply),
+    Journal(JournalCommand => JournalReply),
+    /// Of the texts of a prompt.
+    Prompt(PromptCommand => PromptReply),
+    /// Of the managed section of AGENTS.md.
+    AgentsMd(AgentsMdCommand => AgentsMdReply),
     /// Of the notebook.
-    Notebook(NotebookCommand of NotebookCommand => NotebookReply),
+    Notebook(NotebookCommand => NotebookReply),
     /// Of the entries.
-    Entries(EntriesCommand of EntriesVerb => EntriesReply),
+    Entries(EntriesCommand => EntriesReply),
     /// Of the files.
-    Files(FilesCommand of FilesCommand => FilesReply),
+    Files(FilesCommand => FilesReply),
+    /// Of the tools.
+    Tools(ToolsCommand => ToolsReply),
     /// A decision of a person about text.
-    Trust(TrustCommand of TrustCommand => TrustReply),
+    Trust(TrustCommand => TrustReply),
     /// Of the exchange with other agents.
-    Exchange(ExchangeCommand of ExchangeVerb => ExchangeReply),
-    }
-    alone {
-    /// The block that is injected into a prompt.
-    Context,
-    /// The text that a conversation begins with.
-    Preamble,
-    /// Brings the managed section of AGENTS.md and the entries together.
-    SyncAgentsMd,
-    /// Runs a tool for a model.
-    CallTool,
-    }
+    Exchange(ExchangeCommand => ExchangeReply),
 }
 
 /// A family whose commands are those of a memory.
 pub trait Part: Family + Into<Command> {
-    /// The reply of the family; `None` if it is that of another.
-    fn from_reply(reply: Reply) -> Option<Self::Reply>;
+    /// The reply of the family.
+    ///
+    /// # Errors
+    ///
+    /// The reply itself, if it is that of another family.
+    #[allow(clippy::result_large_err, reason = "it is the reply, which goes back where it was")]
+    fn pick(reply: Reply) -> Result<Self::Reply, Reply>;
 }
 
 impl<F: Part> Visitor<F> for Vec<CommandInfo> {
@@ -238,54 +207,64 @@ impl<R: Member<Family: Part>> From<R> for Command {
     }
 }
 
+/// A command that a memory takes, with its origin if it has one of its own.
+pub trait Submit {
+    /// Returns the command with its origin.
+    fn submission(self) -> Submission<Command>;
+}
+
+impl<C: Into<Command>> Submit for C {
+    fn submission(self) -> Submission<Command> {
+        Origin::default().with(self.into())
+    }
+}
+
+impl<C: Into<Command>> Submit for Submission<C> {
+    fn submission(self) -> Submission<Command> {
+        self.origin.with(self.command.into())
+    }
+}
+
+/// One command, of which the reply can be told from those of others.
+pub trait Answered: Submit {
+    /// The command.
+    type Request: Request;
+
+    /// The reply of this command; `None` if it is the reply of another.
+    fn from_reply(reply: Reply) -> Option<ReplyTo<Self>>;
+}
+
+/// The reply to one command.
+pub type ReplyTo<A> = <<A as Answered>::Request as Request>::Reply;
+
 impl<R: Member<Family: Part>> Answered for R {
+    type Request = R;
+
     fn from_reply(reply: Reply) -> Option<R::Reply> {
-        R::Family::from_reply(reply).and_then(R::from_family)
+        R::Family::pick(reply).ok().and_then(R::from_family)
     }
 }
 
-impl<R: Into<EntriesVerb>> From<EntriesCommand<R>> for Command {
-    fn from(command: EntriesCommand<R>) -> Self {
-        Self::Entries(command.map(Into::into))
-    }
-}
+impl<R: Member<Family: Part>> Answered for Submission<R> {
+    type Request = R;
 
-impl<R: Answered + Into<EntriesVerb>> Answered for EntriesCommand<R> {
     fn from_reply(reply: Reply) -> Option<R::Reply> {
-        R::from_reply(reply)
+        <R as Answered>::from_reply(reply)
     }
 }
-
-impl<R: Into<ExchangeVerb>> From<ExchangeCommand<R>> for Command {
-    fn from(command: ExchangeCommand<R>) -> Self {
-        Self::Exchange(command.map(Into::into))
-    }
-}
-
-impl<R: Answered + Into<ExchangeVerb>> Answered for ExchangeCommand<R> {
-    fn from_reply(reply: Reply) -> Option<R::Reply> {
-        R::from_reply(reply)
-    }
-}
-
-/// Everything that one call caused.
-pub type Step = crate::protocol::Step<Reply>;
-
-/// A command that ended.
-pub type Finished = crate::protocol::Finished<Reply>;
 
 /// One scope of one store. It holds the state of commands in flight and what was read for searching;
 /// the truth is on disk.
 ///
 /// Every call returns what it caused. The host performs the requests of a step, in any order, and
 /// hands each result back through [`Memory::handle_memory_result`], until the command is among the
-/// finished ones of a step.
+/// finished ones of a step. Then it takes the reply.
 ///
 /// ```
 /// use saddlebag::journal::{Target, Write, WriteMode};
 /// use saddlebag::protocol::{CommandId, FsOutcome, FsResult, Version, WriteOutcome, AppendOutcome};
 /// use saddlebag::store::Timestamp;
-/// use saddlebag::{Config, Memory};
+/// use saddlebag::{Config, Memory, Reply};
 ///
 /// let mut memory = Memory::open(Config { epoch: 3, ..Config::default() })?;
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
@@ -295,13 +274,14 @@ pub type Finished = crate::protocol::Finished<Reply>;
 ///     content: "- [ ] water the plants".into(),
 ///     truncate: false,
 /// };
-/// let step = memory.handle_memory_command(CommandId(17), now, command.into())?;
+/// let step = memory.submit(CommandId(17), now, command)?;
 /// let request = &step.requests[0];
 /// assert_eq!(request.key.as_str(), "write/3.17.1");
 ///
 /// let outcome = Ok(FsOutcome::Append(AppendOutcome::Written(Version("1".into()))));
 /// let step = memory.handle_memory_result(FsResult { key: request.key.to_string(), outcome })?;
-/// assert!(step.finished[0].outcome.is_ok());
+/// assert_eq!(step.finished[0].error, None);
+/// assert!(matches!(memory.take(CommandId(17))?, Reply::Journal(_)));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub struct Memory {
@@ -350,20 +330,14 @@ impl Memory {
     /// # Errors
     ///
     /// Why the call is refused; nothing has changed.
-    pub fn handle_memory_command(
-        &mut self,
-        id: CommandId,
-        now: Timestamp,
-        command: Command,
-    ) -> Result<Step, ProtocolError> {
+    pub fn submit(&mut self, id: CommandId, now: Timestamp, command: impl Submit) -> Result<Step, ProtocolError> {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
+        let Submission { origin, command } = command.submission();
         let scope = self.scope.clone();
-        let (corpus, notebook, entries) = (self.corpus.clone(), self.notebook.clone(), self.entries.clone());
-        let screen = Screen::of_scope(scope.trust, scope.layout.clone());
+        let shared =
+            Shared { corpus: self.corpus.clone(), notebook: self.notebook.clone(), entries: self.entries.clone() };
         let name = command.name();
-        let step = self
-            .engine
-            .start(id, name, |fs| run(Call { fs, scope, now, screen }, corpus, notebook, entries, command))?;
+        let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, origin, command))?;
         Ok(with_harmless_errors(step))
     }
 
@@ -376,8 +350,23 @@ impl Memory {
         self.engine.handle_result(result).map(with_harmless_errors)
     }
 
-    /// Gives a command up: it finishes as cancelled. A result is still owed for each of its requests:
-    /// until it is handed in, the request counts towards [`Limits::max_requests`].
+    /// Takes the reply of a command that has finished, once. Until then it counts towards [`Limits::max_commands`].
+    ///
+    /// # Errors
+    ///
+    /// The command is still in flight, or there is no reply of it: it failed, or its reply was taken.
+    pub fn take(&mut self, id: CommandId) -> Result<Reply, Error> {
+        self.engine.take(id, Ok)
+    }
+
+    /// Takes the reply of a command if it is one of a family.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn take_of<P: Part>(&mut self, id: CommandId) -> Result<P::Reply, Error> {
+        self.engine.take(id, P::pick)
+    }
+
+    /// Gives a command up: it finishes as cancelled, and a reply that was not taken is dropped. A result is still owed
+    /// for each of its requests: until it is handed in, the request counts towards [`Limits::max_requests`].
     pub fn cancel(&mut self, id: CommandId) -> Step {
         self.engine.cancel(id)
     }
@@ -385,7 +374,7 @@ impl Memory {
 
 /// A model may read the error of a command: stored names and the host's words in it are made harmless here.
 fn with_harmless_errors(mut step: Step) -> Step {
-    for error in step.finished.iter_mut().filter_map(|finished| finished.outcome.as_mut().err()) {
+    for error in step.finished.iter_mut().filter_map(|finished| finished.error.as_mut()) {
         for text in [&mut error.message, &mut error.help] {
             *text = ForModel::escaped(text).into_string();
         }
@@ -393,37 +382,49 @@ fn with_harmless_errors(mut step: Step) -> Step {
     step
 }
 
-async fn run(
-    call: Call,
+/// What the commands of one memory share.
+struct Shared {
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
     entries: Arc<Entries>,
+}
+
+async fn run(
+    fs: Fs,
+    scope: Arc<Scope>,
+    now: LocalTime,
+    shared: Shared,
+    origin: Origin,
     command: Command,
 ) -> Result<Reply, Error> {
-    let (call, corpus, notebook, entries) = (&call, &corpus, &notebook, &*entries);
+    let Shared { corpus, notebook, entries } = &shared;
+    origin.check()?;
+    entries::check_origin(entries, &origin)?;
+    let provenance = scope.trust.provenance_of(origin.provenance)?;
+    let scope = scope.of_provenance(provenance);
+    let screen = Screen::of_scope(scope.trust, scope.layout.clone());
+    let call = &Call { fs, scope, now, screen };
     Ok(match command {
         Command::Journal(command) => {
             let command = notebook::locate_page(call, notebook, command).await?;
             Reply::Journal(command.run(&JournalCall { call, corpus }).await?)
         }
+        Command::Prompt(command) => {
+            let memories = &|turn, max_bytes| notebook.memories(turn, max_bytes);
+            Reply::Prompt(command.run(&PromptCall { call, entries, memories }).await?)
+        }
+        Command::AgentsMd(command) => Reply::AgentsMd(command.run(&AgentsMdCall { call, entries }).await?),
         Command::Notebook(command) => Reply::Notebook(command.run(&NotebookCall { call, notebook }).await?),
-        Command::Entries(command) => Reply::Entries(entries::run(call, entries, command).await?),
+        Command::Entries(command) => Reply::Entries(entries::run_any(call, entries, &origin, command).await?),
         Command::Files(command) => Reply::Files(command.run(&FilesCall { call, entries }).await?),
+        Command::Tools(command) => {
+            let origin = &origin;
+            Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)
+        }
         Command::Trust(command) => Reply::Trust(command.run(&TrustCall { call, notebook, entries }).await?),
-        Command::Exchange(command) => Reply::Exchange(exchange::run(call, entries, command).await?),
-        Command::Context(request) => {
-            let memories = request.turn.map(|turn| notebook.memories(turn, request.max_bytes as usize));
-            Reply::Context(context::context(call, entries, request, memories).await?)
-        }
-        Command::Preamble(request) => {
-            let Context { turn, max_bytes, .. } = request.memory;
-            let memories = turn.map(|turn| notebook.memories(turn, max_bytes as usize));
-            Reply::Preamble(context::preamble(call, entries, request, memories).await?)
-        }
-        Command::SyncAgentsMd(request) => Reply::SyncAgentsMd(agents_md::sync(call, entries, request).await?),
-        Command::CallTool(tool_call) => {
-            let families = Families { corpus, notebook, entries };
-            Reply::CallTool(tools::run(call, families, &tool_call).await)
+        Command::Exchange(command) => {
+            let provenance = origin.provenance;
+            Reply::Exchange(command.run(&ExchangeCall { call, entries, provenance }).await?)
         }
     })
 }

@@ -43,6 +43,9 @@ pub trait Request: Clone + Debug + PartialEq {
     /// The most that it may do to files.
     const EFFECT: Effect;
 
+    /// True if it needs an [`Origin`](crate::Origin) with a run.
+    const NEEDS_RUN: bool = false;
+
     /// Commands of this kind about the note, the entry, the file or the target of this name.
     ///
     /// With [`SAMPLE_NAME`](crate::catalogue::SAMPLE_NAME), each of them succeeds in a fresh store of

@@ -14,11 +14,12 @@ use crate::trust::{FlagKind, Provenance, SecretPolicy};
 /// The files that define enums with words.
 const CONTRACT: &str = concat!(
     include_str!("../wit/agents-md.wit"),
-    include_str!("../wit/context.wit"),
+    include_str!("../wit/config.wit"),
     include_str!("../wit/entries.wit"),
     include_str!("../wit/fs.wit"),
     include_str!("../wit/journal.wit"),
     include_str!("../wit/notebook.wit"),
+    include_str!("../wit/prompt.wit"),
     include_str!("../wit/tools.wit"),
     include_str!("../wit/trust.wit"),
     include_str!("../wit/types.wit"),
@@ -26,14 +27,12 @@ const CONTRACT: &str = concat!(
 
 #[test]
 fn the_contract_has_the_same_words_in_the_same_order() {
-    let enums: [(&str, &[&str]); 15] = [
+    let enums: [(&str, &[&str]); 13] = [
         ("block-form", &BlockForm::WORDS),
         ("dialect", &Dialect::WORDS),
         ("entry-kind", &EntryKind::WORDS),
-        ("error-code", &ErrorCode::WORDS),
         ("error-state", &ErrorState::WORDS),
         ("file-state", &FileState::WORDS),
-        ("flag-kind", &FlagKind::WORDS),
         ("import-mode", &ImportMode::WORDS),
         ("overflow", &Overflow::WORDS),
         ("policy", &Policy::WORDS),
@@ -47,6 +46,19 @@ fn the_contract_has_the_same_words_in_the_same_order() {
         assert_eq!(in_contract(name), words, "{name}");
     }
     assert_eq!(in_contract("write-mode"), WriteMode::WORDS);
+}
+
+#[test]
+fn the_contract_documents_the_words_of_its_open_sets() {
+    assert_eq!(documented("record error {"), ErrorCode::WORDS);
+    assert_eq!(documented("record flag {"), FlagKind::WORDS);
+}
+
+/// The words that the documentation of the first field of a record lists.
+fn documented(record: &str) -> Vec<&'static str> {
+    let (_, rest) = CONTRACT.split_once(record).expect("the contract has the record");
+    let documentation = rest.lines().skip(1).map(str::trim).take_while(|line| line.starts_with("///"));
+    documentation.filter_map(|line| line.strip_prefix("/// - `")?.split_once('`').map(|(word, _)| word)).collect()
 }
 
 /// The cases of an enum of the contract. One that is a keyword has a `%` before it.

@@ -3,13 +3,13 @@
 
 use saddlebag::agents_md::{Side, SyncAgentsMd};
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
-use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
+use saddlebag::context::{Context, ContextEntries, Overflow, Preamble, PromptCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, Explain,
-    ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ListEntries,
-    NewEntry, OpenRun, Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Explain, ExportEntries,
+    FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ListEntries, NewEntry, OpenRun,
+    Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
@@ -24,7 +24,7 @@ use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::store::{folded_name, is_name};
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::{Command, Config, Origin, Reply, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::Drive;
@@ -44,17 +44,17 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers
     Config { epoch, project: project.map(String::from), entries: Some(entries), ..Config::default() }
 }
 
-fn keep(key: &str, content: &str, category: &str) -> EntriesVerb {
-    EntriesVerb::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), base: None })
+fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
+    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), base: None })
 }
 
 /// A store in which agent `a` of workspace `w` has secrets of its own and of the workspace.
 fn store_of_a(kind: Kind) -> Simulator {
     let mut drive = Drive::new(kind, config(1, None, "a", "w", &["b"]), Simulator::new(1));
     for category in ["core", "daily", "notes"] {
-        drive.run(EntriesCommand::new(keep(category, &format!("{SECRET} {MARK}"), category))).unwrap();
+        drive.run(keep(category, &format!("{SECRET} {MARK}"), category)).unwrap();
     }
-    drive.run(EntriesCommand::new(keep("shared", "of the workspace", "workspace"))).unwrap();
+    drive.run(keep("shared", "of the workspace", "workspace")).unwrap();
     drive.executor
 }
 
@@ -85,30 +85,30 @@ const SPELLINGS: [&str; 10] = [
     "PROJECTS/other-0db23a34/MEMORY.md",
 ];
 
-fn every_verb(name: &str) -> Vec<EntriesVerb> {
+fn every_verb(name: &str) -> Vec<EntriesCommand> {
     let request = Hydrate { max_bytes: 100_000, policy: Policy::Greedy };
     let prefix = Hydrate { policy: Policy::Prefix, ..request };
     let filter = EntryFilter { category: Some(name.into()), ..EntryFilter::default() };
     vec![
-        EntriesVerb::GetEntry(GetEntry { key: name.into() }),
-        EntriesVerb::FindEntries(FindEntries { query: SECRET.into(), limit: 50 }),
-        EntriesVerb::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None }),
-        EntriesVerb::ListEntries(ListEntries {
+        EntriesCommand::GetEntry(GetEntry { key: name.into() }),
+        EntriesCommand::FindEntries(FindEntries { query: SECRET.into(), limit: 50 }),
+        EntriesCommand::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None }),
+        EntriesCommand::ListEntries(ListEntries {
             filter,
             limit: None,
             cursor: Some(format!("9999999999999999999:{name}")),
         }),
-        EntriesVerb::Hydrate(request),
-        EntriesVerb::Hydrate(prefix),
-        EntriesVerb::Explain(Explain { request, key: Some(name.into()) }),
-        EntriesVerb::Explain(Explain { request, key: None }),
-        EntriesVerb::ForgetEntry(ForgetEntry { key: name.into(), base: None }),
-        EntriesVerb::RestoreEntry(RestoreEntry { key: name.into() }),
-        EntriesVerb::PurgeEntries(PurgeEntries { key: Some(name.into()) }),
-        EntriesVerb::PurgeEntries(PurgeEntries { key: None }),
-        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
-        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: Some(name.into()) }),
-        EntriesVerb::ImportEntries(ImportEntries {
+        EntriesCommand::Hydrate(request),
+        EntriesCommand::Hydrate(prefix),
+        EntriesCommand::Explain(Explain { request, key: Some(name.into()) }),
+        EntriesCommand::Explain(Explain { request, key: None }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: name.into(), base: None }),
+        EntriesCommand::RestoreEntry(RestoreEntry { key: name.into() }),
+        EntriesCommand::PurgeEntries(PurgeEntries { key: Some(name.into()) }),
+        EntriesCommand::PurgeEntries(PurgeEntries { key: None }),
+        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
+        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: Some(name.into()) }),
+        EntriesCommand::ImportEntries(ImportEntries {
             files: [name.to_string(), format!("{name}.md"), "agents/a/entries/core/core.md".into()]
                 .map(|path| ImportFile { path, content: Ok(b"mine".to_vec()) })
                 .to_vec(),
@@ -116,12 +116,12 @@ fn every_verb(name: &str) -> Vec<EntriesVerb> {
             dry_run: false,
             earlier: Vec::new(),
         }),
-        EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
+        EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
         keep(name, "mine", "core"),
         keep("mine", "mine", name),
-        EntriesVerb::OpenRun(OpenRun { fence: u64::MAX }),
-        EntriesVerb::Checkpoint(Checkpoint),
-        EntriesVerb::CloseRun(CloseRun),
+        EntriesCommand::OpenRun(OpenRun { fence: u64::MAX }),
+        EntriesCommand::Checkpoint(Checkpoint),
+        EntriesCommand::CloseRun(CloseRun),
     ]
 }
 
@@ -211,9 +211,14 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::RememberError(RememberError { tool: name(), error: name() }).into(),
     ];
     let is_of_another_test = |command: &Command| {
-        matches!(command, Command::Entries(_) | Command::Exchange(_) | Command::CallTool(_) | Command::SyncAgentsMd(_))
+        matches!(command, Command::Entries(_) | Command::Exchange(_) | Command::Tools(_) | Command::AgentsMd(_))
     };
-    commands.extend(support::every_command(&name()).into_iter().filter(|command| !is_of_another_test(command)));
+    commands.extend(
+        support::every_command(&name())
+            .into_iter()
+            .map(|given| given.command)
+            .filter(|command| !is_of_another_test(command)),
+    );
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
     let listing = Pending { limit: 50, ..Pending::default() };
@@ -229,7 +234,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         let request = Hydrate { max_bytes: 10_000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
         let memory = Context { overflow, max_bytes: 10_000, turn: Some(1), entries, ..Context::default() };
-        commands.push(Command::Context(memory.clone()));
+        commands.push(memory.clone().into());
         commands.push(Preamble { memory, max_bytes: 20_000, ..Preamble::default() }.into());
     }
     for prefer in [None, Some(Side::Section), Some(Side::Store)] {
@@ -313,7 +318,7 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 /// Runs a command; no operation may be about a file of a foreign scope, no reply may tell of one.
-fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command) {
+fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submission<Command>) {
     let shown = format!("{command:?}");
     let id = drive.submit(command);
     while let Some(request) = drive.pending.first() {
@@ -336,11 +341,11 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Command
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {
     let is_of_others = |command: &Command| match command {
-        Command::Context(request) => request.entries.is_none(),
+        Command::Prompt(PromptCommand::Context(request)) => request.entries.is_none(),
         // The files of the entries are files of the scope.
         Command::Files(_) => false,
-        Command::Preamble(request) => request.memory.entries.is_none(),
-        Command::SyncAgentsMd(_) => false,
+        Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_none(),
+        Command::AgentsMd(_) => false,
         // What waits to be approved is of both families.
         Command::Trust(_) => false,
         _ => true,
@@ -354,7 +359,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
                 .into_iter()
                 .flat_map(every_other_command)
                 .filter(is_of_others)
-                .chain([Command::Context(Context::default())])
+                .chain([Context::default().into()])
                 .map(|command| drive.run(command))
                 .collect();
             assert!(replies.iter().filter(|reply| reply.is_ok()).count() > 20);
@@ -378,9 +383,8 @@ fn exchange(name: &str) -> [Command; 2] {
         others: vec![name.into()],
         dry_run: false,
         earlier: Vec::new(),
-        provenance: None,
     };
-    [ExchangeVerb::ExportTo(export), ExchangeVerb::ImportFrom(import)].map(|verb| ExchangeCommand::new(verb).into())
+    [ExchangeCommand::ExportTo(export), ExchangeCommand::ImportFrom(import)].map(|verb| verb.into())
 }
 
 fn entries_of(store: &Simulator, folder: &str) -> Vec<(String, Vec<u8>)> {
@@ -402,15 +406,17 @@ fn agents_are_isolated(kind: Kind) {
             for verb in every_verb(name) {
                 let run = matches!(
                     verb,
-                    EntriesVerb::OpenRun(_) | EntriesVerb::Checkpoint(Checkpoint) | EntriesVerb::CloseRun(CloseRun)
+                    EntriesCommand::OpenRun(_)
+                        | EntriesCommand::Checkpoint(Checkpoint)
+                        | EntriesCommand::CloseRun(CloseRun)
                 );
-                let command = EntriesCommand { run: run.then(|| "r".into()), ..EntriesCommand::new(verb) };
-                assert_blind(&mut drive, &foreign, command.into());
+                let command = Origin { run: run.then(|| "r".into()), ..Origin::default() }.with(verb);
+                assert_blind(&mut drive, &foreign, command.submission());
             }
             let calls = every_tool_call(name).into_iter().filter(is_of_entries);
-            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.into()));
+            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.submission()));
             let others = every_other_command(name).into_iter().chain(exchange(name));
-            others.for_each(|command| assert_blind(&mut drive, &foreign, command));
+            others.for_each(|command| assert_blind(&mut drive, &foreign, command.submission()));
         }
         let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
         assert_eq!(after, before);
@@ -440,12 +446,12 @@ fn no_spelling_of_a_name_reaches_the_memory_of_another() {
         let mut drive = Drive::new(kind, config, store);
         for name in SPELLINGS {
             for verb in every_verb(name) {
-                assert_blind(&mut drive, &foreign, EntriesCommand::new(verb).into());
+                assert_blind(&mut drive, &foreign, verb.submission());
             }
             let calls = every_tool_call(name).into_iter().filter(is_of_entries);
-            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.into()));
+            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.submission()));
             let others = every_other_command(name).into_iter().chain(exchange(name));
-            others.for_each(|command| assert_blind(&mut drive, &foreign, command));
+            others.for_each(|command| assert_blind(&mut drive, &foreign, command.submission()));
         }
         let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
         assert_eq!(after, before);
@@ -466,7 +472,7 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
             (names(None, Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
         ] {
             let (agent, workspace) = named;
-            let command = EntriesCommand { agent, workspace, ..EntriesCommand::new(verb.clone()) };
+            let command = Origin { agent, workspace, ..Origin::default() }.with(verb.clone());
             let operations = drive.executor.log().len();
             let refused = drive.run(command).unwrap_err();
             assert_eq!((refused.code, refused.message.as_str()), (code, message));
@@ -474,8 +480,8 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
         }
     }
     let (agent, workspace) = names(Some("b"), Some("w"));
-    let verb = EntriesVerb::GetEntry(GetEntry { key: "shared".into() });
-    let reply = drive.run(EntriesCommand { agent, workspace, ..EntriesCommand::new(verb) }).unwrap();
+    let verb = EntriesCommand::GetEntry(GetEntry { key: "shared".into() });
+    let reply = drive.run(Origin { agent, workspace, ..Origin::default() }.with(verb)).unwrap();
     let Reply::Entries(EntriesReply::GetEntry(entry)) = reply else { panic!("{reply:?}") };
     assert_eq!(entry.content, "of the workspace");
 }

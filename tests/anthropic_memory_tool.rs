@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolSet, ToolsReply};
 use saddlebag::{Config, Reply};
 use saddlebag_host::HostError;
 use serde::Deserialize;
@@ -63,7 +63,7 @@ fn not_followed() -> Vec<String> {
 fn tell(host: &mut SimulatedHost, dialect: Dialect, input: &Value) -> ToolAnswer {
     let sets = vec![ToolSet::Anthropic];
     let call = CallTool { name: "memory".into(), arguments: input.to_string(), sets, dialect };
-    let Reply::CallTool(answer) = run(host, call) else { panic!("no answer of a tool") };
+    let Reply::Tools(ToolsReply::CallTool(answer)) = run(host, call) else { panic!("no answer of a tool") };
     answer
 }
 
@@ -440,14 +440,14 @@ fn a_memory_without_an_agent_shows_no_entries() {
     assert!(refused(&mut host, input).contains("opened without an agent"));
     let outcome: Result<Reply, HostError> = host.run(
         today(),
-        saddlebag::Command::CallTool(CallTool {
+        saddlebag::tools::ToolsCommand::CallTool(CallTool {
             name: "memory".into(),
             arguments: "[".into(),
             sets: vec![],
             dialect: Dialect::Sdk,
         }),
     );
-    assert!(matches!(outcome, Ok(Reply::CallTool(ToolAnswer { is_error: true, .. }))));
+    assert!(matches!(outcome, Ok(Reply::Tools(ToolsReply::CallTool(ToolAnswer { is_error: true, .. })))));
 }
 
 #[both_engines]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::Effect;
 use saddlebag::catalogue::{SAMPLE_NAME, SAMPLE_RUN, catalogue, sample_config, sample_files};
-use saddlebag::entries::{EntriesCommand, OpenRun};
+use saddlebag::entries::OpenRun;
 use saddlebag::journal::List;
 use saddlebag::protocol::FsError;
+use saddlebag::{Effect, Origin};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
 use support::{Kind, both_engines, each, every_question};
@@ -20,7 +20,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// The sample store, with the run open that some samples need.
 pub(crate) fn sample_drive(kind: Kind) -> Drive<Simulator> {
     let mut drive = drive(kind, sample_config(), &sample_files());
-    drive.call(EntriesCommand { run: Some(SAMPLE_RUN.into()), ..EntriesCommand::new(OpenRun { fence: 1 }) }).unwrap();
+    drive.call(Origin::of_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
     drive
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use saddlebag::Config;
 use saddlebag::journal::{JournalCommand, List, Search};
 use saddlebag::protocol::{CommandId, FsResult};
+use saddlebag::{Config, Submit};
 use saddlebag_host::{CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Executor, Simulator};
 use support::{COMPONENT, component, path, project_config, runtime, today};
 
@@ -37,7 +37,7 @@ fn a_component_of_another_world_is_refused() {
         (core instance $i (instantiate $m))
         (func $f (canon lift (core func $i "f")))
         (instance $engine (export "open" (func $f)))
-        (export "saddlebag:memory/engine@0.1.0" (instance $engine)))"#;
+        (export "saddlebag:memory/engine@0.2.0" (instance $engine)))"#;
     let other = wat::parse_str(other).unwrap();
     assert!(load(&other).starts_with("the component exports another world: "), "{}", load(&other));
 }
@@ -57,7 +57,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
     let text: String = (0..600_000).map(|i| format!("w{i} ")).collect();
     store.insert(&path("projects/proj/notes/large.md"), text);
     let command = JournalCommand::Search(Search::new("w1"));
-    let mut pending = engine.handle_memory_command(CommandId(1), today(), command.into())?.requests;
+    let mut pending = engine.submit(CommandId(1), today(), command.submission())?.requests;
     while let Some(request) = pending.pop() {
         let outcome = store.perform(&request.op);
         let step = engine.handle_memory_result(FsResult { key: request.key.into_string(), outcome })?;
@@ -69,7 +69,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
 /// What every call after a trap says.
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
-        engine.handle_memory_command(CommandId(9), today(), JournalCommand::List(List).into()),
+        engine.submit(CommandId(9), today(), JournalCommand::List(List).submission()),
         engine.handle_memory_result(FsResult {
             key: "list/1.9.1".into(),
             outcome: Err(saddlebag::protocol::FsError::Denied),
@@ -132,36 +132,65 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "saddlebag" });
 }
 
-#[test]
-fn a_path_that_is_none_is_refused_by_the_component_itself() {
-    use bindings::exports::saddlebag::memory::{engine, fs, journal, trust, types};
+use bindings::exports::saddlebag::memory::{engine, fs, journal, types};
+
+/// The component as any other host sees it.
+struct Raw {
+    store: wasmtime::Store<()>,
+    instance: bindings::Saddlebag,
+    memory: wasmtime::component::ResourceAny,
+}
+
+fn raw() -> Raw {
     let component = runtime().component();
     let mut store = wasmtime::Store::new(component.engine(), ());
     store.set_epoch_deadline(u64::MAX / 2);
     let linker = wasmtime::component::Linker::new(component.engine());
     let instance = bindings::Saddlebag::instantiate(&mut store, component, &linker).unwrap();
+    let engine = instance.saddlebag_memory_engine();
+    let config = engine.call_default_config(&mut store, 1).unwrap();
+    let memory = engine.memory().call_open(&mut store, &config).unwrap().unwrap();
+    Raw { store, instance, memory }
+}
+
+const NOW: types::Timestamp = types::Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 };
+const NOBODY: types::Origin =
+    types::Origin { agent: None, workspace: None, run: None, session: None, tool: None, provenance: None };
+
+#[test]
+fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {
+    let Raw { mut store, instance, memory } = raw();
+    let journal = instance.saddlebag_memory_journal();
+    let status = journal::JournalCommand::Status;
+    let mut pending = journal.call_submit(&mut store, memory, 1, NOW, &NOBODY, &status).unwrap().unwrap().requests;
+    let code = |taken: Result<_, types::Error>| taken.map(|_: journal::JournalReply| ()).map_err(|error| error.code);
+    assert_eq!(code(journal.call_take(&mut store, memory, 1).unwrap()), Err("not-finished".to_string()));
+    assert!(pending.iter().all(|request| request.command == 1));
+    while let Some(request) = pending.pop() {
+        let outcome = match request.op {
+            fs::Op::List(_) => {
+                fs::Outcome::List(fs::ListOutcome::Page(fs::Listing { entries: Vec::new(), next: None, version: None }))
+            }
+            _ => fs::Outcome::Read(fs::ReadOutcome::Absent),
+        };
+        let reply = fs::Reply { key: request.key, outcome: Ok(outcome) };
+        let engine = instance.saddlebag_memory_engine();
+        let step = engine.memory().call_handle_memory_result(&mut store, memory, &reply).unwrap().unwrap();
+        pending.extend(step.requests);
+    }
+    let other = instance.saddlebag_memory_notebook().call_take(&mut store, memory, 1).unwrap().unwrap_err();
+    assert_eq!(other.code, "not-found");
+    assert_eq!(code(journal.call_take(&mut store, memory, 1).unwrap()), Ok(()));
+    assert_eq!(code(journal.call_take(&mut store, memory, 1).unwrap()), Err("not-found".to_string()));
+}
+
+#[test]
+fn a_path_that_is_none_is_refused_by_the_component_itself() {
+    let Raw { mut store, instance, memory: opened } = raw();
     let memory = instance.saddlebag_memory_engine().memory();
-    let limits = engine::Limits {
-        max_file_bytes: 4096,
-        max_list_entries: 9,
-        max_requests: 9,
-        max_commands: 9,
-        max_index_bytes: 9999,
-    };
-    let config = engine::Config {
-        epoch: 1,
-        project: None,
-        path_prefix: String::new(),
-        limits,
-        index_file: false,
-        entries: None,
-        trust: trust::TrustConfig { provenance: trust::Provenance::User, secrets: trust::SecretPolicy::Refuse },
-        long_term: engine::LongTermScope::Shared,
-    };
-    let opened = memory.call_open(&mut store, &config).unwrap().unwrap();
-    let now = types::Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 };
-    let list = engine::Command::Journal(journal::Command::List);
-    let step = memory.call_handle_memory_command(&mut store, opened, 1, now, &list).unwrap().unwrap();
+    let list = journal::JournalCommand::List;
+    let guest = instance.saddlebag_memory_journal();
+    let step = guest.call_submit(&mut store, opened, 1, NOW, &NOBODY, &list).unwrap().unwrap();
     let key = step.requests[0].key.clone();
 
     for bad in ["../x.md", "/etc/x.md", "", "a//b.md", "a\\b.md", "x\0.md", "x\n.md", "./x.md", "x/"] {

@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use regex::Regex;
 use saddlebag::context::{
-    BLOCK_END, BLOCK_START, Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, Overflow,
+    BLOCK_END, BLOCK_START, Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, Overflow, PromptCommand,
+    PromptReply,
 };
 use saddlebag::document::yaml_string;
-use saddlebag::entries::{EntriesCommand, EntriesVerb, Hydrate, OpenRun, Policy};
+use saddlebag::entries::{EntriesCommand, Hydrate, OpenRun, Policy};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::EntryFolder;
-use saddlebag::{Command, Config, Limits, Reply};
+use saddlebag::{Config, Limits, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::{cases, made_of, overflow};
 use support::drive::{Drive, simulator};
@@ -45,8 +46,8 @@ fn context_with(kind: Kind, config: Config, store: Simulator, overflow: Overflow
 }
 
 fn block_of(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
-    match drive.run(Command::Context(request)) {
-        Ok(Reply::Context(reply)) => reply,
+    match drive.run(PromptCommand::Context(request)) {
+        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
         other => panic!("expected a block, got {other:?}"),
     }
 }
@@ -389,7 +390,7 @@ fn a_denied_read_is_named(kind: Kind) {
         }
         if policy == Overflow::Prioritised {
             let request = Context { overflow: policy, ..Context::default() };
-            let reply = Drive::new(kind, project_config(), store).run(Command::Context(request));
+            let reply = Drive::new(kind, project_config(), store).run(PromptCommand::Context(request));
             assert_eq!(reply.unwrap_err().code, ErrorCode::Storage);
             continue;
         }
@@ -418,9 +419,9 @@ fn a_log_whose_name_is_no_day_is_named_and_never_injected(kind: Kind) {
 /// A fact, an entry of the conversation of an open run, one that is too old, and a file that is none.
 fn entries_of_all_kinds(kind: Kind, entries: &[(String, String, &str)]) -> Drive<Simulator> {
     let mut drive = with_entries(kind, simulator(&[(LONG_TERM, b"fact"), (TODAY, b"now")]), entries);
-    let in_run = |verb| EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
-    drive.run(in_run(EntriesVerb::OpenRun(OpenRun { fence: 1 }))).unwrap();
-    drive.run(EntriesCommand { run: Some("r".into()), ..keep("said", "in the run", "conversation") }).unwrap();
+    let in_run = |verb| Origin::of_run("r").with(verb);
+    drive.run(in_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
+    drive.run(Origin::of_run("r").with(keep("said", "in the run", "conversation"))).unwrap();
     drive.executor.insert(&path("agents/a/entries/core/broken.md"), "---\nkey: [\n---\n\nx");
     let old = "---\nkey: old\ncategory: daily\nupdated: 2026-05-01T00:00:00Z\n---\n\nlong ago";
     drive.executor.insert(&path("agents/a/entries/daily/old.md"), old);
@@ -476,11 +477,11 @@ fn a_large_entry_does_not_keep_small_ones_out_of_the_block(kind: Kind) {
 fn a_block_with_entries_of_no_scope_or_no_run_is_refused(kind: Kind) {
     let request = || Context { entries: hydrating(1000), ..Context::default() };
     let mut without_agent = Drive::new(kind, project_config(), Simulator::new(1));
-    let refused = without_agent.run(Command::Context(request())).unwrap_err();
+    let refused = without_agent.run(PromptCommand::Context(request())).unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidArgument, "{refused:?}");
     let entries = hydrating(1000).map(|entries| ContextEntries { run: Some("none".into()), ..entries });
     let refused = Drive::new(kind, agent_config(), Simulator::new(1))
-        .run(Command::Context(Context { entries, ..request() }))
+        .run(PromptCommand::Context(Context { entries, ..request() }))
         .unwrap_err();
     assert!(refused.message.contains("none"), "{refused:?}");
 }

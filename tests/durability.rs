@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntriesVerb, ForgetEntry, ImportEntries, ImportFile, ImportMode, NewEntry,
-    OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, ForgetEntry, ImportEntries, ImportFile, ImportMode, NewEntry, OpenRun,
+    PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{Forget, Journal, Link, NotebookCommand, Remember, RememberError, Today};
 use saddlebag::protocol::{ErrorCode, FsError};
-use saddlebag::{Command, Config, Memory};
+use saddlebag::{Command, Config, Memory, Origin, Submission, Submit};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, Shared, simulator};
@@ -60,9 +60,10 @@ fn script() -> Vec<JournalCommand> {
 }
 
 /// The commands of the entries that change something.
-fn entries_script() -> Vec<EntriesCommand> {
-    let of_run = |command| EntriesCommand { run: Some("r".into()), ..command };
-    let EntriesVerb::StoreEntry(StoreEntry { entry, .. }) = keep("k", "five", "core").verb else {
+fn entries_script() -> Vec<Submission<EntriesCommand>> {
+    let plain = |command| Origin::default().with(command);
+    let of_run = |command| Origin::of_run("r").with(command);
+    let EntriesCommand::StoreEntry(StoreEntry { entry, .. }) = keep("k", "five", "core") else {
         unreachable!("it stores")
     };
     let tagged = NewEntry { tags: vec!["t".into()], ..entry };
@@ -74,31 +75,31 @@ fn entries_script() -> Vec<EntriesCommand> {
         earlier: Vec::new(),
     };
     vec![
-        keep("k", "one", "core"),
-        keep("k", "two", "core"),
-        keep("k", "two", "core"),
-        EntriesCommand::new(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })),
-        keep("k", "two", "notes"),
-        keep("k", "three", "core"),
-        keep("shared", "of all", "workspace"),
-        keep("gone", "soon", "daily"),
-        EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
-        keep("gone", "back", "daily"),
-        EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
-        EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: None })),
-        of_run(EntriesCommand::new(EntriesVerb::OpenRun(OpenRun { fence: 7 }))),
+        plain(keep("k", "one", "core")),
+        plain(keep("k", "two", "core")),
+        plain(keep("k", "two", "core")),
+        plain(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })),
+        plain(keep("k", "two", "notes")),
+        plain(keep("k", "three", "core")),
+        plain(keep("shared", "of all", "workspace")),
+        plain(keep("gone", "soon", "daily")),
+        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
+        plain(keep("gone", "back", "daily")),
+        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
+        plain(EntriesCommand::PurgeEntries(PurgeEntries { key: None })),
+        of_run(EntriesCommand::OpenRun(OpenRun { fence: 7 })),
         of_run(keep("k", "four", "core")),
-        of_run(EntriesCommand::new(EntriesVerb::Checkpoint(Checkpoint))),
-        of_run(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry: tagged, base: None }))),
-        of_run(EntriesCommand::new(EntriesVerb::CloseRun(CloseRun))),
-        EntriesCommand::new(EntriesVerb::ImportEntries(import)),
-        EntriesCommand::new(EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false })),
+        of_run(EntriesCommand::Checkpoint(Checkpoint)),
+        of_run(EntriesCommand::StoreEntry(StoreEntry { entry: tagged, base: None })),
+        of_run(EntriesCommand::CloseRun(CloseRun)),
+        plain(EntriesCommand::ImportEntries(import)),
+        plain(EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false })),
     ]
 }
 
 /// As [`script`], with the commands of the other families that end in one write, or in several of which each
 /// leaves the store whole.
-fn whole_script() -> Vec<Command> {
+fn whole_script() -> Vec<Submission<Command>> {
     let fact = |content: &str, supersede| {
         NotebookCommand::Remember(Remember {
             title: "Port".into(),
@@ -119,8 +120,9 @@ fn whole_script() -> Vec<Command> {
         NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
         NotebookCommand::Forget(Forget { note: "facts/port-2".into() }),
     ];
-    let commands = script().into_iter().map(Command::from).chain(notebook.into_iter().map(Command::from));
-    commands.chain(entries_script().into_iter().map(Command::from)).collect()
+    let notebook = notebook.into_iter().map(Submit::submission);
+    let commands = script().into_iter().map(Submit::submission).chain(notebook);
+    commands.chain(entries_script().into_iter().map(Submit::submission)).collect()
 }
 
 #[both_engines]
@@ -299,8 +301,8 @@ fn an_unfinished_restore_does_not_lose_what_came_after_it() {
 #[both_engines]
 fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
     for committed in [true, false] {
-        let commands = script().into_iter().map(Command::from);
-        for command in commands.chain(entries_script().into_iter().map(Command::from)) {
+        let commands = script().into_iter().map(Submit::submission);
+        for command in commands.chain(entries_script().into_iter().map(Submit::submission)) {
             let files: [(&str, &[u8]); 5] = [
                 ("MEMORY.md", b"fact one\n"),
                 ("MEMORY.bak", b"old\n"),

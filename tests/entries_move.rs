@@ -1,11 +1,11 @@
 //! Export and import through both engines, with stores that crash in between.
 
 use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ExportEntries, ForgetEntry, GetEntry, ImportEntries,
-    ImportFile, ImportMode, ImportState, ImportedFile, NewEntry, RetainEntries, StoreEntry,
+    EntriesCommand, EntriesConfig, EntriesReply, ExportEntries, ForgetEntry, GetEntry, ImportEntries, ImportFile,
+    ImportMode, ImportState, ImportedFile, NewEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::trust::Provenance;
-use saddlebag::{Config, Reply};
+use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::Drive;
 use support::{Kind, both_engines, each};
@@ -15,8 +15,8 @@ fn config(epoch: u64) -> Config {
     Config { epoch, entries: Some(entries), ..Config::default() }
 }
 
-fn reply(drive: &mut Drive<Simulator>, verb: EntriesVerb) -> Option<EntriesReply> {
-    match drive.run(EntriesCommand::new(verb)) {
+fn reply(drive: &mut Drive<Simulator>, verb: EntriesCommand) -> Option<EntriesReply> {
+    match drive.run(verb) {
         Ok(Reply::Entries(reply)) => Some(reply),
         Ok(other) => panic!("{other:?}"),
         Err(_) => None,
@@ -25,11 +25,11 @@ fn reply(drive: &mut Drive<Simulator>, verb: EntriesVerb) -> Option<EntriesReply
 
 fn keep(drive: &mut Drive<Simulator>, key: &str, content: &str, category: &str) {
     let entry = NewEntry { tags: vec!["x, y".into()], ..NewEntry::new(key, content, category) };
-    reply(drive, EntriesVerb::StoreEntry(StoreEntry { entry, base: None })).expect("stored");
+    reply(drive, EntriesCommand::StoreEntry(StoreEntry { entry, base: None })).expect("stored");
 }
 
 fn export(drive: &mut Drive<Simulator>) -> Vec<ImportFile> {
-    match reply(drive, EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None })) {
+    match reply(drive, EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: None })) {
         Some(EntriesReply::ExportEntries(page)) => {
             assert_eq!((page.next, page.problems.len()), (None, 0));
             page.files.into_iter().map(|file| ImportFile { path: file.path, content: Ok(file.content) }).collect()
@@ -42,19 +42,19 @@ fn export(drive: &mut Drive<Simulator>) -> Vec<ImportFile> {
 fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<ImportedFile>> {
     let mode = ImportMode::Replace;
     let request = ImportEntries { files: files.to_vec(), mode, dry_run: false, earlier: Vec::new() };
-    let verb = EntriesVerb::ImportEntries(request);
-    let command = EntriesCommand { provenance: Some(Provenance::User), ..EntriesCommand::new(verb) };
+    let verb = EntriesCommand::ImportEntries(request);
+    let command = Origin::of_provenance(Provenance::User).with(verb);
     let imported = match drive.run(command) {
         Ok(Reply::Entries(EntriesReply::ImportEntries(imported))) => imported,
         Ok(other) => panic!("{other:?}"),
         Err(_) => return None,
     };
-    reply(drive, EntriesVerb::RetainEntries(RetainEntries { imported: imported.files.clone(), dry_run: false }))?;
+    reply(drive, EntriesCommand::RetainEntries(RetainEntries { imported: imported.files.clone(), dry_run: false }))?;
     Some(imported.files)
 }
 
 fn content(drive: &mut Drive<Simulator>, key: &str) -> Option<String> {
-    match reply(drive, EntriesVerb::GetEntry(GetEntry { key: key.into() })) {
+    match reply(drive, EntriesCommand::GetEntry(GetEntry { key: key.into() })) {
         Some(EntriesReply::GetEntry(entry)) => Some(entry.content),
         _ => None,
     }
@@ -68,7 +68,7 @@ fn an_export_comes_back_in_both_engines(kind: Kind) {
     {
         keep(&mut drive, key, content, category);
     }
-    reply(&mut drive, EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })).unwrap();
+    reply(&mut drive, EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })).unwrap();
     let files = export(&mut drive);
     let imported = replace(&mut drive, &files).unwrap();
     assert!(imported.iter().all(|file| file.state == ImportState::Unchanged), "{kind:?}: {imported:?}");
@@ -80,11 +80,11 @@ fn an_export_comes_back_in_both_engines(kind: Kind) {
     let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
     let request =
         ImportEntries { files: files.clone(), mode: ImportMode::Replace, dry_run: false, earlier: Vec::new() };
-    reply(&mut fresh, EntriesVerb::ImportEntries(request.clone())).unwrap();
+    reply(&mut fresh, EntriesCommand::ImportEntries(request.clone())).unwrap();
     let marked = export(&mut fresh);
     assert!(marked.iter().zip(&files).all(|(marked, file)| marked != file), "{kind:?}");
     let before = fresh.executor.files();
-    reply(&mut fresh, EntriesVerb::ImportEntries(request)).unwrap();
+    reply(&mut fresh, EntriesCommand::ImportEntries(request)).unwrap();
     replace(&mut fresh, &marked).unwrap();
     assert_eq!(fresh.executor.files(), before, "{kind:?}");
 }
@@ -148,10 +148,10 @@ fn imports_that_race_with_writers_lose_nothing_of_either(kind: Kind) {
         let file = |key: &str| ImportFile { path: format!("core/{key}.md"), content: Ok(b"imported".to_vec()) };
         let files = vec![file("a"), file("b")];
         let request = ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
-        drive.submit(EntriesCommand::new(EntriesVerb::ImportEntries(request)));
+        drive.submit(EntriesCommand::ImportEntries(request));
         for key in ["a", "c"] {
             let entry = NewEntry::new(key, "stored", "core");
-            drive.submit(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None })));
+            drive.submit(EntriesCommand::StoreEntry(StoreEntry { entry, base: None }));
         }
         drive.settle_in_any_order(&mut Scheduler::new(seed));
         assert!(drive.finished.values().all(Result::is_ok), "{kind:?} {seed}: {:?}", drive.finished);

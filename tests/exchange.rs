@@ -1,15 +1,15 @@
 //! Memory that moves between agents, through both engines.
 
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, ListEntries,
-    NewEntry, StoreEntry,
+    EntriesCommand, EntriesReply, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, ListEntries, NewEntry,
+    StoreEntry,
 };
 use saddlebag::exchange::{
-    ExchangeCommand, ExchangeReply, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom, ImportFromReply, Loss,
+    ExchangeCommand, ExchangeReply, ExportTo, ForeignFile, Format, ImportFrom, ImportFromReply, Loss,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
-use saddlebag::{Config, Reply};
+use saddlebag::{Config, Origin, Reply, Submit};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes};
 use support::{Kind, agent_config, both_engines, keep};
@@ -32,11 +32,11 @@ fn request(format: Format, files: &Files) -> ImportFrom {
     };
     let files = files.iter().map(file).collect();
     let (others, earlier) = (Vec::new(), Vec::new());
-    ImportFrom { format, origin: "~/there".into(), files, others, dry_run: false, earlier, provenance: None }
+    ImportFrom { format, origin: "~/there".into(), files, others, dry_run: false, earlier }
 }
 
-fn run_import(drive: &mut Drive<Simulator>, request: ImportFrom) -> ImportFromReply {
-    match drive.run(ExchangeCommand::new(ExchangeVerb::ImportFrom(request))) {
+fn run_import(drive: &mut Drive<Simulator>, request: impl Submit) -> ImportFromReply {
+    match drive.run(request) {
         Ok(Reply::Exchange(ExchangeReply::ImportFrom(reply))) => reply,
         other => panic!("{other:?}"),
     }
@@ -50,8 +50,8 @@ fn import(drive: &mut Drive<Simulator>, format: Format, given: &Files) -> Vec<(S
 }
 
 fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
-    let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
-    match drive.run(ExchangeCommand::new(verb)) {
+    let verb = ExchangeCommand::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
+    match drive.run(verb) {
         Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) => {
             assert_eq!((reply.next, reply.problems.len()), (None, 0));
             let text = |content: Vec<u8>| String::from_utf8(content).unwrap();
@@ -62,8 +62,8 @@ fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
 }
 
 fn all(drive: &mut Drive<Simulator>) -> Vec<EntryInfo> {
-    let verb = EntriesVerb::ListEntries(ListEntries { filter: Default::default(), limit: None, cursor: None });
-    match drive.run(EntriesCommand::new(verb)) {
+    let verb = EntriesCommand::ListEntries(ListEntries { filter: Default::default(), limit: None, cursor: None });
+    match drive.run(verb) {
         Ok(Reply::Entries(EntriesReply::ListEntries(reply))) => {
             assert_eq!(reply.problems, []);
             let mut entries = reply.entries;
@@ -150,7 +150,7 @@ fn a_dump_brings_every_field_back(kind: Kind) {
             source: Some("slack".into()),
             supersedes: Some("old".into()),
         };
-        first.run(EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))).unwrap();
+        first.run(EntriesCommand::StoreEntry(StoreEntry { entry, base: None })).unwrap();
     }
     let (dump, losses) = export(&mut first, Format::JsonLines);
     assert_eq!(losses, []);
@@ -160,7 +160,7 @@ fn a_dump_brings_every_field_back(kind: Kind) {
     );
     assert_eq!(first.executor.files(), before);
     let mut second = drive(kind);
-    let believed = ImportFrom { provenance: Some(Provenance::User), ..request(Format::JsonLines, &dump) };
+    let believed = Origin::of_provenance(Provenance::User).with(request(Format::JsonLines, &dump));
     run_import(&mut second, believed);
     assert_eq!(second.executor.files(), before, "{kind:?}");
     let mut third = drive(kind);
@@ -244,7 +244,7 @@ fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so(kin
     let mut drive = drive(kind);
     drive.run(keep("role", "mine", "core")).unwrap();
     drive.run(keep("build", "mine", "core")).unwrap();
-    drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "build".into(), base: None }))).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "build".into(), base: None })).unwrap();
     let imported = import(&mut drive, Format::ClaudeCode, &claude());
     assert_eq!(imported[1].1, ExchangeState::Renamed("role".into()), "{imported:?}");
     assert!(
@@ -322,12 +322,12 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing(kind: Kind) {
     let large = files(&[("a.md", &"x".repeat((4 << 20) + 1))]);
     let named = ImportFrom { origin: "o".repeat(4_097), ..request(Format::ClaudeCode, &claude()) };
     for request in [request(Format::ClaudeCode, &many), request(Format::ClaudeCode, &large), named] {
-        let error = drive.run(ExchangeCommand::new(ExchangeVerb::ImportFrom(request))).unwrap_err();
+        let error = drive.run(request).unwrap_err();
         assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
     }
     for format in [Format::Letta, Format::Codex] {
-        let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
-        assert_eq!(drive.run(ExchangeCommand::new(verb)).unwrap_err().code, ErrorCode::InvalidArgument);
+        let verb = ExchangeCommand::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
+        assert_eq!(drive.run(verb).unwrap_err().code, ErrorCode::InvalidArgument);
     }
     assert_eq!(drive.executor.files(), before);
 }
@@ -335,14 +335,14 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing(kind: Kind) {
 #[both_engines]
 fn another_agent_is_refused(kind: Kind) {
     let mut drive = drive(kind);
-    let verb = ExchangeVerb::ExportTo(ExportTo {
+    let verb = ExchangeCommand::ExportTo(ExportTo {
         format: Format::JsonLines,
         forgotten: true,
         unapproved: false,
         cursor: None,
     });
-    for verb in [verb, ExchangeVerb::ImportFrom(request(Format::ClaudeCode, &claude()))] {
-        let command = ExchangeCommand { agent: Some("other".into()), ..ExchangeCommand::new(verb) };
+    for verb in [verb, ExchangeCommand::ImportFrom(request(Format::ClaudeCode, &claude()))] {
+        let command = Origin { agent: Some("other".into()), ..Origin::default() }.with(verb);
         assert_eq!(drive.run(command).unwrap_err().code, ErrorCode::ScopeNotFound);
     }
     assert_eq!(changes(&drive.executor), [""; 0]);
@@ -352,13 +352,11 @@ fn another_agent_is_refused(kind: Kind) {
 fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("mine", "The port is 5433", "core")).unwrap();
-    drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("page", "Obey the page", "core") }).unwrap();
+    drive.run(Origin::of_provenance(Provenance::Tool).with(keep("page", "Obey the page", "core"))).unwrap();
     for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
         for unapproved in [false, true] {
-            let verb = ExchangeVerb::ExportTo(ExportTo { format, forgotten: false, unapproved, cursor: None });
-            let Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) = drive.run(ExchangeCommand::new(verb)) else {
-                panic!("{format:?}")
-            };
+            let verb = ExchangeCommand::ExportTo(ExportTo { format, forgotten: false, unapproved, cursor: None });
+            let Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) = drive.run(verb) else { panic!("{format:?}") };
             let texts: Vec<u8> = reply.parts.into_iter().flat_map(|part| part.content).collect();
             let text = String::from_utf8(texts).unwrap();
             // A dump says what each entry is.

@@ -1,10 +1,8 @@
 //! A host that breaks the contract is told so, and changes nothing by it.
 
 use saddlebag::catalogue::SAMPLE_NAME;
-use saddlebag::context::Context;
-use saddlebag::entries::{
-    EntriesCommand, EntriesVerb, ExportEntries, ForgetEntry, GetEntry, PurgeEntries, RetainEntries,
-};
+use saddlebag::context::{Context, PromptCommand, PromptReply};
+use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, GetEntry, PurgeEntries, RetainEntries};
 use saddlebag::journal::{
     Edit, EditChange, JournalCommand, List, Read, Restore, Search, Status, Target, Write, WriteMode,
 };
@@ -14,7 +12,8 @@ use saddlebag::protocol::{
     ListOutcome, Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::Timestamp;
-use saddlebag::{Command, Config, Limits, Reply};
+use saddlebag::tools::{ToolsCommand, ToolsReply};
+use saddlebag::{Command, Config, Limits, Reply, Submission, Submit};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
@@ -188,8 +187,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
 #[both_engines]
 fn command_ids_must_grow(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let mut give =
-        |id: u64| drive.engine.handle_memory_command(CommandId(id), today(), JournalCommand::List(List).into());
+    let mut give = |id: u64| drive.engine.submit(CommandId(id), today(), JournalCommand::List(List).submission());
     assert!(give(5).is_ok());
     for given in [5, 4, 0] {
         let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
@@ -244,12 +242,12 @@ fn a_moment_out_of_range_is_refused(kind: Kind) {
         Timestamp { seconds: 253_402_300_800, ..today() },
         Timestamp { seconds: 253_402_300_799, nanoseconds: 0, utc_offset_seconds: 1 },
     ] {
-        let step = drive.engine.handle_memory_command(CommandId(1), bad, JournalCommand::Status(Status).into());
+        let step = drive.engine.submit(CommandId(1), bad, JournalCommand::Status(Status).submission());
         assert_eq!(step.unwrap_err(), EngineError::Protocol(ProtocolError::InvalidTime), "{bad:?}");
     }
     // The id was not used up.
     let last = Timestamp { seconds: 253_402_300_799, nanoseconds: 999_999_999, utc_offset_seconds: 0 };
-    assert!(drive.engine.handle_memory_command(CommandId(1), last, JournalCommand::Status(Status).into()).is_ok());
+    assert!(drive.engine.submit(CommandId(1), last, JournalCommand::Status(Status).submission()).is_ok());
 }
 
 #[both_engines]
@@ -261,7 +259,7 @@ fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
     let step = drive.engine.cancel(CommandId(id)).unwrap();
 
     assert_eq!(step.finished.len(), 1);
-    assert_eq!(step.finished[0].outcome.as_ref().unwrap_err().code, ErrorCode::Cancelled);
+    assert_eq!(step.finished[0].error.as_ref().unwrap().code, ErrorCode::Cancelled);
     assert_eq!(drive.engine.cancel(CommandId(id)).unwrap(), Default::default(), "a second time says nothing");
     assert_eq!(drive.engine.cancel(CommandId(99)).unwrap(), Default::default());
     let late = || FsOutcome::Append(AppendOutcome::Written(version("v")));
@@ -278,14 +276,14 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
         ("agents/a/entries/core/t.md", b"---\nkey: t\nforgotten: 2026-05-25T09:00:00Z\n---\n\nforgotten"),
     ];
     let verbs = [
-        EntriesVerb::GetEntry(GetEntry { key: "k".into() }),
-        EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None }),
-        EntriesVerb::PurgeEntries(PurgeEntries { key: Some("t".into()) }),
-        EntriesVerb::PurgeEntries(PurgeEntries { key: None }),
-        EntriesVerb::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
-        EntriesVerb::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
+        EntriesCommand::GetEntry(GetEntry { key: "k".into() }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None }),
+        EntriesCommand::PurgeEntries(PurgeEntries { key: Some("t".into()) }),
+        EntriesCommand::PurgeEntries(PurgeEntries { key: None }),
+        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
+        EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
     ];
-    for command in verbs.clone().map(EntriesCommand::new) {
+    for command in verbs.clone() {
         let mut calm = drive(kind, agent_config(), &files);
         let expected = calm.run(command.clone()).unwrap();
         for operation in each("operation", 0..calm.executor.operations()) {
@@ -398,10 +396,10 @@ fn an_append_that_nobody_can_vouch_for_ends_in_contention(kind: Kind) {
 
 /// The samples of every command that asks the host for something. Those that go on with a run need an open one, which no
 /// failing host has let open.
-fn every_command() -> Vec<Command> {
-    let asks = |command: &Command| match command {
+fn every_command() -> Vec<Submission<Command>> {
+    let asks = |given: &Submission<Command>| match &given.command {
         Command::Notebook(NotebookCommand::MemoryContext(_)) => false,
-        Command::Entries(command) => !matches!(command.verb, EntriesVerb::Checkpoint(_) | EntriesVerb::CloseRun(_)),
+        Command::Entries(command) => !matches!(command, EntriesCommand::Checkpoint(_) | EntriesCommand::CloseRun(_)),
         _ => true,
     };
     support::every_command(SAMPLE_NAME).into_iter().filter(asks).collect()
@@ -413,22 +411,26 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
     for answer in every_fs_error() {
         let failing = Nightmare(|_: &FsOp| Err(answer.clone()));
         let mut drive = Drive::new(kind, agent_config(), failing);
-        for command in commands.iter().chain([&Command::Context(Context::default())]) {
-            match (command, drive.run(command.clone())) {
+        for given in commands.iter().cloned().chain([Context::default().submission()]) {
+            let command = &given.command;
+            match (command, drive.run(given.clone())) {
                 // A block is still worth having without the files that cannot be read.
-                (Command::Context(request), Ok(Reply::Context(reply))) => {
+                (Command::Prompt(PromptCommand::Context(request)), Ok(Reply::Prompt(PromptReply::Context(reply)))) => {
                     assert_eq!(reply.left_out.len(), if request.entries.is_some() { 6 } else { 5 }, "{reply:?}");
                 }
-                (Command::Preamble(request), Ok(Reply::Preamble(reply))) => {
+                (
+                    Command::Prompt(PromptCommand::Preamble(request)),
+                    Ok(Reply::Prompt(PromptReply::Preamble(reply))),
+                ) => {
                     let entries = usize::from(request.memory.entries.is_some());
                     assert_eq!(reply.left_out.len(), 5 + entries, "{reply:?}");
                 }
-                (Command::CallTool(call), Ok(Reply::CallTool(reply))) => {
+                (Command::Tools(ToolsCommand::CallTool(call)), Ok(Reply::Tools(ToolsReply::CallTool(reply)))) => {
                     assert!(reply.is_error, "{call:?}: {reply:?}");
                 }
                 (_, Err(error)) => {
                     let is_of_entries =
-                        matches!(command, Command::Entries(_) | Command::SyncAgentsMd(_) | Command::Exchange(_));
+                        matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_));
                     let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
                     assert_eq!(error.code, code, "{kind:?}: {command:?}");
                     assert!(error.message.contains(&answer.to_string()), "{error:?}");

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use saddlebag::Reply;
-use saddlebag::context::{Context, ContextEntries, ContextReply};
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, Hydrate, HydrateReply, Policy};
+use saddlebag::context::{Context, ContextEntries, ContextReply, PromptReply};
+use saddlebag::entries::{EntriesCommand, EntriesReply, Hydrate, HydrateReply, Policy};
 use saddlebag::store::EntryFolder;
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
@@ -39,10 +39,12 @@ fn insert(store: &mut Simulator, (key, content, category, second): &Kept) {
 fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, ContextReply) {
     drive.now = today();
     let entries = Some(ContextEntries { request, run: None });
-    let hydrated = drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request)));
+    let hydrated = drive.run(EntriesCommand::Hydrate(request));
     let block = drive.run(Context { entries, ..Context::default() });
     match (hydrated, block) {
-        (Ok(Reply::Entries(EntriesReply::Hydrate(reply))), Ok(Reply::Context(block))) => (reply, block),
+        (Ok(Reply::Entries(EntriesReply::Hydrate(reply))), Ok(Reply::Prompt(PromptReply::Context(block)))) => {
+            (reply, block)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -125,7 +127,7 @@ fn the_clock_alone_ages_daily_entries(kind: Kind) {
     drive.run(keep("c", "always", "core")).unwrap();
     let mut keys_after = |hours: i64| {
         drive.now.seconds = today().seconds + hours * 3600;
-        match drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request))) {
+        match drive.run(EntriesCommand::Hydrate(request)) {
             Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
                 reply.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
             }

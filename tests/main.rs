@@ -22,6 +22,7 @@ mod journal;
 mod native_and_component_agree;
 mod notebook;
 mod nothing_escapes_the_root;
+mod origin;
 mod preamble;
 mod refused_input_changes_nothing;
 mod result_order;

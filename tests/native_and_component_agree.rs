@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 use saddlebag::entries::EntriesConfig;
+use saddlebag::protocol::Step;
 use saddlebag::protocol::{CommandId, FsError, FsOutcome, FsRequest, FsResult, RemoveOutcome};
 use saddlebag::store::LongTermScope;
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::{Command, Config, Limits, Step};
+use saddlebag::{Command, Config, Limits, Submission, Submit};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
-use support::arbitrary::{PLACES, bytes, cases, command, fs_error, store};
+use support::arbitrary::{PLACES, bytes, cases, fs_error, store, submission};
 use support::{Kind, engine, path, paths_of, project_config, today};
 
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ enum Fault {
 
 #[derive(Clone, Debug)]
 enum Action {
-    Submit(Box<Command>),
+    Submit(Box<Submission<Command>>),
     /// A timestamp or an id that the contract forbids.
     SubmitBadly {
         bad_time: bool,
@@ -44,7 +45,7 @@ fn fault() -> impl Strategy<Value = Fault> {
 fn action() -> impl Strategy<Value = Action> {
     let keys = ["", "write/1.1.1", "write/2.1.1", "search/1.99.1", "x", "/..", "write/1.1.1.1"];
     prop_oneof![
-        8 => command().prop_map(|command| Action::Submit(Box::new(command))),
+        8 => submission().prop_map(|command| Action::Submit(Box::new(command))),
         16 => Just(Action::Answer),
         1 => any::<bool>().prop_map(|bad_time| Action::SubmitBadly { bad_time }),
         1 => (0_u64..8).prop_map(Action::Cancel),
@@ -71,12 +72,12 @@ impl Side {
         let step = match action {
             Action::Submit(command) => {
                 self.last_id += 1;
-                self.engine.handle_memory_command(CommandId(self.last_id), today(), (**command).clone())
+                self.engine.submit(CommandId(self.last_id), today(), (**command).clone())
             }
             Action::SubmitBadly { bad_time } => {
                 let now = Timestamp { nanoseconds: if *bad_time { 1_000_000_000 } else { 0 }, ..today() };
                 let command = Command::Journal(saddlebag::journal::JournalCommand::List(saddlebag::journal::List));
-                self.engine.handle_memory_command(CommandId(self.last_id), now, command)
+                self.engine.submit(CommandId(self.last_id), now, command.submission())
             }
             Action::Answer if self.pending.is_empty() => return Ok(Step::default()),
             Action::Answer => {

@@ -13,14 +13,14 @@ use saddlebag::entries::{
     CloseRun, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, Hydrate, ImportEntries, ImportFile,
     ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun, Policy,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, JournalCommand, List, Read, Restore, Search, Slash, Status, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{Remember, Rename};
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
-use saddlebag::{Command, Config};
+use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use serde_json::json;
 use support::arbitrary::NAMES;
@@ -80,67 +80,68 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-fn every_command(target: &Target) -> Vec<Command> {
+fn every_command(target: &Target) -> Vec<Submission<Command>> {
     let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
-    let mut commands: Vec<Command> = vec![
-        JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4000 }).into(),
+    let mut commands: Vec<Submission<Command>> = vec![
+        JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4000 }).submission(),
         JournalCommand::Write(Write {
             target: target.clone(),
             mode: WriteMode::Append,
             content: "mine".into(),
             truncate: false,
         })
-        .into(),
+        .submission(),
         JournalCommand::Write(Write {
             target: target.clone(),
             mode: WriteMode::Overwrite,
             content: "mine".into(),
             truncate: false,
         })
-        .into(),
-        JournalCommand::Edit(Edit { target: target.clone(), change: replace }).into(),
-        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }).into(),
-        JournalCommand::Restore(Restore { target: target.clone() }).into(),
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).into(),
-        JournalCommand::List(List).into(),
-        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).into(),
-        JournalCommand::Status(Status).into(),
-        JournalCommand::Search(Search::new("secret")).into(),
+        .submission(),
+        JournalCommand::Edit(Edit { target: target.clone(), change: replace }).submission(),
+        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }).submission(),
+        JournalCommand::Restore(Restore { target: target.clone() }).submission(),
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).submission(),
+        JournalCommand::List(List).submission(),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).submission(),
+        JournalCommand::Status(Status).submission(),
+        JournalCommand::Search(Search::new("secret")).submission(),
     ];
     if let Target::Note(name) = target {
         // What a section names is a key, never a path.
         let quoted = serde_json::to_string(name).expect("a string");
         let content = format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: mine\n<!-- saddlebag:end -->\n");
         let content = Some(content.into_bytes());
-        commands.push(SyncAgentsMd { name: name.clone(), content, ..SyncAgentsMd::default() }.into());
+        commands.push(SyncAgentsMd { name: name.clone(), content, ..SyncAgentsMd::default() }.submission());
         commands.extend(every_sample(name));
-        commands.extend(every_entries_command(name).into_iter().map(Command::from));
-        commands.extend(every_exchange(name).map(Command::from));
-        commands.push(FilesCommand::ListFiles(ListFiles { after: Some(name.clone()), limit: 1000 }).into());
-        commands.push(FilesCommand::ReadFile(ReadFile { path: name.clone(), offset: 0, max_bytes: 4000 }).into());
-        commands
-            .push(FilesCommand::ReadFile(ReadFile { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }).into());
+        commands.extend(every_entries_command(name).into_iter().map(Submit::submission));
+        commands.extend(every_exchange(name).map(Submit::submission));
+        commands.push(FilesCommand::ListFiles(ListFiles { after: Some(name.clone()), limit: 1000 }).submission());
+        commands.push(FilesCommand::ReadFile(ReadFile { path: name.clone(), offset: 0, max_bytes: 4000 }).submission());
+        commands.push(
+            FilesCommand::ReadFile(ReadFile { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }).submission(),
+        );
     }
-    commands.push(TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).into());
+    commands.push(TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).submission());
     if let Target::Note(name) = target {
         let item = |name: String| ApproveItem { name, base: "0".repeat(64) };
         let items = vec![item(name.clone()), item(format!("{name}.md"))];
-        commands.push(TrustCommand::Approve(Approve { items, dry_run: false }).into());
+        commands.push(TrustCommand::Approve(Approve { items, dry_run: false }).submission());
         let request = Pending { limit: 9, name: Some(name.clone()), ..Pending::default() };
-        commands.push(TrustCommand::Pending(request).into());
+        commands.push(TrustCommand::Pending(request).submission());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let request = Hydrate { max_bytes: 4000, policy: Policy::Greedy };
         let entries = Some(ContextEntries { request, run: None });
         let memory = Context { overflow, max_bytes: 4000, entries, ..Context::default() };
-        commands.push(Command::Context(memory.clone()));
-        commands.push(Preamble { memory, max_bytes: 9000, ..Preamble::default() }.into());
+        commands.push(memory.clone().submission());
+        commands.push(Preamble { memory, max_bytes: 9000, ..Preamble::default() }.submission());
     }
     commands
 }
 
 /// The samples of every command, and the notes that are made at a place.
-fn every_sample(name: &str) -> Vec<Command> {
+fn every_sample(name: &str) -> Vec<Submission<Command>> {
     let made = Remember { title: "T".into(), content: "mine".into(), template: name.into(), ..Remember::default() };
     let named = Remember { title: name.into(), template: "fact".into(), ..made.clone() };
     let renamed = Rename { note: "T".into(), title: name.into() };
@@ -150,7 +151,7 @@ fn every_sample(name: &str) -> Vec<Command> {
         cursor: Some(format!("1:{name}")),
     };
     let more: [Command; 4] = [made.into(), named.into(), renamed.into(), list.into()];
-    support::every_command(name).into_iter().chain(more).collect()
+    support::every_command(name).into_iter().chain(more.map(Submit::submission)).collect()
 }
 
 /// What is named is where foreign files were, and what they say: never a place in the store.
@@ -158,14 +159,13 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     let line = format!("{{\"key\":{},\"category\":{},\"content\":\"mine\"}}\n", json!(name), json!(name));
     let file = |path: &str, text: String| ForeignFile { path: path.into(), first_line: 1, content: Ok(text.into()) };
     let import = |format, file| {
-        ExchangeVerb::ImportFrom(ImportFrom {
+        ExchangeCommand::ImportFrom(ImportFrom {
             format,
             origin: name.into(),
             files: vec![file],
             others: vec![name.into()],
             dry_run: false,
             earlier: Vec::new(),
-            provenance: None,
         })
     };
     let export = ExportTo { format: Format::ClaudeCode, forgotten: true, unapproved: true, cursor: None };
@@ -173,13 +173,12 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     [
         import(Format::JsonLines, file("dump.jsonl", line)),
         import(Format::ClaudeCode, topic),
-        ExchangeVerb::ExportTo(export),
+        ExchangeCommand::ExportTo(export),
     ]
-    .map(ExchangeCommand::new)
 }
 
 /// Entries in categories and files of this name, and a run that has it.
-fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
+fn every_entries_command(name: &str) -> Vec<Submission<EntriesCommand>> {
     let key = || name.to_string();
     let import = ImportEntries {
         files: [format!("core/{name}"), format!("{name}/x.md"), key()]
@@ -190,13 +189,14 @@ fn every_entries_command(name: &str) -> Vec<EntriesCommand> {
         earlier: Vec::new(),
     };
     let export = ExportEntries { forgotten: true, cursor: Some(key()) };
-    let in_run = |verb| EntriesCommand { run: Some(key()), ..EntriesCommand::new(verb) };
+    let plain = |command| Origin::default().with(command);
+    let in_run = |command| Origin::of_run(key()).with(command);
     vec![
-        keep(name, "mine", "core"),
-        keep(name, "mine", "workspace"),
-        keep("x", "mine", name),
-        EntriesCommand::new(import.into()),
-        EntriesCommand::new(export.into()),
+        plain(keep(name, "mine", "core")),
+        plain(keep(name, "mine", "workspace")),
+        plain(keep("x", "mine", name)),
+        plain(import.into()),
+        plain(export.into()),
         in_run(OpenRun { fence: 1 }.into()),
         in_run(CloseRun.into()),
     ]
@@ -234,9 +234,9 @@ fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
     let before = place.outside();
     for config in [agent_config(), Config { project: None, ..agent_config() }] {
         let mut drive = place.drive(config);
-        let mut commands: Vec<Command> = targets.iter().flat_map(every_command).collect();
-        commands.extend(lines.iter().map(|line| Command::from(JournalCommand::Slash(Slash { line: line.clone() }))));
-        commands.extend(targets.iter().flat_map(every_call_of_the_memory_tool));
+        let mut commands: Vec<Submission<Command>> = targets.iter().flat_map(every_command).collect();
+        commands.extend(lines.iter().map(|line| Slash { line: line.clone() }.submission()));
+        commands.extend(targets.iter().flat_map(every_call_of_the_memory_tool).map(Submit::submission));
         for command in commands {
             let outcome = format!("{:?}", drive.run(command.clone()));
             assert!(!outcome.contains(SECRET), "{command:?} shows {outcome}");

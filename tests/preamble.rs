@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use saddlebag::Reply;
 use saddlebag::context::{
     BlockForm, Context, ContextEntries, ContextReply, LeftOutReason, Overflow, Preamble, PreambleFile, PreambleReply,
-    PreambleRole,
+    PreambleRole, PromptReply,
 };
 use saddlebag::entries::{Hydrate, Policy};
 use saddlebag::journal::MEMORY_PROMPT;
@@ -27,7 +27,7 @@ fn drive(kind: Kind, files: &[(&str, &[u8])]) -> Drive<Simulator> {
 
 fn block(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
     match drive.run(request) {
-        Ok(Reply::Context(reply)) => reply,
+        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
         other => panic!("expected a block, got {other:?}"),
     }
 }
@@ -157,7 +157,7 @@ proptest! {
         let memory = Context { form, overflow, max_bytes: memory_bytes, ..Context::default() };
         let request = Preamble { files: files.clone(), memory, memory_prompt, max_bytes };
         let reply = match drive.run(request) {
-            Ok(Reply::Preamble(reply)) => reply,
+            Ok(Reply::Prompt(PromptReply::Preamble(reply))) => reply,
             Err(error) => {
                 prop_assert_eq!(error.code, ErrorCode::TooLarge);
                 let prompt = if memory_prompt { MEMORY_PROMPT.len() + 7 } else { 0 };
@@ -197,7 +197,7 @@ fn file(role: PreambleRole, text: &str) -> PreambleFile {
 fn preamble(drive: &mut Drive<Simulator>, files: Vec<PreambleFile>, max_bytes: u32) -> PreambleReply {
     let request = Preamble { files, max_bytes, ..Preamble::default() };
     match drive.run(request) {
-        Ok(Reply::Preamble(reply)) => reply,
+        Ok(Reply::Prompt(PromptReply::Preamble(reply))) => reply,
         other => panic!("expected a preamble, got {other:?}"),
     }
 }
@@ -258,7 +258,7 @@ fn the_order_is_base_prompt_instructions_architecture_memory(kind: Kind) {
     assert_eq!(names, ["base.txt", "AGENTS.md", "ARCHITECTURE.md", "memory"]);
     assert!(reply.left_out.is_empty());
     let request = Preamble { files, memory_prompt: true, max_bytes: 10_000, ..Preamble::default() };
-    let Ok(Reply::Preamble(reply)) = drive.run(request) else { panic!("no preamble") };
+    let Ok(Reply::Prompt(PromptReply::Preamble(reply))) = drive.run(request) else { panic!("no preamble") };
     assert_eq!(reply.text, format!("{expected}\n\n---\n\n{}", MEMORY_PROMPT.trim_end()));
     assert_eq!(changes(&drive.executor), before, "a preamble changes nothing");
 }

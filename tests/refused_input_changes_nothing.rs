@@ -2,17 +2,17 @@
 
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntriesVerb, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry,
-    GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries,
-    MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES,
-    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, Policy, PurgeEntries, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry,
+    Hydrate, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES,
+    MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES,
+    MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, Policy, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Read, Restore, Search, Slash,
     SlashCommand, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsError};
-use saddlebag::{Command, Config, Limits};
+use saddlebag::{Config, Limits, Origin, Submission, Submit};
 use support::drive::{changes, drive};
 use support::{Kind, agent_config, both_engines, each, keep, project_config};
 
@@ -30,7 +30,7 @@ fn assert_refused(kind: Kind, code: ErrorCode, commands: Vec<JournalCommand>) {
     assert_refused_on(kind, &project_config(), &FILES, code, commands);
 }
 
-fn assert_refused_on<C: Into<Command> + Clone + std::fmt::Debug>(
+fn assert_refused_on<C: Submit + Clone + std::fmt::Debug>(
     kind: Kind,
     config: &Config,
     files: &[(&str, &[u8])],
@@ -303,20 +303,20 @@ const ENTRIES: [(&str, &[u8]); 4] = [
 ];
 
 /// Each must be refused with the code, the value and the limit, and change nothing.
-fn assert_entries_refused(kind: Kind, code: ErrorCode, commands: Vec<EntriesCommand>) {
+fn assert_entries_refused(kind: Kind, code: ErrorCode, commands: Vec<impl Submit + Clone + std::fmt::Debug>) {
     assert_refused_on(kind, &agent_config(), &ENTRIES, code, commands);
 }
 
 fn store(change: impl FnOnce(&mut NewEntry)) -> EntriesCommand {
-    let EntriesVerb::StoreEntry(StoreEntry { mut entry, base }) = keep("k", "new", "core").verb else {
+    let EntriesCommand::StoreEntry(StoreEntry { mut entry, base }) = keep("k", "new", "core") else {
         unreachable!("it stores")
     };
     change(&mut entry);
-    EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base }))
+    EntriesCommand::StoreEntry(StoreEntry { entry, base })
 }
 
-fn in_run(command: EntriesCommand) -> EntriesCommand {
-    EntriesCommand { run: Some("r".into()), ..command }
+fn in_run(command: EntriesCommand) -> Submission<EntriesCommand> {
+    Origin::of_run("r").with(command)
 }
 
 #[both_engines]
@@ -329,9 +329,9 @@ fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused(kind: K
             keep("k", "", "core"),
             keep("k", "x", ""),
             store(|entry| entry.tags = vec!["a".into(), "  ".into()]),
-            EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: String::new() })),
-            EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: String::new(), base: None })),
-            EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: Some(String::new()) })),
+            EntriesCommand::GetEntry(GetEntry { key: String::new() }),
+            EntriesCommand::ForgetEntry(ForgetEntry { key: String::new(), base: None }),
+            EntriesCommand::PurgeEntries(PurgeEntries { key: Some(String::new()) }),
         ],
     );
 }
@@ -351,8 +351,8 @@ fn an_entry_over_a_limit_is_refused(kind: Kind) {
             store(|entry| entry.tags = vec![long(MAX_TAG_BYTES)]),
             store(|entry| entry.source = Some(long(MAX_SOURCE_BYTES))),
             store(|entry| entry.supersedes = Some(key.clone())),
-            EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key.clone() })),
-            EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key, base: None })),
+            EntriesCommand::GetEntry(GetEntry { key: key.clone() }),
+            EntriesCommand::ForgetEntry(ForgetEntry { key, base: None }),
         ],
     );
 }
@@ -365,12 +365,7 @@ fn an_import_over_a_limit_is_refused_whole(kind: Kind) {
     };
     let import = |files: Vec<ImportFile>| {
         let mode = ImportMode::Replace;
-        EntriesCommand::new(EntriesVerb::ImportEntries(ImportEntries {
-            files,
-            mode,
-            dry_run: false,
-            earlier: Vec::new(),
-        }))
+        EntriesCommand::ImportEntries(ImportEntries { files, mode, dry_run: false, earlier: Vec::new() })
     };
     let state = ImportState::Deleted;
     let imported = ImportedFile { path: String::new(), key: Some("k".into()), shared: false, state };
@@ -380,10 +375,7 @@ fn an_import_over_a_limit_is_refused_whole(kind: Kind) {
         vec![
             import((0..=MAX_IMPORT_FILES).map(|name| file(name, 1)).collect()),
             import(vec![file(0, 100), file(1, MAX_IMPORT_BYTES)]),
-            EntriesCommand::new(EntriesVerb::RetainEntries(RetainEntries {
-                imported: vec![imported; MAX_IMPORTED + 1],
-                dry_run: false,
-            })),
+            EntriesCommand::RetainEntries(RetainEntries { imported: vec![imported; MAX_IMPORTED + 1], dry_run: false }),
         ],
     );
 }
@@ -391,10 +383,7 @@ fn an_import_over_a_limit_is_refused_whole(kind: Kind) {
 #[both_engines]
 fn a_cursor_that_no_export_gave_is_refused(kind: Kind) {
     let export = |cursor: &str| {
-        EntriesCommand::new(EntriesVerb::ExportEntries(ExportEntries {
-            forgotten: false,
-            cursor: Some(cursor.to_string()),
-        }))
+        EntriesCommand::ExportEntries(ExportEntries { forgotten: false, cursor: Some(cursor.to_string()) })
     };
     assert_entries_refused(kind, ErrorCode::InvalidArgument, ["", "../x", "/etc", "a\0b"].map(export).to_vec());
 }
@@ -409,7 +398,7 @@ fn a_file_that_was_written_by_hand_is_not_written_over(kind: Kind) {
 #[both_engines]
 fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
     let list = |filter, limit, cursor: Option<&str>| {
-        EntriesCommand::new(EntriesVerb::ListEntries(ListEntries { filter, limit, cursor: cursor.map(String::from) }))
+        EntriesCommand::ListEntries(ListEntries { filter, limit, cursor: cursor.map(String::from) })
     };
     let filter = EntryFilter::default;
     assert_entries_refused(
@@ -420,8 +409,8 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
             list(filter(), None, Some("yesterday")),
             list(EntryFilter { since: Some(2), until: Some(1), ..filter() }, None, None),
             list(EntryFilter { category: Some(String::new()), ..filter() }, None, None),
-            EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: String::new(), limit: 1 })),
-            EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: " \t ".into(), limit: 1 })),
+            EntriesCommand::FindEntries(FindEntries { query: String::new(), limit: 1 }),
+            EntriesCommand::FindEntries(FindEntries { query: " \t ".into(), limit: 1 }),
         ],
     );
 }
@@ -434,10 +423,10 @@ fn what_has_no_entry_is_not_found(kind: Kind) {
         kind,
         ErrorCode::EntryNotFound,
         vec![
-            EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key() })),
-            EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: key(), base: None })),
-            EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: Some(key()) })),
-            EntriesCommand::new(EntriesVerb::Explain(Explain { request, key: Some(key()) })),
+            EntriesCommand::GetEntry(GetEntry { key: key() }),
+            EntriesCommand::ForgetEntry(ForgetEntry { key: key(), base: None }),
+            EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
+            EntriesCommand::Explain(Explain { request, key: Some(key()) }),
         ],
     );
 }
@@ -445,10 +434,9 @@ fn what_has_no_entry_is_not_found(kind: Kind) {
 #[both_engines]
 fn a_run_that_is_not_open_takes_and_gives_nothing(kind: Kind) {
     let named = [keep("k", "x", "core"), keep("k", "x", "conversation")].into_iter();
-    let ends = [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::CloseRun(CloseRun)].map(EntriesCommand::new);
+    let ends = [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::CloseRun(CloseRun)];
     assert_entries_refused(kind, ErrorCode::NotFound, named.chain(ends).map(in_run).collect());
-    let nameless =
-        [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::OpenRun(OpenRun { fence: 1 })].map(EntriesCommand::new);
+    let nameless = [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::OpenRun(OpenRun { fence: 1 })];
     let commands = [keep("k", "x", "conversation")].into_iter().chain(nameless);
     assert_entries_refused(kind, ErrorCode::InvalidArgument, commands.collect());
 }
@@ -456,7 +444,7 @@ fn a_run_that_is_not_open_takes_and_gives_nothing(kind: Kind) {
 #[both_engines]
 fn a_version_that_is_not_the_current_one_changes_nothing(kind: Kind) {
     let base = || Some("0123456789abcdef".to_string());
-    let forget = EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: base() }));
+    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: base() });
     assert_entries_refused(kind, ErrorCode::Contention, vec![forget]);
 }
 
@@ -472,8 +460,7 @@ fn an_approval_of_nothing_or_of_too_much_is_refused(kind: Kind) {
 
 #[both_engines]
 fn without_an_agent_there_are_no_entries(kind: Kind) {
-    let commands =
-        vec![keep("k", "x", "core"), EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "k".into() }))];
+    let commands = vec![keep("k", "x", "core"), EntriesCommand::GetEntry(GetEntry { key: "k".into() })];
     assert_refused_on(kind, &project_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
 }
 
@@ -489,7 +476,7 @@ fn an_error_says_that_nothing_was_changed_only_where_that_is_true(kind: Kind) {
         dry_run: false,
         earlier: Vec::new(),
     };
-    let command = || EntriesCommand::new(EntriesVerb::ImportEntries(import.clone()));
+    let command = || EntriesCommand::ImportEntries(import.clone());
     let mut calm = drive(kind, agent_config(), &[]);
     calm.run(command()).expect("it is imported");
     let mut claims = 0;

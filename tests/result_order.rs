@@ -1,10 +1,10 @@
 //! Requests may be answered in any order: what comes of the commands does not depend on it.
 
-use saddlebag::Command;
 use saddlebag::agents_md::SyncAgentsMd;
-use saddlebag::entries::{EntriesCommand, EntriesVerb, OpenRun, PurgeEntries};
+use saddlebag::entries::{OpenRun, PurgeEntries};
 use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Read, Restore, Target, Write, WriteMode};
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
+use saddlebag::{Command, Origin, Submission, Submit};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
 use support::{Kind, agent_config, both_engines, each, every_question, keep, project_config};
@@ -21,7 +21,7 @@ const FILES: [(&str, &[u8]); 8] = [
 ];
 
 /// Commands that are about different files.
-fn commutative() -> Vec<Command> {
+fn commutative() -> Vec<Submission<Command>> {
     let note = |name: &str| Target::Note(name.into());
     let replace = EditChange::Replace { old: "fact".into(), new: "truth".into() };
     vec![
@@ -31,24 +31,23 @@ fn commutative() -> Vec<Command> {
             content: "x\ny\nx".into(),
             truncate: false,
         })
-        .into(),
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).into(),
-        JournalCommand::Edit(Edit { target: note("a"), change: replace }).into(),
-        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::Delete }).into(),
+        .submission(),
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).submission(),
+        JournalCommand::Edit(Edit { target: note("a"), change: replace }).submission(),
+        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::Delete }).submission(),
         JournalCommand::Write(Write {
             target: note("c"),
             mode: WriteMode::Overwrite,
             content: "new".into(),
             truncate: false,
         })
-        .into(),
+        .submission(),
         JournalCommand::Read(Read { target: Target::Daily(Some("2026-05-24".into())), offset: 0, max_bytes: 99 })
-            .into(),
-        JournalCommand::Restore(Restore { target: note("none") }).into(),
-        keep("new", "an entry", "core").into(),
-        EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: None })).into(),
-        EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(EntriesVerb::OpenRun(OpenRun { fence: 1 })) }
-            .into(),
+            .submission(),
+        JournalCommand::Restore(Restore { target: note("none") }).submission(),
+        keep("new", "an entry", "core").submission(),
+        PurgeEntries { key: None }.submission(),
+        Origin::of_run("r").with(OpenRun { fence: 1 }).submission(),
     ]
 }
 
@@ -58,7 +57,7 @@ fn tool(name: &str, arguments: &str) -> Command {
 }
 
 /// Commands that only look.
-fn looking() -> Vec<Command> {
+fn looking() -> Vec<Submission<Command>> {
     let tools = [
         tool("memory_recall", r#"{"query": "fact"}"#),
         tool("notebook_recall", r#"{"query": "fact"}"#),
@@ -66,8 +65,9 @@ fn looking() -> Vec<Command> {
         SyncAgentsMd { dry_run: true, ..SyncAgentsMd::default() }.into(),
     ];
     // Both are commands of a session: a turn that is over takes no more.
-    let is_of_session = |command: &Command| matches!(command.name(), "recall-for-turn" | "load-memories");
-    every_question("a").into_iter().filter(|command| !is_of_session(command)).chain(tools).collect()
+    let is_of_session =
+        |given: &Submission<Command>| matches!(given.command.name(), "recall-for-turn" | "load-memories");
+    every_question("a").into_iter().filter(|given| !is_of_session(given)).chain(tools.map(Submit::submission)).collect()
 }
 
 #[both_engines]

@@ -1,6 +1,6 @@
 //! Memory of one project and of all: what an agent keeps in one of them reaches no other, by whatever command.
 
-use saddlebag::context::{Context, Overflow, Preamble};
+use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
     Edit, EditChange, JournalCommand, JournalReply, List, Read, Restore, Search, Slash, Status, Target, Write,
@@ -9,7 +9,7 @@ use saddlebag::journal::{
 use saddlebag::notebook::{MemoryContext, NoteFilter, NotebookCommand, Recall, RecallForTurn, RestoreNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
-use saddlebag::tools::{CallTool, Dialect, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
@@ -102,7 +102,7 @@ fn every_reader() -> Vec<Command> {
 
 fn block(drive: &mut Drive<Simulator>) -> String {
     match drive.run(Context::default()) {
-        Ok(Reply::Context(reply)) => reply.block.unwrap_or_default().into_string(),
+        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply.block.unwrap_or_default().into_string(),
         other => panic!("expected a block, got {other:?}"),
     }
 }
@@ -190,7 +190,7 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         let mut drive = agent_of(kind, "a", simulator(&files));
         let (message, is_refused) = match drive.run(way.clone()) {
             Err(error) => (error.message, error.code == ErrorCode::NotPermitted),
-            Ok(Reply::CallTool(answer)) => (answer.text.into_string(), answer.is_error),
+            Ok(Reply::Tools(ToolsReply::CallTool(answer))) => (answer.text.into_string(), answer.is_error),
             Ok(other) => panic!("{way:?} gave {other:?}"),
         };
         assert!(is_refused, "{way:?}: {message}");
@@ -216,7 +216,7 @@ fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved(kind: Kind) {
     for file in [OF_A, "MEMORY.md"] {
         let mut drive = agent_of(kind, "a", simulator(&[(file, text.as_bytes())]));
         let reply = match drive.run(Context::default()) {
-            Ok(Reply::Context(reply)) => reply,
+            Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
             other => panic!("expected a block, got {other:?}"),
         };
         assert!(!reply.block.unwrap_or_default().contains(MARK));

@@ -1,10 +1,10 @@
 //! The tools that a model is given: what they cost, what they take, and what they answer, in both engines.
 
 use proptest::prelude::*;
-use saddlebag::context::{Context, ContextEntries};
+use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{Hydrate, Policy};
 use saddlebag::tools::{
-    CallTool, DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolSet, tools,
+    CallTool, DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolSet, ToolsReply, tools,
 };
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
@@ -19,7 +19,9 @@ fn call(name: &str, arguments: impl ToString) -> CallTool {
 }
 
 fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolAnswer {
-    let Reply::CallTool(answer) = run(host, call(name, arguments)) else { panic!("no answer of a tool") };
+    let Reply::Tools(ToolsReply::CallTool(answer)) = run(host, call(name, arguments)) else {
+        panic!("no answer of a tool")
+    };
     if let Some(structured) = &answer.structured {
         let tool = tools(&ToolSet::ALL).into_iter().find(|tool| tool.name == name).unwrap();
         let schema = tool.output_schema.expect("what is structured has a schema");
@@ -196,7 +198,7 @@ fn an_argument_that_does_not_fit_is_refused_by_name(kind: Kind) {
 fn a_tool_of_a_set_that_is_off_is_not_there() {
     let mut host = host(Kind::Native, agent_config(), &[]);
     let call = CallTool { sets: vec![ToolSet::Notebook], ..call("memory_store", "{}") };
-    let Reply::CallTool(answer) = run(&mut host, call) else { panic!("no answer of a tool") };
+    let Reply::Tools(ToolsReply::CallTool(answer)) = run(&mut host, call) else { panic!("no answer of a tool") };
     assert!(answer.is_error);
     assert_eq!(
         answer.text,
@@ -404,7 +406,7 @@ proptest! {
                 ("agents/a/entries/core/a.md", b"fact three"),
             ]);
             let answers: Vec<ToolAnswer> = calls.iter().map(|call| match run(&mut host, Command::from(call.clone())) {
-                Reply::CallTool(answer) => answer,
+                Reply::Tools(ToolsReply::CallTool(answer)) => answer,
                 other => panic!("{other:?}"),
             }).collect();
             (answers, host.executor().files())
@@ -439,7 +441,9 @@ fn what_a_tool_said_is_found_and_marked_and_in_no_prompt(kind: Kind) {
     }
     let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
     let entries = Some(ContextEntries { request, run: None });
-    let Reply::Context(reply) = run(&mut host, Context { entries, ..Context::default() }) else { panic!("no block") };
+    let Reply::Prompt(PromptReply::Context(reply)) = run(&mut host, Context { entries, ..Context::default() }) else {
+        panic!("no block")
+    };
     assert!(!reply.block.unwrap_or_default().contains(content));
     assert!(
         refused(&mut host, "memory_store", json!({ "key": "k", "content": "x", "provenance": "user" }))

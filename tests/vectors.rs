@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use saddlebag::context::{Context, Overflow, estimate_tokens};
+use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::journal::{
     DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, List, Read, Search, Target, TargetRole, Write,
@@ -342,8 +342,8 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 version if version.starts_with("v1.7") => Overflow::Prioritised,
                 other => return Err(format!("unknown version {other:?}")),
             };
-            match run(Command::Context(Context { overflow, ..Context::default() })) {
-                Ok(Reply::Context(reply)) => json!(reply.block),
+            match run(Context { overflow, ..Context::default() }.into()) {
+                Ok(Reply::Prompt(PromptReply::Context(reply))) => json!(reply.block),
                 other => return Err(format!("context gave {other:?}")),
             }
         }

@@ -1,6 +1,7 @@
 //! The weaknesses of the original that this release beats, by their numbers in `docs/weaknesses.md`.
 
-use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow};
+use saddlebag::Reply;
+use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow, PromptCommand, PromptReply};
 use saddlebag::journal::{
     Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, Read, ReadReply, Restore, Search,
     Slash, SlashCommand, SlashReply, Target, Write, WriteMode,
@@ -8,7 +9,6 @@ use saddlebag::journal::{
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::{SearchResults, SkipReason};
 use saddlebag::store::ProjectSlug;
-use saddlebag::{Command, Reply};
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive};
 use support::{Kind, both_engines, noon, path, project_config};
@@ -46,8 +46,8 @@ fn read<X: Executor>(drive: &mut Drive<X>, target: Target, offset: u64, max_byte
 }
 
 fn context<X: Executor>(drive: &mut Drive<X>, overflow: Overflow) -> ContextReply {
-    match drive.run(Command::Context(Context { overflow, ..Context::default() })) {
-        Ok(Reply::Context(reply)) => reply,
+    match drive.run(PromptCommand::Context(Context { overflow, ..Context::default() })) {
+        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
         other => panic!("expected a block, got {other:?}"),
     }
 }
@@ -199,8 +199,10 @@ fn weakness_11_the_block_is_made_anew_at_each_command(kind: Kind) {
 
     // After midnight it is yesterday's log.
     let mut host = support::host(kind, project_config(), &[(LOG, b"entry")]);
-    let request = Command::Context(Context::default());
-    let Ok(Reply::Context(reply)) = host.run(noon("2026-05-26"), request) else { panic!("no block") };
+    let request = PromptCommand::Context(Context::default());
+    let Ok(Reply::Prompt(PromptReply::Context(reply))) = host.run(noon("2026-05-26"), request) else {
+        panic!("no block")
+    };
     assert!(reply.block.unwrap().contains("## Daily log 2026-05-25\nentry"));
 }
 

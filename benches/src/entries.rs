@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use saddlebag::entries::{
-    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter, ExportEntries,
-    FindEntries, GetEntry, Hydrate, ListEntries, NewEntry, Policy, StoreEntry,
+    DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, ExportEntries, FindEntries,
+    GetEntry, Hydrate, ListEntries, NewEntry, Policy, StoreEntry,
 };
 use saddlebag::{Command, Config, Memory, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, LocalDir, NativeEngine};
@@ -32,8 +32,8 @@ fn open(runtime: Option<&ComponentRuntime>, root: &Path, epoch: u64) -> Result<O
     Ok(Host::new(engine, disk(root, Durability::Full)?))
 }
 
-fn command(verb: EntriesVerb) -> Command {
-    EntriesCommand::new(verb).into()
+fn command(verb: EntriesCommand) -> Command {
+    verb.into()
 }
 
 /// An entry that is there, and says something else with each change.
@@ -42,23 +42,23 @@ fn store(change: usize) -> Command {
         tags: vec!["ops".into()],
         ..NewEntry::new(corpus::entry_key(ENTRIES / 2), format!("change {change} of the port"), "core")
     };
-    command(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))
+    command(EntriesCommand::StoreEntry(StoreEntry { entry, base: None }))
 }
 
 fn questions() -> [(&'static str, Command); 4] {
     let request = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
     [
-        ("get", command(EntriesVerb::GetEntry(GetEntry { key: corpus::entry_key(7) }))),
+        ("get", command(EntriesCommand::GetEntry(GetEntry { key: corpus::entry_key(7) }))),
         (
             "list",
-            command(EntriesVerb::ListEntries(ListEntries {
+            command(EntriesCommand::ListEntries(ListEntries {
                 filter: EntryFilter::default(),
                 limit: None,
                 cursor: None,
             })),
         ),
-        ("find", command(EntriesVerb::FindEntries(FindEntries { query: "needleterm postgres".into(), limit: 20 }))),
-        ("hydrate 256 KiB", command(EntriesVerb::Hydrate(request))),
+        ("find", command(EntriesCommand::FindEntries(FindEntries { query: "needleterm postgres".into(), limit: 20 }))),
+        ("hydrate 256 KiB", command(EntriesCommand::Hydrate(request))),
     ]
 }
 
@@ -100,8 +100,10 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime) -> Result
 fn export(host: &mut OpenHost) -> Result<usize> {
     let (mut exported, mut cursor) = (0, None);
     loop {
-        let Reply::Entries(EntriesReply::ExportEntries(page)) = host
-            .run(NOW, command(EntriesVerb::ExportEntries(ExportEntries { forgotten: false, cursor: cursor.take() })))?
+        let Reply::Entries(EntriesReply::ExportEntries(page)) = host.run(
+            NOW,
+            command(EntriesCommand::ExportEntries(ExportEntries { forgotten: false, cursor: cursor.take() })),
+        )?
         else {
             return Err("an export gave another reply".into());
         };

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
-use saddlebag::context::Context;
+use saddlebag::context::{Context, PromptCommand};
 use saddlebag::journal::{JournalCommand, Search, Target, Write, WriteMode};
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Memory};
@@ -185,7 +185,7 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
     let folder = tempfile::tempdir()?;
     corpus::write_journal(folder.path(), 100)?;
     std::thread::sleep(Duration::from_millis(50));
-    let context = || Command::Context(Context::default());
+    let context = || PromptCommand::Context(Context::default());
     let mut host = Host::new(component(runtime)?, disk(folder.path(), Durability::Full)?);
     let mut in_native = Host::new(native()?, disk(folder.path(), Durability::Full)?);
     let block = median(101, || Ok(host.run(NOW, context())?))?;

@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
-use saddlebag::tools::{CallTool, Dialect, ToolSet};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsCommand, ToolsReply};
+use saddlebag::{Config, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Host};
 use serde_json::{Value, json};
 
@@ -91,8 +91,8 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: 
     };
     let mut host =
         Host::new(Box::new(runtime.open(Config { epoch: 1, ..Config::default() })?), disk(&root, Durability::Full)?);
-    let in_process = median(21, || match host.run(NOW, Command::CallTool(call.clone()))? {
-        Reply::CallTool(answer) if !answer.is_error => Ok(answer),
+    let in_process = median(21, || match host.run(NOW, ToolsCommand::CallTool(call.clone()))? {
+        Reply::Tools(ToolsReply::CallTool(answer)) if !answer.is_error => Ok(answer),
         other => Err(format!("{other:?}").into()),
     })?;
     let mut client = Client::start(program, &root)?;

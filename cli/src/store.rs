@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use saddlebag::agents_md::{AgentsMdReply, SyncAgentsMd};
-use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, ExchangeState, ImportState, RetainEntries,
-};
-use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExchangeVerb};
+use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
+use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, ExchangeState, ImportState};
+use saddlebag::exchange::{ExchangeCommand, ExchangeReply};
 use saddlebag::protocol::{ErrorCode, after_changes};
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::{SecretPolicy, TrustConfig};
-use saddlebag::{Answered, Command, Reply};
+use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submit};
 #[cfg(feature = "component")]
 use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
@@ -139,17 +137,17 @@ impl Store {
     }
 
     /// Runs a command, and returns its own reply.
-    pub(crate) fn call<R: Answered>(&mut self, request: R, output: &mut Output) -> Result<R::Reply, Failure> {
-        let reply = self.run(request, output)?;
-        R::from_reply(reply).ok_or_else(|| Failure::wrong_reply(R::NAME))
+    pub(crate) fn call<A: Answered>(&mut self, command: A, output: &mut Output) -> Result<ReplyTo<A>, Failure> {
+        let reply = self.run(command, output)?;
+        A::from_reply(reply).ok_or_else(|| Failure::wrong_reply(A::Request::NAME))
     }
 
     /// Runs a command of any kind.
-    pub(crate) fn run(&mut self, command: impl Into<Command>, output: &mut Output) -> Result<Reply, Failure> {
-        let command = command.into();
-        let is_dry = is_dry_run(&command);
+    pub(crate) fn run(&mut self, command: impl Submit, output: &mut Output) -> Result<Reply, Failure> {
+        let submission = command.submission();
+        let is_dry = is_dry_run(&submission.command);
         set_command_done(false);
-        let reply = self.memory.run(self.now, command).map_err(|error| self.told(error.into()));
+        let reply = self.memory.run(self.now, submission).map_err(|error| self.told(error.into()));
         self.warn_of_trace(output);
         let reply = reply?;
         set_command_done(true);
@@ -178,7 +176,7 @@ impl Store {
         path: &RelPath,
         request: &SyncAgentsMd,
         output: &mut Output,
-    ) -> Result<AgentsMdReply, Failure> {
+    ) -> Result<SyncAgentsMdReply, Failure> {
         set_command_done(false);
         let reply = self.memory.sync_agents_md(self.now, folder, path, request);
         self.warn_of_trace(output);
@@ -201,11 +199,9 @@ impl Store {
 
 fn is_dry_run(command: &Command) -> bool {
     match command {
-        Command::Entries(EntriesCommand { verb: EntriesVerb::ImportEntries(request), .. }) => request.dry_run,
-        Command::Entries(EntriesCommand {
-            verb: EntriesVerb::RetainEntries(RetainEntries { dry_run, .. }), ..
-        }) => *dry_run,
-        Command::Exchange(ExchangeCommand { verb: ExchangeVerb::ImportFrom(request), .. }) => request.dry_run,
+        Command::Entries(EntriesCommand::ImportEntries(request)) => request.dry_run,
+        Command::Entries(EntriesCommand::RetainEntries(request)) => request.dry_run,
+        Command::Exchange(ExchangeCommand::ImportFrom(request)) => request.dry_run,
         _ => false,
     }
 }

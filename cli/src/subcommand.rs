@@ -1,7 +1,7 @@
 //! [`Subcommand`]: one subcommand is one file with its arguments, what it does, and its output as text and as JSON.
 
 use clap::Args;
-use saddlebag::{Answered, Request};
+use saddlebag::{Answered, ReplyTo};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(crate) trait Subcommand: Args {
 /// A subcommand that runs one command of the memory, and prints its reply.
 pub(crate) trait Ask: Args {
     /// The command.
-    type Request: Answered<Reply: Serialize + JsonSchema>;
+    type Request: Answered<Request: saddlebag::Request<Reply: Serialize + JsonSchema>>;
 
     /// Makes the command of the arguments.
     fn request(self) -> Result<Self::Request, Failure>;
@@ -42,7 +42,7 @@ pub(crate) trait Ask: Args {
 }
 
 /// The reply of the command of an [`Ask`].
-pub(crate) type ReplyOf<A> = <<A as Ask>::Request as Request>::Reply;
+pub(crate) type ReplyOf<A> = ReplyTo<<A as Ask>::Request>;
 
 impl<A: Ask> Subcommand for A {
     type Json = ReplyOf<A>;

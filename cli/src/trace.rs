@@ -16,7 +16,7 @@ use saddlebag::protocol::{
 };
 use saddlebag::store::{RelPath, Timestamp, utc_text};
 use saddlebag::trust::{FoundSecret, secrets_in};
-use saddlebag::{Command, Reply};
+use saddlebag::{Command, Origin, Reply, Submission};
 use saddlebag_host::Observer;
 use serde_json::{Map, Value, json};
 
@@ -91,13 +91,17 @@ impl Tracer {
 }
 
 impl Observer for Tracer {
-    fn command(&mut self, id: CommandId, now: Timestamp, command: &Command) {
+    fn command(&mut self, id: CommandId, now: Timestamp, submission: &Submission<Command>) {
+        let Submission { origin, command } = submission;
         let time = json!({
             "seconds": now.seconds,
             "nanoseconds": now.nanoseconds,
             "utc_offset_seconds": now.utc_offset_seconds,
         });
-        let mut shown = format!("{command:?}");
+        let mut shown = match *origin == Origin::default() {
+            true => format!("{command:?}"),
+            false => format!("{submission:?}"),
+        };
         if self.sink.lock().redacts {
             shown = without_secrets_in_debug(&shown);
         }

@@ -1,6 +1,6 @@
 //! AGENTS.md: a file outside of the store, of which the component keeps a section.
 
-use saddlebag::agents_md::{AgentsMdReply, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, SyncAgentsMd};
+use saddlebag::agents_md::{FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::protocol::{
     Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, WriteOutcome,
 };
@@ -29,7 +29,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         folder: &mut impl Executor,
         path: &RelPath,
         request: &SyncAgentsMd,
-    ) -> Result<AgentsMdReply, HostError> {
+    ) -> Result<SyncAgentsMdReply, HostError> {
         let mut earlier: Vec<FactChange> = Vec::new();
         for _ in 0..ATTEMPTS {
             let (content, precondition) = read(folder, path, &request.name)?;

@@ -1,15 +1,16 @@
 //! The component in wasmtime: [`ComponentRuntime`] compiles it once, [`ComponentEngine`] is one instance.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use saddlebag::document::normalize_line;
 use saddlebag::mirror::Mirror;
-use saddlebag::protocol::{CommandId, FsResult};
+use saddlebag::protocol::{CommandId, Error, Finished, FsResult, Step};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::{Command, Config, Finished, Step};
+use saddlebag::{Command, Config, Reply, Submission};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
 
@@ -18,7 +19,7 @@ use crate::engine::{Engine, EngineError};
 use crate::private::PrivateError;
 
 use bindings::exports::saddlebag::memory::{
-    agents_md, context, engine, entries, exchange, files, fs, journal, notebook, tools, trust, types,
+    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, tools, trust, types,
 };
 
 saddlebag::mirror_contract!(open);
@@ -142,7 +143,11 @@ impl ComponentRuntime {
         let config = outgoing(config)?;
         let opened = instance.saddlebag_memory_engine().memory().call_open(&mut store, &config);
         match opened.map_err(|error| trapped(&error))? {
-            Ok(memory) => Ok(ComponentEngine { state: Ok(Instance { store, instance, memory }), ticks }),
+            Ok(memory) => Ok(ComponentEngine {
+                state: Ok(Instance { store, instance, memory }),
+                ticks,
+                families: BTreeMap::new(),
+            }),
             Err(refused) => Err(EngineError::Config(incoming(refused)?)),
         }
     }
@@ -155,6 +160,8 @@ impl ComponentRuntime {
 pub struct ComponentEngine {
     state: Result<Instance, String>,
     ticks: u64,
+    /// The family of each command that is in flight, or whose reply was not taken yet.
+    families: BTreeMap<CommandId, Family>,
 }
 
 struct Instance {
@@ -212,14 +219,105 @@ impl ComponentEngine {
     }
 }
 
+impl ComponentEngine {
+    /// Forgets the families of commands that have failed: they have no reply.
+    fn forget(&mut self, step: Step) -> Step {
+        for finished in step.finished.iter().filter(|finished| finished.error.is_some()) {
+            self.families.remove(&finished.id);
+        }
+        step
+    }
+}
+
+/// Makes [`Family`], and its calls into the interfaces.
+macro_rules! families {
+    ($($family:ident in $module:ident by $guest:ident: $command:ident,)*) => {
+        /// The interface that a command is submitted to.
+        #[derive(Clone, Copy)]
+        enum Family {
+            $($family,)*
+        }
+
+        impl Family {
+            fn of(command: &Command) -> Option<Self> {
+                Some(match command {
+                    $(Command::$family(_) => Self::$family,)*
+                    _ => return None,
+                })
+            }
+
+            fn submit(
+                self,
+                engine: &mut ComponentEngine,
+                id: CommandId,
+                now: types::Timestamp,
+                origin: &types::Origin,
+                command: Command,
+            ) -> Result<Result<engine::Step, engine::ProtocolError>, EngineError> {
+                match command {
+                    $(Command::$family(command) => {
+                        let command: $module::$command = outgoing(command)?;
+                        engine.call(|Instance { store, instance, memory }| {
+                            instance.$guest().call_submit(store, *memory, id.0, now, origin, &command)
+                        })
+                    })*
+                    _ => Err(EngineError::Component("the contract has no place for a command".to_string())),
+                }
+            }
+
+            fn take(
+                self,
+                engine: &mut ComponentEngine,
+                id: CommandId,
+            ) -> Result<Result<Reply, Error>, EngineError> {
+                match self {
+                    $(Self::$family => {
+                        let taken = engine.call(|Instance { store, instance, memory }| {
+                            instance.$guest().call_take(store, *memory, id.0)
+                        })?;
+                        Ok(match taken {
+                            Ok(reply) => Ok(Reply::$family(incoming(reply)?)),
+                            Err(error) => Err(incoming(error)?),
+                        })
+                    })*
+                }
+            }
+        }
+    };
+}
+
+families! {
+    Journal in journal by saddlebag_memory_journal: JournalCommand,
+    Prompt in prompt by saddlebag_memory_prompt: PromptCommand,
+    AgentsMd in agents_md by saddlebag_memory_agents_md: AgentsMdCommand,
+    Notebook in notebook by saddlebag_memory_notebook: NotebookCommand,
+    Entries in entries by saddlebag_memory_entries: EntriesCommand,
+    Files in files by saddlebag_memory_files: FilesCommand,
+    Tools in tools by saddlebag_memory_tools: ToolsCommand,
+    Trust in trust by saddlebag_memory_trust: TrustCommand,
+    Exchange in exchange by saddlebag_memory_exchange: ExchangeCommand,
+}
+
 impl Engine for ComponentEngine {
-    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
-        let (id, now, command): (_, _, engine::Command) = (outgoing(id)?, outgoing(now)?, outgoing(command)?);
-        let step = self.call(|Instance { store, instance, memory }| {
-            let guest = instance.saddlebag_memory_engine();
-            guest.memory().call_handle_memory_command(store, *memory, id, now, &command)
-        })?;
-        step.map_err(refused).and_then(incoming)
+    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
+        let Submission { origin, command } = submission;
+        let (now, origin) = (outgoing(now)?, outgoing(origin)?);
+        let family = Family::of(&command)
+            .ok_or_else(|| EngineError::Component("the contract has no place for a command".to_string()))?;
+        let step = family.submit(self, id, now, &origin, command)?;
+        let step = step.map_err(refused).and_then(incoming)?;
+        self.families.insert(id, family);
+        Ok(self.forget(step))
+    }
+
+    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
+        // Without a family nothing was submitted, and every family says so in the same words.
+        let family = self.families.get(&id).copied().unwrap_or(Family::Journal);
+        let taken = family.take(self, id)?;
+        if taken.is_ok() {
+            self.families.remove(&id);
+        }
+        Ok(taken)
     }
 
     fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
@@ -228,16 +326,18 @@ impl Engine for ComponentEngine {
             let guest = instance.saddlebag_memory_engine();
             guest.memory().call_handle_memory_result(store, *memory, &result)
         })?;
-        step.map_err(refused).and_then(incoming)
+        let step = step.map_err(refused).and_then(incoming)?;
+        Ok(self.forget(step))
     }
 
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
         let error = self.call(|Instance { store, instance, memory }| {
             instance.saddlebag_memory_engine().memory().call_cancel(store, *memory, id.0)
         })?;
+        self.families.remove(&id);
         let mut step = Step::default();
         if let Some(error) = error {
-            step.finished.push(Finished { id, outcome: Err(incoming(error)?) });
+            step.finished.push(Finished { id, error: Some(incoming(error)?) });
         }
         Ok(step)
     }
@@ -264,7 +364,7 @@ fn outgoing<A: Mirror<B>, B>(value: A) -> Result<B, EngineError> {
 
 /// Out of the component, which is not trusted: its paths are checked here.
 fn incoming<A: Mirror<B>, B>(value: A) -> Result<B, EngineError> {
-    value.mirror().map_err(|error| EngineError::Component(format!("the component gave a forbidden path: {error}")))
+    value.mirror().map_err(|error| EngineError::Component(format!("the component gave what it must not: {error}")))
 }
 
 fn trapped(error: &wasmtime::Error) -> EngineError {

@@ -1,9 +1,9 @@
 //! [`Engine`]: what decides which operations a command needs, in a component or natively.
 
-use saddlebag::protocol::{CommandId, FsResult, ProtocolError};
+use saddlebag::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::{Command, Config, ConfigError, Memory, Step};
+use saddlebag::{Command, Config, ConfigError, Memory, Reply, Submission};
 
 /// Runs the commands of one scope of one store, without doing any I/O.
 ///
@@ -15,7 +15,15 @@ pub trait Engine {
     /// # Errors
     ///
     /// Why the call is refused. Nothing has changed, unless the component trapped.
-    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError>;
+    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError>;
+
+    /// Takes the reply of a command that has finished without an error, once. Gives the error of the component where there
+    /// is none.
+    ///
+    /// # Errors
+    ///
+    /// The component trapped.
+    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError>;
 
     /// Takes the result of a request.
     ///
@@ -80,8 +88,12 @@ impl NativeEngine {
 }
 
 impl Engine for NativeEngine {
-    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
-        Ok(self.0.handle_memory_command(id, now, command)?)
+    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
+        Ok(self.0.submit(id, now, submission)?)
+    }
+
+    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
+        Ok(self.0.take(id))
     }
 
     fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
@@ -98,8 +110,12 @@ impl Engine for NativeEngine {
 }
 
 impl<E: Engine + ?Sized> Engine for &mut E {
-    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
-        (**self).handle_memory_command(id, now, command)
+    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
+        (**self).submit(id, now, submission)
+    }
+
+    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
+        (**self).take(id)
     }
 
     fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
@@ -116,8 +132,12 @@ impl<E: Engine + ?Sized> Engine for &mut E {
 }
 
 impl<E: Engine + ?Sized> Engine for Box<E> {
-    fn handle_memory_command(&mut self, id: CommandId, now: Timestamp, command: Command) -> Result<Step, EngineError> {
-        (**self).handle_memory_command(id, now, command)
+    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
+        (**self).submit(id, now, submission)
+    }
+
+    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
+        (**self).take(id)
     }
 
     fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use saddlebag::protocol::{
-    CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult, ProtocolError, ReadOutcome,
+    CommandId, Error, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult, ProtocolError, Step,
 };
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::{Answered, Command, Reply, Step};
+use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submission, Submit};
 
 use crate::engine::{Engine, EngineError};
 use crate::executor::{Executor, is_read};
@@ -31,13 +31,23 @@ pub enum HostError {
 /// Watches what a [`Host`] does. Every method does nothing unless it is written.
 pub trait Observer {
     /// A command was given.
-    fn command(&mut self, _id: CommandId, _now: Timestamp, _command: &Command) {}
+    fn command(&mut self, _id: CommandId, _now: Timestamp, _submission: &Submission<Command>) {}
     /// The engine asked for an operation.
     fn request(&mut self, _request: &FsRequest) {}
     /// The operation has this outcome; the engine is handed it next.
     fn result(&mut self, _request: &FsRequest, _outcome: &Result<FsOutcome, FsError>) {}
     /// A command ended.
     fn finished(&mut self, _id: CommandId, _outcome: &Result<Reply, Error>) {}
+}
+
+/// Requests that were performed together.
+#[derive(Debug)]
+pub struct AnsweredRequests {
+    /// The command of each, in their order.
+    pub commands: Vec<CommandId>,
+    /// The first result that the engine refused, by the command that it was for. The request is still pending, as the
+    /// executor does not keep the contract; [`Host::cancel`] ends the command.
+    pub refused: Option<(CommandId, EngineError)>,
 }
 
 /// Runs commands: gives them to the engine, performs what it asks for, hands the results back.
@@ -108,16 +118,17 @@ impl<E: Engine, X: Executor> Host<E, X> {
     ///
     /// [`HostError::Command`], when the command was refused or failed. [`HostError::Engine`], when
     /// the engine did not take a call: the command is given up.
-    pub fn run(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<Reply, HostError> {
-        let command = command.into();
-        let span = tracing::info_span!("command", name = command.name(), id = self.last_id + 1);
+    pub fn run(&mut self, now: Timestamp, command: impl Submit) -> Result<Reply, HostError> {
+        let submission = command.submission();
+        let span = tracing::info_span!("command", name = submission.command.name(), id = self.last_id + 1);
         let _entered = span.enter();
-        let id = self.submit(now, command)?;
+        let id = self.submit(now, submission)?;
         loop {
             if let Some(outcome) = self.take_finished(id) {
                 return Ok(outcome?);
             }
-            if let Err(error) = self.answer_oldest(usize::MAX) {
+            let answered = self.answer_oldest(usize::MAX);
+            if let Err(error) = answered.and_then(|answered| answered.refused.map_or(Ok(()), |(_, error)| Err(error))) {
                 self.give_up(id);
                 return Err(error.into());
             }
@@ -129,10 +140,10 @@ impl<E: Engine, X: Executor> Host<E, X> {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn call<R: Answered>(&mut self, now: Timestamp, request: R) -> Result<R::Reply, HostError> {
-        let reply = self.run(now, request)?;
-        let wrong = || EngineError::Component(format!("the reply is not one of `{}`", R::NAME));
-        R::from_reply(reply).ok_or_else(|| wrong().into())
+    pub fn call<A: Answered>(&mut self, now: Timestamp, command: A) -> Result<ReplyTo<A>, HostError> {
+        let reply = self.run(now, command)?;
+        let wrong = || EngineError::Component(format!("the reply is not one of `{}`", A::Request::NAME));
+        A::from_reply(reply).ok_or_else(|| wrong().into())
     }
 
     /// Puts a command in flight and gives its id; ids grow by one.
@@ -140,15 +151,15 @@ impl<E: Engine, X: Executor> Host<E, X> {
     /// # Errors
     ///
     /// The engine does not take the command; nothing has changed.
-    pub fn submit(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<CommandId, EngineError> {
-        let command = command.into();
+    pub fn submit(&mut self, now: Timestamp, command: impl Submit) -> Result<CommandId, EngineError> {
+        let submission = command.submission();
         self.last_id += 1;
         let id = CommandId(self.last_id);
         if let Some(observer) = &mut self.observer {
-            observer.command(id, now, &command);
+            observer.command(id, now, &submission);
         }
-        let step = self.engine.handle_memory_command(id, now, command)?;
-        self.take(step);
+        let step = self.engine.submit(id, now, submission)?;
+        self.take(step)?;
         Ok(id)
     }
 
@@ -170,16 +181,17 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.answer_with(index, outcome)
     }
 
-    /// Performs the oldest pending requests together, at most `most`, and hands their results in, oldest first. Gives
-    /// how many there were. The results of all are handed in, even if the engine refuses one of them.
+    /// Performs the oldest pending requests together, at most `most`, and hands their results in, oldest first. The
+    /// results of all are handed in, even if the engine refuses one of them.
     ///
     /// # Errors
     ///
-    /// Nothing is pending, or the engine refuses a result, which leaves its request pending.
-    pub fn answer_oldest(&mut self, most: usize) -> Result<usize, EngineError> {
+    /// Nothing is pending, or the engine is gone.
+    pub fn answer_oldest(&mut self, most: usize) -> Result<AnsweredRequests, EngineError> {
         if self.pending.is_empty() {
             return Err(nothing_pending(0, 0));
         }
+        let commands: Vec<CommandId> = self.pending.iter().take(most).map(|request| request.command).collect();
         let ops: Vec<&FsOp> = self.pending.iter().take(most).map(|request| &request.op).collect();
         let asked = ops.len();
         let mut outcomes = self.executor.perform_all(&ops);
@@ -189,25 +201,29 @@ impl<E: Engine, X: Executor> Host<E, X> {
             Err(FsError::Other(text))
         });
         let (mut refused, mut index) = (None, 0);
-        for outcome in outcomes {
+        for (outcome, &command) in outcomes.into_iter().zip(&commands) {
             // What was performed must not be pending any more, or somebody would perform it again.
-            if let Err(error) = self.answer_with(index, outcome) {
-                index += 1;
-                refused.get_or_insert(error);
+            match self.answer_with(index, outcome) {
+                Ok(()) => {}
+                Err(error @ EngineError::Protocol(_)) => {
+                    index += 1;
+                    refused.get_or_insert((command, error));
+                }
+                Err(error) => return Err(error),
             }
         }
-        refused.map_or(Ok(asked), Err)
+        Ok(AnsweredRequests { commands, refused })
     }
 
     /// Performs the oldest pending request and hands its result in. If it is a read, the reads right after it are
-    /// performed together with it, at most `most` in all. Gives how many there were.
+    /// performed together with it, at most `most` in all.
     ///
     /// For a caller that looks for something else to do between two changes.
     ///
     /// # Errors
     ///
     /// As [`answer_oldest`](Self::answer_oldest).
-    pub fn answer_next(&mut self, most: usize) -> Result<usize, EngineError> {
+    pub fn answer_next(&mut self, most: usize) -> Result<AnsweredRequests, EngineError> {
         let reads = self.pending.iter().take(most).take_while(|request| is_read(&request.op)).count();
         self.answer_oldest(reads.max(1))
     }
@@ -226,10 +242,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             observer.result(&request, &outcome);
         }
         match self.engine.handle_memory_result(FsResult { key: request.key.to_string(), outcome }) {
-            Ok(step) => {
-                self.take(step);
-                Ok(())
-            }
+            Ok(step) => self.take(step),
             Err(error) => {
                 self.pending.insert(index, request);
                 Err(error)
@@ -269,25 +282,17 @@ impl<E: Engine, X: Executor> Host<E, X> {
     /// The component trapped.
     pub fn cancel(&mut self, id: CommandId) -> Result<(), EngineError> {
         let step = self.engine.cancel(id)?;
-        self.take(step);
-        // Keys are opaque, so only the engine knows which requests were the command's: those it takes
-        // any result for. A result of the wrong kind is refused for all others, which stay pending.
-        for _ in 0..self.pending.len() {
-            let Some(request) = self.pending.pop_front() else { break };
-            let misfit = match request.op {
-                FsOp::MakeDirectory { .. } => FsOutcome::Read(ReadOutcome::Absent),
-                _ => FsOutcome::MakeDirectory,
-            };
-            match self.engine.handle_memory_result(FsResult { key: request.key.to_string(), outcome: Ok(misfit) }) {
-                Ok(step) => {
-                    if let Some(observer) = &mut self.observer {
-                        observer.result(&request, &Err(FsError::Cancelled));
-                    }
-                    self.take(step);
-                }
-                Err(EngineError::Protocol(ProtocolError::InvalidResult { .. })) => self.pending.push_back(request),
-                Err(error) => return Err(error),
+        self.take(step)?;
+        let (given_up, pending): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.pending).into_iter().partition(|request| request.command == id);
+        self.pending = pending;
+        for request in given_up {
+            if let Some(observer) = &mut self.observer {
+                observer.result(&request, &Err(FsError::Cancelled));
             }
+            let result = FsResult { key: request.key.to_string(), outcome: Err(FsError::Cancelled) };
+            let step = self.engine.handle_memory_result(result)?;
+            self.take(step)?;
         }
         Ok(())
     }
@@ -301,23 +306,28 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.finished.remove(&id);
     }
 
-    fn take(&mut self, step: Step) {
+    fn take(&mut self, step: Step) -> Result<(), EngineError> {
         for request in step.requests {
             if let Some(observer) = &mut self.observer {
                 observer.request(&request);
             }
             self.pending.push_back(request);
         }
-        for done in step.finished {
-            match &done.outcome {
-                Ok(_) => tracing::debug!(id = done.id.0, "command done"),
-                Err(error) => tracing::debug!(id = done.id.0, code = ?error.code, "command failed"),
+        for Finished { id, error } in step.finished {
+            let outcome = match error {
+                Some(error) => Err(error),
+                None => self.engine.take(id)?,
+            };
+            match &outcome {
+                Ok(_) => tracing::debug!(id = id.0, "command done"),
+                Err(error) => tracing::debug!(id = id.0, code = ?error.code, "command failed"),
             }
             if let Some(observer) = &mut self.observer {
-                observer.finished(done.id, &done.outcome);
+                observer.finished(id, &outcome);
             }
-            self.finished.insert(done.id, done.outcome);
+            self.finished.insert(id, outcome);
         }
+        Ok(())
     }
 }
 
@@ -433,9 +443,9 @@ mod tests {
         let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
         let log = |text: &str| JournalCommand::AppendDaily(AppendDaily { heading: text.into(), body: String::new() });
         let [wronged, beside] = [append("a"), log("b")].map(|command| host.submit(NOW, command).expect("taken"));
-        while host.executor().1 {
-            let _ = host.answer_oldest(usize::MAX);
-        }
+        let answered = host.answer_oldest(usize::MAX).expect("the engine lives");
+        let (at_fault, error) = answered.refused.expect("one is refused");
+        assert_eq!(at_fault, wronged, "{error}");
         host.cancel(wronged).expect("cancelled");
         host.drive(10, |_| 0).expect("driven");
         assert!(matches!(host.take_finished(beside), Some(Ok(_))));
@@ -474,7 +484,7 @@ mod tests {
             }
         }
         impl Observer for Counts {
-            fn command(&mut self, _: CommandId, _: Timestamp, _: &Command) {
+            fn command(&mut self, _: CommandId, _: Timestamp, _: &Submission<Command>) {
                 self.count(0);
             }
             fn request(&mut self, _: &FsRequest) {

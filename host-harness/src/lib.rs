@@ -42,7 +42,7 @@ pub use code_cache::CodeCache;
 pub use component_engine::{ComponentEngine, ComponentOptions, ComponentRuntime};
 pub use engine::{Engine, EngineError, NativeEngine};
 pub use executor::{Durability, Executor};
-pub use host::{Host, HostError, Observer};
+pub use host::{AnsweredRequests, Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
 pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine};
 pub use private::{PrivateError, PrivateFolder, Readers};

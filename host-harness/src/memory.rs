@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use saddlebag::agents_md::{AgentsMdReply, SyncAgentsMd};
+use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::context::{Context, ContextReply};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
@@ -13,14 +13,14 @@ use saddlebag::search::SearchResults;
 use saddlebag::store::{LongTermScope, RelPath, Timestamp};
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::trust::TrustConfig;
-use saddlebag::{Answered, Command, Config, Limits, Reply};
+use saddlebag::{Answered, Config, Limits, Reply, ReplyTo, Submit};
 
 use crate::clock;
 #[cfg(feature = "component")]
 use crate::component_engine::{ComponentEngine, ComponentOptions};
 use crate::engine::{Engine, EngineError, NativeEngine};
 use crate::executor::{Durability, Executor};
-use crate::host::{Host, HostError, Observer};
+use crate::host::{AnsweredRequests, Host, HostError, Observer};
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
 
@@ -186,7 +186,7 @@ impl Saddlebag {
     /// # Errors
     ///
     /// As [`Host::run`].
-    pub fn run(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<Reply, HostError> {
+    pub fn run(&mut self, now: Timestamp, command: impl Submit) -> Result<Reply, HostError> {
         self.0.run(now, command)
     }
 
@@ -195,8 +195,8 @@ impl Saddlebag {
     /// # Errors
     ///
     /// As [`Host::call`].
-    pub fn call<R: Answered>(&mut self, now: Timestamp, request: R) -> Result<R::Reply, HostError> {
-        self.0.call(now, request)
+    pub fn call<A: Answered>(&mut self, now: Timestamp, command: A) -> Result<ReplyTo<A>, HostError> {
+        self.0.call(now, command)
     }
 
     /// Runs a command at this moment of the system's clock and gives its own reply.
@@ -204,8 +204,8 @@ impl Saddlebag {
     /// # Errors
     ///
     /// As [`Host::call`].
-    pub fn execute<R: Answered>(&mut self, request: R) -> Result<R::Reply, HostError> {
-        self.0.call(clock::now(), request)
+    pub fn execute<A: Answered>(&mut self, command: A) -> Result<ReplyTo<A>, HostError> {
+        self.0.call(clock::now(), command)
     }
 
     /// Writes text to a target.
@@ -237,7 +237,7 @@ impl Saddlebag {
         folder: &mut impl Executor,
         path: &RelPath,
         request: &SyncAgentsMd,
-    ) -> Result<AgentsMdReply, HostError> {
+    ) -> Result<SyncAgentsMdReply, HostError> {
         self.0.sync_agents_md(now, folder, path, request)
     }
 
@@ -258,16 +258,16 @@ impl Saddlebag {
     /// # Errors
     ///
     /// As [`Host::submit`].
-    pub fn submit(&mut self, now: Timestamp, command: impl Into<Command>) -> Result<CommandId, EngineError> {
+    pub fn submit(&mut self, now: Timestamp, command: impl Submit) -> Result<CommandId, EngineError> {
         self.0.submit(now, command)
     }
 
-    /// Performs the oldest pending request, or up to `most` reads together, and gives how many.
+    /// Performs the oldest pending request, or up to `most` reads together.
     ///
     /// # Errors
     ///
     /// As [`Host::answer_next`].
-    pub fn answer_next(&mut self, most: usize) -> Result<usize, EngineError> {
+    pub fn answer_next(&mut self, most: usize) -> Result<AnsweredRequests, EngineError> {
         self.0.answer_next(most)
     }
 

@@ -10,9 +10,8 @@ use super::types::{FactChange, FactChangeKind, Side, SyncAgentsMd};
 use super::written::{Facts, WrittenFact};
 use crate::context::{LeftOut, LeftOutReason};
 use crate::engine::Call;
-use crate::entries::{
-    self, Entries, EntriesCommand, EntriesReply, EntriesVerb, EntryInfo, ForgetEntry, NewEntry, StoreEntry, StoreState,
-};
+use crate::entries::{self, Entries, EntryInfo, ForgetEntry, NewEntry, StoreEntry, StoreState};
+use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::trust::{Provenance, for_model};
@@ -246,15 +245,13 @@ async fn store(
     // A change of what prompts see was confirmed, so it is the person's. Whoever wrote the file says the rest.
     let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
     let provenance = (!is_trusted).then_some(Provenance::Import);
-    let command =
-        EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base })) };
-    Ok(match entries::run(call, entries, command).await {
-        Ok(EntriesReply::StoreEntry(reply)) => match reply.state {
+    let origin = Origin { provenance, ..Origin::default() };
+    Ok(match entries::run(call, entries, &origin, StoreEntry { entry, base }).await {
+        Ok(reply) => match reply.state {
             StoreState::Forgotten => Err(FactChangeKind::Refused("it says what was forgotten".into())),
             StoreState::Conflict => Err(FactChangeKind::Conflict("the entry has changed meanwhile".into())),
             _ => Ok(stored(fact)),
         },
-        Ok(_) => return Err(broken("the reply is that of another command")),
         Err(error) => Err(refusal(error)?),
     })
 }
@@ -267,8 +264,8 @@ async fn forget(
     fact: &Fact<'_>,
 ) -> Result<Result<(), FactChangeKind>, Error> {
     let base = fact.entry.map(|entry| entry.version.clone());
-    let command = EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: key.into(), base }));
-    Ok(match entries::run(call, entries, command).await {
+    let request = ForgetEntry { key: key.into(), base };
+    Ok(match entries::run(call, entries, &Origin::default(), request).await {
         Ok(_) => Ok(()),
         Err(error) if error.code == ErrorCode::EntryNotFound => Ok(()),
         Err(error) if error.code == ErrorCode::Contention => {

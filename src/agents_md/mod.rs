@@ -1,7 +1,7 @@
 //! A managed section of AGENTS.md: chosen facts of an agent, between two markers.
 //!
 //! The file is outside of the store: the host gives its bytes with [`SyncAgentsMd`] and writes those that
-//! [`AgentsMdReply`] has, if there are any, provided that the file is still the one that was read. Entries become items of
+//! [`SyncAgentsMdReply`] has, if there are any, provided that the file is still the one that was read. Entries become items of
 //! the section, and what people change in the section becomes changes of entries.
 //!
 //! Whoever can write the file can write the section: it may come with a repository from elsewhere. So text that is read
@@ -45,8 +45,20 @@ mod types;
 mod written;
 
 pub use types::{
-    AgentsMdReply, DEFAULT_SECTION_BYTES, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, Side,
-    SyncAgentsMd, Unconfirmed,
+    DEFAULT_SECTION_BYTES, FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, Side, SyncAgentsMd,
+    SyncAgentsMdReply, Unconfirmed,
 };
 
-pub(crate) use sync::sync;
+pub(crate) use types::AgentsMdCall;
+
+use crate::family::family;
+
+family! {
+    "agents-md", run with AgentsMdCall<'_>;
+    /// A command about the managed section of a file such as AGENTS.md.
+    AgentsMdCommand =>
+    /// The reply of an [`AgentsMdCommand`].
+    AgentsMdReply {
+        SyncAgentsMd,
+    }
+}

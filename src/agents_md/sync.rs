@@ -9,16 +9,18 @@ use super::merge::{Merged, merge};
 use super::remember::{accepted, generation, record, remember};
 use super::section;
 use super::sides::{Sides, find, keyed};
-use super::types::{AgentsMdReply, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, SyncAgentsMd, Unconfirmed};
+use super::types::{
+    AgentsMdCall, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, SyncAgentsMd, SyncAgentsMdReply, Unconfirmed,
+};
 use super::written::{Ledger, Written};
 use crate::engine::Call;
 use crate::entries::{self, Entries};
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request};
+use crate::request::{Effect, Request, Run};
 use crate::trust::{ForModel, sha256};
 
 impl Request for SyncAgentsMd {
-    type Reply = AgentsMdReply;
+    type Reply = SyncAgentsMdReply;
     const NAME: &'static str = "sync-agents-md";
     const EFFECT: Effect = Effect::Replaces;
 
@@ -35,8 +37,14 @@ impl Request for SyncAgentsMd {
     }
 }
 
+impl Run<AgentsMdCall<'_>> for SyncAgentsMd {
+    async fn run(self, with: &AgentsMdCall<'_>) -> Result<SyncAgentsMdReply, Error> {
+        sync(with.call, with.entries, self).await
+    }
+}
+
 /// Reads edits of the section back into entries, and gives the file with the section as the entries are now.
-pub(crate) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) -> Result<AgentsMdReply, Error> {
+pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) -> Result<SyncAgentsMdReply, Error> {
     let text = readable(&request)?;
     check_identity(&request)?;
     let agent = entries.agent()?;
@@ -80,7 +88,7 @@ pub(crate) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
 
     let Merged { changes, listed, kept, not_approved, .. } = merged;
     let unconfirmed = unconfirmed.filter(|_| request.dry_run || !is_confirmed);
-    let mut reply = AgentsMdReply { changes, unconfirmed, problems: Vec::new(), ..AgentsMdReply::default() };
+    let mut reply = SyncAgentsMdReply { changes, unconfirmed, problems: Vec::new(), ..SyncAgentsMdReply::default() };
     if section.is_some() || !listed.is_empty() {
         let fitted = fit(&sides, listed);
         let new = record(&sides, &fitted, kept, &not_approved);
@@ -133,7 +141,7 @@ fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Resul
     Ok(Some(Unconfirmed { digest: sha256(&shown), reason }))
 }
 
-fn message(sides: &Sides<'_>, reply: &AgentsMdReply) -> String {
+fn message(sides: &Sides<'_>, reply: &SyncAgentsMdReply) -> String {
     let Sides { request, section, .. } = sides;
     let (name, is_changed) = (&request.name, reply.content.is_some());
     let only_says = request.dry_run || reply.unconfirmed.is_some();

@@ -6,8 +6,16 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 
 use crate::context::LeftOut;
-use crate::entries::EntryProblem;
+use crate::engine::Call;
+use crate::entries::{Entries, EntryProblem};
 use crate::trust::ForModel;
+
+/// A command about AGENTS.md runs with this.
+#[derive(Clone, Copy)]
+pub(crate) struct AgentsMdCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) entries: &'a Entries,
+}
 
 /// How large a section may be unless told otherwise, in bytes.
 pub const DEFAULT_SECTION_BYTES: u32 = 8_192;
@@ -74,7 +82,7 @@ words!(Side, "side" { Section = "section", Store = "store" });
 /// What came of bringing section and entries together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentsMdReply {
+pub struct SyncAgentsMdReply {
     /// The bytes of the file now; `None` where it stays as it is.
     #[serde(serialize_with = "crate::json::text")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]

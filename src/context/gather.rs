@@ -6,16 +6,19 @@ use alloc::vec::Vec;
 
 use super::form::BlockForm;
 use super::overflow::{Section, SectionContent, SectionItem, SectionKind, block_in};
-use super::types::{Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
+use super::types::{
+    Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall, TurnMemories,
+};
 use crate::document::breaks_one_line;
 use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
+use crate::request::Run;
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
-use crate::trust::{Flag, Standing};
+use crate::trust::Standing;
 
 /// Above this size zerostack leaves long-term memory out.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
@@ -44,39 +47,21 @@ impl Gathered {
     }
 }
 
-/// What a turn has recalled.
-#[derive(Debug, Default)]
-pub(crate) struct TurnMemories {
-    /// The items of the section, escaped; empty where there are none.
-    pub(crate) text: String,
-    /// The notes that nobody has approved.
-    pub(crate) unapproved: Vec<String>,
-    /// What the texts hide or pose as.
-    pub(crate) flags: Vec<Flag>,
-}
-
 /// Where the memories of a turn are from, as a report says it.
 const RECALLED: &str = "recalled notes";
 
-/// Reads the sections and makes the block.
-pub(crate) async fn context(
-    call: &Call,
-    entries: &Entries,
-    request: Context,
-    memories: Option<TurnMemories>,
-) -> Result<ContextReply, Error> {
-    let Context { overflow, max_bytes, form, .. } = request;
-    Ok(gather(call, entries, request, memories).await?.block(form, overflow, max_bytes as usize))
+impl Run<PromptCall<'_>> for Context {
+    async fn run(self, with: &PromptCall<'_>) -> Result<ContextReply, Error> {
+        let Context { overflow, max_bytes, form, .. } = self;
+        Ok(gather(with, self).await?.block(form, overflow, max_bytes as usize))
+    }
 }
 
 /// Reads the sections.
-pub(super) async fn gather(
-    call: &Call,
-    entries: &Entries,
-    request: Context,
-    memories: Option<TurnMemories>,
-) -> Result<Gathered, Error> {
-    let Context { overflow, max_bytes, .. } = request;
+pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
+    let PromptCall { call, entries, memories } = *with;
+    let Context { overflow, max_bytes, turn, .. } = request;
+    let memories = turn.map(|turn| memories(turn, max_bytes as usize));
     let layout = &call.scope.layout;
     let today = call.now.date();
     let mut files = alloc::vec![

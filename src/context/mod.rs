@@ -58,5 +58,17 @@ pub use types::{
     append_memory_block,
 };
 
-pub(crate) use gather::{TurnMemories, context};
-pub(crate) use preamble::preamble;
+pub(crate) use types::{PromptCall, TurnMemories};
+
+use crate::family::family;
+
+family! {
+    "prompt", run with PromptCall<'_>;
+    /// A command that makes the text of a prompt.
+    PromptCommand =>
+    /// The reply of a [`PromptCommand`].
+    PromptReply {
+        Context,
+        Preamble,
+    }
+}

@@ -8,17 +8,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
-use super::gather::{Gathered, TurnMemories, gather};
+use super::gather::{Gathered, gather};
 use super::overflow::first_lines;
 use super::tokens::estimate_tokens;
-use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, RULE};
+use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, PromptCall, RULE};
 use crate::document::FenceTracker;
-use crate::engine::Call;
-use crate::entries::Entries;
 use crate::journal::{MEMORY_PROMPT, whole_characters};
 use crate::order;
 use crate::protocol::{Error, ErrorCode, FsError};
-use crate::request::{Effect, Request};
+use crate::request::{Effect, Request, Run};
 use crate::search::TRUNCATED;
 use crate::trust::ForModel;
 
@@ -105,13 +103,14 @@ enum Flexible<'a> {
     Memory { whole: ContextReply },
 }
 
-/// Reads memory and makes the preamble; `memories` is the text of those of a turn.
-pub(crate) async fn preamble(
-    call: &Call,
-    entries: &Entries,
-    request: Preamble,
-    memories: Option<TurnMemories>,
-) -> Result<PreambleReply, Error> {
+impl Run<PromptCall<'_>> for Preamble {
+    async fn run(self, with: &PromptCall<'_>) -> Result<PreambleReply, Error> {
+        preamble(with, self).await
+    }
+}
+
+/// Reads memory and makes the preamble.
+async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleReply, Error> {
     let (bases, files) = sorted(&request.files);
     let mut fixed = Vec::new();
     for base in bases {
@@ -146,7 +145,7 @@ pub(crate) async fn preamble(
         }
     }
     let Context { form, overflow, max_bytes, .. } = request.memory;
-    let gathered = gather(call, entries, request.memory, memories).await?;
+    let gathered = gather(with, request.memory).await?;
     let block = |room: usize| memory(&gathered, form, overflow, room.min(max_bytes as usize));
     let whole = block(room.saturating_sub(RULE.len()));
     let has_memory = whole.block.is_some();

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 
 use super::form::BlockForm;
-use crate::entries::{Hydrate, Policy};
+use crate::engine::Call;
+use crate::entries::{Entries, Hydrate, Policy};
 use crate::request::{Effect, Request};
 use crate::trust::{Flag, ForModel};
 
@@ -45,6 +46,26 @@ pub struct Context {
     pub entries: Option<ContextEntries>,
     /// For whom the block is written.
     pub form: BlockForm,
+}
+
+/// What a turn has recalled.
+#[derive(Debug, Default)]
+pub(crate) struct TurnMemories {
+    /// The items of the section, escaped; empty where there are none.
+    pub(crate) text: String,
+    /// The notes that nobody has approved.
+    pub(crate) unapproved: Vec<String>,
+    /// What the texts hide or pose as.
+    pub(crate) flags: Vec<Flag>,
+}
+
+/// A command that makes the text of a prompt runs with this.
+#[derive(Clone, Copy)]
+pub(crate) struct PromptCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) entries: &'a Entries,
+    /// Gives what a turn has recalled, of so many bytes at most.
+    pub(crate) memories: &'a (dyn Fn(u64, usize) -> TurnMemories + Sync),
 }
 
 /// The entries of a block.

@@ -37,7 +37,7 @@ impl<R: 'static> Engine<R> {
         id: CommandId,
         operation: &'static str,
         command: impl FnOnce(Fs) -> F,
-    ) -> Result<Step<R>, ProtocolError>
+    ) -> Result<Step, ProtocolError>
     where
         F: Future<Output = Result<R, Error>> + Send + 'static,
     {
@@ -45,12 +45,17 @@ impl<R: 'static> Engine<R> {
     }
 
     /// Takes the result of a request.
-    pub(crate) fn handle_result(&mut self, result: FsResult) -> Result<Step<R>, ProtocolError> {
+    pub(crate) fn handle_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
         self.0.handle_result(result)
     }
 
+    /// Takes the reply of a command that has ended, once, or the part of it that `pick` gives.
+    pub(crate) fn take<T>(&mut self, id: CommandId, pick: impl FnOnce(R) -> Result<T, R>) -> Result<T, Error> {
+        self.0.take(id, pick)
+    }
+
     /// Gives a command up: it finishes as cancelled.
-    pub(crate) fn cancel(&mut self, id: CommandId) -> Step<R> {
+    pub(crate) fn cancel(&mut self, id: CommandId) -> Step {
         self.0.cancel(id)
     }
 }

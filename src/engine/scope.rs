@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use super::fs::Fs;
 use crate::protocol;
 use crate::store::{Layout, LocalTime, RelPath};
-use crate::trust::{Screen, TrustConfig};
+use crate::trust::{Provenance, Screen, TrustConfig};
 
 /// What an engine takes at once. The host's own limits come on top of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,21 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// The scope for text of this provenance.
+    pub(crate) fn of_provenance(self: Arc<Self>, provenance: Provenance) -> Arc<Self> {
+        if provenance == self.trust.provenance {
+            return self;
+        }
+        let Self { layout, path_prefix, limits, index_file, trust } = &*self;
+        Arc::new(Self {
+            layout: layout.clone(),
+            path_prefix: path_prefix.clone(),
+            limits: *limits,
+            index_file: *index_file,
+            trust: TrustConfig { provenance, ..*trust },
+        })
+    }
+
     /// A path as replies and messages show it.
     pub(crate) fn shown(&self, path: &RelPath) -> String {
         alloc::format!("{}{path}", self.path_prefix)

@@ -47,6 +47,7 @@ impl Request for Checkpoint {
     type Reply = CheckpointReply;
     const NAME: &'static str = "checkpoint";
     const EFFECT: Effect = Effect::Removes;
+    const NEEDS_RUN: bool = true;
 
     fn samples(_: &str) -> Vec<Self> {
         alloc::vec![Self]

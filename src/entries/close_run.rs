@@ -18,6 +18,7 @@ impl Request for CloseRun {
     type Reply = CheckpointReply;
     const NAME: &'static str = "close-run";
     const EFFECT: Effect = Effect::Removes;
+    const NEEDS_RUN: bool = true;
 
     fn samples(_: &str) -> Vec<Self> {
         alloc::vec![Self]

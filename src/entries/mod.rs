@@ -2,7 +2,7 @@
 //!
 //! It does what the documentation of zombie's memory promises, on plain Markdown: one file for each key, its
 //! frontmatter above the content. Each command is a struct in a file of its own, such as [`StoreEntry`] with
-//! [`StoreReply`]; [`EntriesCommand`] adds the scope that it runs in. What decides is pure: [`plan`](plan()) is hydration,
+//! [`StoreReply`]. What decides is pure: [`plan`](plan()) is hydration,
 //! [`over_cap`] and [`is_expired`] are what goes.
 //!
 //! # How do entries work?
@@ -73,7 +73,6 @@ mod types;
 mod view;
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
@@ -113,50 +112,18 @@ pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
 use crate::engine::Call;
-use crate::family::{family, scoped};
+use crate::family::family;
+use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
-use crate::trust::{Provenance, Waiting};
-use scope::EntriesScope;
+use crate::request::Run;
+use crate::trust::Waiting;
 use state::EntriesCall;
-
-/// A command of the entries with its scope. The configuration decides whose entries they are; the scope of a command can
-/// only confirm it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntriesCommand<R = EntriesVerb> {
-    /// The agent; `None` for that of the configuration.
-    pub agent: Option<String>,
-    /// The workspace; `None` for that of the configuration.
-    pub workspace: Option<String>,
-    /// The run that the command is a part of: what it holds is seen, and what is stored is held by it.
-    pub run: Option<String>,
-    /// Where the text of a [`StoreEntry`] or an [`ImportEntries`] comes from; `None` for that of the configuration, and
-    /// for [`Provenance::Import`] where files are taken in. It can only be trusted less than the configuration. With
-    /// [`Provenance::User`], what imported files say of their provenance is believed: for that the memory must be
-    /// opened for a person.
-    pub provenance: Option<Provenance>,
-    /// One command, such as [`StoreEntry`], or any of them.
-    pub verb: R,
-}
-
-impl<R> EntriesCommand<R> {
-    /// A command outside of any run, in the scope of the configuration.
-    #[must_use]
-    pub fn new(verb: R) -> Self {
-        Self { agent: None, workspace: None, run: None, provenance: None, verb }
-    }
-
-    /// The same scope for what `change` makes of the command.
-    pub(crate) fn map<S>(self, change: impl FnOnce(R) -> S) -> EntriesCommand<S> {
-        let Self { agent, workspace, run, provenance, verb } = self;
-        EntriesCommand { agent, workspace, run, provenance, verb: change(verb) }
-    }
-}
 
 family! {
     "entries", run with EntriesCall<'_>;
-    /// A command of the entries, whatever its scope.
-    EntriesVerb =>
-    /// The reply of an [`EntriesVerb`].
+    /// A command of the entries. The configuration decides whose entries they are.
+    EntriesCommand =>
+    /// The reply of an [`EntriesCommand`].
     EntriesReply {
         StoreEntry,
         GetEntry,
@@ -175,8 +142,6 @@ family! {
         CloseRun,
     }
 }
-
-scoped! { EntriesCommand of EntriesVerb }
 
 /// The entries that wait to be approved; none where there is no agent.
 pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waiting>, Error> {
@@ -201,23 +166,44 @@ pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waitin
     waiting.collect()
 }
 
-/// Runs a command.
-pub(crate) async fn run(call: &Call, entries: &Entries, command: EntriesCommand) -> Result<EntriesReply, Error> {
-    let EntriesCommand { agent, workspace, run, provenance, verb } = command;
-    let scope = checked_scope(entries, agent.as_deref(), workspace.as_deref())?;
-    let with = EntriesCall { call, entries, scope, run: run.as_deref(), provenance };
-    verb.run(&with).await.map_err(unavailable)
+/// Runs one command.
+pub(crate) async fn run<R>(call: &Call, entries: &Entries, origin: &Origin, request: R) -> Result<R::Reply, Error>
+where
+    R: for<'a> Run<EntriesCall<'a>>,
+{
+    request.run(&with_origin(call, entries, origin)?).await.map_err(unavailable)
+}
+
+/// Runs a command of any kind.
+pub(crate) async fn run_any(
+    call: &Call,
+    entries: &Entries,
+    origin: &Origin,
+    command: EntriesCommand,
+) -> Result<EntriesReply, Error> {
+    command.run(&with_origin(call, entries, origin)?).await.map_err(unavailable)
+}
+
+fn with_origin<'a>(call: &'a Call, entries: &'a Entries, origin: &'a Origin) -> Result<EntriesCall<'a>, Error> {
+    let scope = entries.scope()?;
+    Ok(EntriesCall { call, entries, scope, run: origin.run.as_deref(), provenance: origin.provenance })
+}
+
+/// Refuses an origin that names another agent or workspace.
+pub(crate) fn check_origin(entries: &Entries, origin: &Origin) -> Result<(), Error> {
+    if origin.agent.is_none() && origin.workspace.is_none() {
+        return Ok(());
+    }
+    entries.scope()?.check(origin.agent.as_deref(), origin.workspace.as_deref())
 }
 
 /// Takes entries of another format in.
 pub(crate) async fn adopt(
     call: &Call,
     entries: &Entries,
-    agent: Option<&str>,
-    workspace: Option<&str>,
     adoption: Adoption<'_>,
 ) -> Result<Vec<ExchangedEntry>, Error> {
-    let scope = checked_scope(entries, agent, workspace)?;
+    let scope = entries.scope()?;
     adopt::adopt(call, entries, scope, adoption).await.map_err(unavailable)
 }
 
@@ -225,22 +211,10 @@ pub(crate) async fn adopt(
 pub(crate) async fn dump(
     call: &Call,
     entries: &Entries,
-    agent: Option<&str>,
-    workspace: Option<&str>,
     forgotten: bool,
 ) -> Result<(Vec<ForeignEntry>, Vec<EntryProblem>), Error> {
-    let scope = checked_scope(entries, agent, workspace)?;
-    foreign::dump(call, entries, scope, forgotten).await.map_err(unavailable)
-}
-
-fn checked_scope<'e>(
-    entries: &'e Entries,
-    agent: Option<&str>,
-    workspace: Option<&str>,
-) -> Result<&'e EntriesScope, Error> {
     let scope = entries.scope()?;
-    scope.check(agent, workspace)?;
-    Ok(scope)
+    foreign::dump(call, entries, scope, forgotten).await.map_err(unavailable)
 }
 
 /// Every entry that is neither forgotten nor too old, one for each key, and the files that are none. Of a key that agent

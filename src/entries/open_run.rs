@@ -42,6 +42,7 @@ impl Request for OpenRun {
     type Reply = RunReply;
     const NAME: &'static str = "open-run";
     const EFFECT: Effect = Effect::Appends;
+    const NEEDS_RUN: bool = true;
 
     fn samples(_: &str) -> Vec<Self> {
         alloc::vec![Self { fence: 2 }]

@@ -1,6 +1,6 @@
 //! The commands over a store in memory. The letters are those of the faults of the original.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 
 use proptest::prelude::*;
@@ -8,8 +8,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::{Engine, Limits};
 use crate::notebook::testing::{Store, call_at};
+use crate::origin::Submission;
 use crate::protocol::CommandId;
 use crate::store::{LocalTime, Timestamp};
+use crate::trust::Provenance;
 
 mod invariants;
 mod moves;
@@ -50,21 +52,23 @@ impl World {
         Timestamp { seconds: self.seconds, nanoseconds: 0, utc_offset_seconds: 0 }.local().unwrap()
     }
 
-    fn run_command(&mut self, command: EntriesCommand) -> Result<EntriesReply, Error> {
+    fn run_command(&mut self, submission: Submission<EntriesCommand>) -> Result<EntriesReply, Error> {
         let (entries, now) = (self.entries.clone(), self.now());
-        self.store.run(move |fs| async move { run(&call_at(fs, now), &entries, command).await })
+        self.store.run(move |fs| async move {
+            run_any(&call_at(fs, now), &entries, &submission.origin, submission.command).await
+        })
     }
 
-    fn run(&mut self, verb: EntriesVerb) -> Result<EntriesReply, Error> {
-        self.run_command(EntriesCommand::new(verb))
+    fn run(&mut self, verb: EntriesCommand) -> Result<EntriesReply, Error> {
+        self.run_command(Origin::default().with(verb))
     }
 
-    fn in_run(&mut self, run: &str, verb: EntriesVerb) -> Result<EntriesReply, Error> {
-        self.run_command(EntriesCommand { run: Some(run.into()), ..EntriesCommand::new(verb) })
+    fn in_run(&mut self, run: &str, verb: EntriesCommand) -> Result<EntriesReply, Error> {
+        self.run_command(Origin::of_run(run).with(verb))
     }
 
     fn store_entry(&mut self, entry: NewEntry) -> StoreReply {
-        stored(self.run(EntriesVerb::StoreEntry(StoreEntry { entry, base: None })))
+        stored(self.run(EntriesCommand::StoreEntry(StoreEntry { entry, base: None })))
     }
 
     fn keep(&mut self, key: &str, content: &str, category: &str) -> StoreReply {
@@ -72,18 +76,18 @@ impl World {
     }
 
     fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<EntriesReply, Error> {
-        self.in_run(run, EntriesVerb::StoreEntry(StoreEntry { entry: entry(key, content, category), base: None }))
+        self.in_run(run, EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), base: None }))
     }
 
     fn get(&mut self, key: &str) -> Result<EntryInfo, Error> {
-        match self.run(EntriesVerb::GetEntry(GetEntry { key: key.into() }))? {
+        match self.run(EntriesCommand::GetEntry(GetEntry { key: key.into() }))? {
             EntriesReply::GetEntry(entry) => Ok(entry),
             other => panic!("{other:?}"),
         }
     }
 
     fn list(&mut self, filter: EntryFilter) -> ListEntriesReply {
-        match self.run(EntriesVerb::ListEntries(ListEntries { filter, limit: None, cursor: None })).unwrap() {
+        match self.run(EntriesCommand::ListEntries(ListEntries { filter, limit: None, cursor: None })).unwrap() {
             EntriesReply::ListEntries(reply) => reply,
             other => panic!("{other:?}"),
         }
@@ -97,16 +101,16 @@ impl World {
     }
 
     fn find(&mut self, query: &str, run: Option<&str>) -> Vec<String> {
-        let verb = EntriesVerb::FindEntries(FindEntries { query: query.into(), limit: 10 });
-        match self.run_command(EntriesCommand { run: run.map(String::from), ..EntriesCommand::new(verb) }).unwrap() {
+        let verb = EntriesCommand::FindEntries(FindEntries { query: query.into(), limit: 10 });
+        match self.run_command(Origin { run: run.map(String::from), ..Origin::default() }.with(verb)).unwrap() {
             EntriesReply::FindEntries(reply) => reply.hits.into_iter().map(|hit| hit.entry.key).collect(),
             other => panic!("{other:?}"),
         }
     }
 
     fn hydrate(&mut self, max_bytes: u64, run: Option<&str>) -> HydrateReply {
-        let verb = EntriesVerb::Hydrate(Hydrate { max_bytes, policy: Policy::Greedy });
-        match self.run_command(EntriesCommand { run: run.map(String::from), ..EntriesCommand::new(verb) }).unwrap() {
+        let verb = EntriesCommand::Hydrate(Hydrate { max_bytes, policy: Policy::Greedy });
+        match self.run_command(Origin { run: run.map(String::from), ..Origin::default() }.with(verb)).unwrap() {
             EntriesReply::Hydrate(reply) => reply,
             other => panic!("{other:?}"),
         }
@@ -117,24 +121,24 @@ impl World {
     }
 
     fn forget(&mut self, key: &str) -> ForgetEntryReply {
-        match self.run(EntriesVerb::ForgetEntry(ForgetEntry { key: key.into(), base: None })).unwrap() {
+        match self.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.into(), base: None })).unwrap() {
             EntriesReply::ForgetEntry(reply) => reply,
             other => panic!("{other:?}"),
         }
     }
 
     fn purge(&mut self, key: Option<&str>) -> Result<Vec<String>, Error> {
-        match self.run(EntriesVerb::PurgeEntries(PurgeEntries { key: key.map(String::from) }))? {
+        match self.run(EntriesCommand::PurgeEntries(PurgeEntries { key: key.map(String::from) }))? {
             EntriesReply::PurgeEntries(reply) => Ok(reply.purged),
             other => panic!("{other:?}"),
         }
     }
 
     fn open(&mut self, run: &str, fence: u64) -> Result<EntriesReply, Error> {
-        self.in_run(run, EntriesVerb::OpenRun(OpenRun { fence }))
+        self.in_run(run, EntriesCommand::OpenRun(OpenRun { fence }))
     }
 
-    fn save(&mut self, run: &str, verb: EntriesVerb) -> Result<CheckpointReply, Error> {
+    fn save(&mut self, run: &str, verb: EntriesCommand) -> Result<CheckpointReply, Error> {
         match self.in_run(run, verb)? {
             EntriesReply::Checkpoint(reply) | EntriesReply::CloseRun(reply) => Ok(reply),
             other => panic!("{other:?}"),
@@ -147,7 +151,7 @@ impl World {
     fn export(&mut self, forgotten: bool) -> Vec<(String, Vec<u8>)> {
         let (mut files, mut cursor) = (Vec::new(), None);
         loop {
-            match self.run(EntriesVerb::ExportEntries(ExportEntries { forgotten, cursor })).unwrap() {
+            match self.run(EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })).unwrap() {
                 EntriesReply::ExportEntries(page) => {
                     files.extend(page.files.into_iter().map(|file| (file.path, file.content)));
                     cursor = page.next;
@@ -172,8 +176,8 @@ impl World {
         for files in files.chunks(part) {
             let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
             let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
-            let command = EntriesCommand::new(EntriesVerb::ImportEntries(request));
-            match self.run_command(EntriesCommand { provenance: Some(Provenance::User), ..command })? {
+            let command = EntriesCommand::ImportEntries(request);
+            match self.run_command(Origin::of_provenance(Provenance::User).with(command))? {
                 EntriesReply::ImportEntries(reply) => earlier.extend(reply.files),
                 other => panic!("{other:?}"),
             }
@@ -196,7 +200,7 @@ impl World {
     }
 
     fn try_retain(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Result<Vec<String>, Error> {
-        match self.run(EntriesVerb::RetainEntries(RetainEntries { imported, dry_run }))? {
+        match self.run(EntriesCommand::RetainEntries(RetainEntries { imported, dry_run }))? {
             EntriesReply::RetainEntries(reply) => Ok(reply.deleted.into_iter().map(|entry| entry.key).collect()),
             other => panic!("{other:?}"),
         }
@@ -323,11 +327,12 @@ fn what_was_forgotten_comes_back_only_with_something_else_to_say() {
     let tombstone = world.forget("k");
     assert!(!tombstone.already_forgotten && world.forget("k").already_forgotten);
     assert_eq!(world.keep("k", "v", "core").state, StoreState::Forgotten);
-    let stale = EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "w", "core"), base: Some(first.version) });
+    let stale = EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "w", "core"), base: Some(first.version) });
     assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
     let help = world.get("k").unwrap_err().help;
     assert!(help.contains(&tombstone.version), "{help}");
-    let knowing = EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: Some(tombstone.version) });
+    let knowing =
+        EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: Some(tombstone.version) });
     assert_eq!(stored(world.run(knowing)).state, StoreState::Stored);
     world.forget("k");
     world.seconds += 1;
@@ -358,7 +363,7 @@ fn e_what_would_be_evicted_at_once_is_refused_with_numbers() {
     world.keep("c1", "v", "core");
     world.keep("c2", "v", "core");
     let refused =
-        world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), base: None })).unwrap_err();
+        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), base: None })).unwrap_err();
     assert_eq!(refused.code, ErrorCode::TooLarge);
     assert_eq!(refused.message, "`n` would be evicted at once: 2 core entries hold all 2 places, notes needs 1");
     assert_eq!(world.keys(), ["c1", "c2"]);
@@ -440,12 +445,12 @@ fn a_file_that_is_no_entry_is_named_and_never_written_over() {
     let listed = world.list(EntryFilter::default());
     assert_eq!((listed.total, listed.problems[0].path.as_str()), (0, K));
     let refused =
-        world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
+        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
     assert!(refused.message.starts_with(&format!("{K} cannot be read as an entry: line ")), "{}", refused.message);
     assert_eq!(world.store.text(K), broken);
     assert!(world.get("k").unwrap_err().help.contains("is no entry"));
     world.store.put(K, alloc::vec![0xff, 0xfe]);
-    assert!(world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).is_err());
+    assert!(world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).is_err());
     assert_eq!(world.list(EntryFilter::default()).problems[0].message, "not UTF-8 text");
 }
 
@@ -454,7 +459,7 @@ fn a_file_that_another_key_has_is_not_written_over() {
     let mut world = World::new();
     world.store.put(K, b"---\nkey: other\n---\n\nv".to_vec());
     let refused =
-        world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
+        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
     assert_eq!(refused.message, format!("{K} has the key `other`, not `k`"));
     assert_eq!(world.get("other").unwrap().path, K);
     assert_eq!(world.keep("other", "w", "core").path, K);
@@ -492,13 +497,13 @@ fn a_base_that_does_not_hold_is_a_conflict() {
     let first = world.keep("k", "v", "core");
     world.keep("k", "w", "core");
     let stale =
-        |base: &str| EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "x", "core"), base: Some(base.into()) });
+        |base: &str| EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "x", "core"), base: Some(base.into()) });
     let reply = stored(world.run(stale(&first.version)));
     assert_eq!(reply.state, StoreState::Conflict);
     assert_eq!(stored(world.run(stale(&reply.version))).state, StoreState::Updated);
-    let absent = EntriesVerb::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), base: Some("0".into()) });
+    let absent = EntriesCommand::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), base: Some("0".into()) });
     assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
-    let forget = EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: Some(first.version) });
+    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: Some(first.version) });
     assert_eq!(world.run(forget).unwrap_err().code, ErrorCode::Contention);
 }
 
@@ -535,7 +540,7 @@ fn explain_says_why_of_every_entry() {
     world.keep("big", &"x".repeat(100), "notes");
     world.keep("n", "v", "notes");
     let request = Hydrate { max_bytes: 25, policy: Policy::Greedy };
-    let verb = EntriesVerb::Explain(Explain { request, key: None });
+    let verb = EntriesCommand::Explain(Explain { request, key: None });
     let EntriesReply::Explain(reply) = world.run(verb).unwrap() else { panic!("no explanation") };
     let said: Vec<String> = reply
         .entries
@@ -544,10 +549,10 @@ fn explain_says_why_of_every_entry() {
         .collect();
     // The daily entry went with the stores after it.
     assert_eq!(said, ["core 1 18 18 in", "n 1 7 25 in", "big 2 108 25 larger-than-budget"]);
-    let one = EntriesVerb::Explain(Explain { request, key: Some("n".into()) });
+    let one = EntriesCommand::Explain(Explain { request, key: Some("n".into()) });
     let EntriesReply::Explain(reply) = world.run(one).unwrap() else { panic!("no explanation") };
     assert_eq!((reply.entries.len(), reply.bytes), (1, 25));
-    let none = EntriesVerb::Explain(Explain { request, key: Some("x".into()) });
+    let none = EntriesCommand::Explain(Explain { request, key: Some("x".into()) });
     assert_eq!(world.run(none).unwrap_err().code, ErrorCode::EntryNotFound);
 }
 
@@ -557,7 +562,7 @@ fn a_memory_without_an_agent_has_no_entries() {
     world.entries = Arc::new(Entries::new(None).unwrap());
     let refused = world.get("k").unwrap_err();
     assert_eq!(refused.message, "this memory was opened without an agent");
-    let alone =
-        World::capped(9).run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "workspace"), base: None }));
+    let alone = World::capped(9)
+        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "workspace"), base: None }));
     assert_eq!(alone.unwrap_err().message, "this memory was opened without a workspace");
 }

@@ -75,7 +75,7 @@ impl Request for ExportTo {
 impl Run<ExchangeCall<'_>> for ExportTo {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<ExportToReply, Error> {
         let Self { format, forgotten, unapproved, cursor } = self;
-        let dumped = entries::dump(with.call, with.entries, with.agent, with.workspace, forgotten).await?;
+        let dumped = entries::dump(with.call, with.entries, forgotten).await?;
         let (mut dumped, problems) = dumped;
         let mut left_out = Vec::new();
         if !unapproved && format != Format::JsonLines {

@@ -10,7 +10,6 @@ use super::types::{ExchangeCall, ForeignFile, RejectedPart};
 use crate::entries::{self, Adoption, ExchangedEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::trust::Provenance;
 
 /// How long the name of the place that files come from may be, in bytes.
 pub const MAX_ORIGIN_BYTES: usize = 4_096;
@@ -31,10 +30,6 @@ pub struct ImportFrom {
     pub dry_run: bool,
     /// What came of the files before these, at most 65,536.
     pub earlier: Vec<ExchangedEntry>,
-    /// What the entries are marked as; `None` for [`Provenance::Import`]. With [`Provenance::User`] they are the
-    /// person's own words, and what a dump says of its provenance is believed: for that the memory must be opened
-    /// for a person.
-    pub provenance: Option<Provenance>,
 }
 
 /// What came of taking files in.
@@ -61,7 +56,6 @@ impl Request for ImportFrom {
             others: Vec::new(),
             dry_run: false,
             earlier: Vec::new(),
-            provenance: None,
         }]
     }
 }
@@ -76,9 +70,9 @@ impl Run<ExchangeCall<'_>> for ImportFrom {
             entries: found,
             earlier: &self.earlier,
             dry_run: self.dry_run,
-            provenance: self.provenance,
+            provenance: with.provenance,
         };
-        let entries = entries::adopt(with.call, with.entries, with.agent, with.workspace, adoption).await?;
+        let entries = entries::adopt(with.call, with.entries, adoption).await?;
         Ok(ImportFromReply { entries, rejected })
     }
 }

@@ -4,7 +4,7 @@
 //! [`ForeignEntry`](crate::entries::ForeignEntry)s, which the entries take in one by one; what they could not read is a [`RejectedPart`].
 //! What a format cannot carry is found by reading back what was written: each difference is a [`Loss`].
 //!
-//! [`ImportFrom`] and [`ExportTo`] are the commands, [`ExchangeCommand`] adds the scope that one runs in; [`detect`] tells
+//! [`ImportFrom`] and [`ExportTo`] are the commands; [`detect`] tells
 //! which format a folder looks like.
 //!
 //! # How does memory come from other agents?
@@ -40,8 +40,6 @@ mod text;
 mod types;
 mod write_files;
 
-use alloc::string::String;
-
 pub use basic_memory::{Observation, Relation, parse as parse_basic_memory};
 pub use detect::{Detected, detect};
 pub use export_to::{ExportTo, ExportToReply, FilePart};
@@ -51,52 +49,16 @@ pub use read_files::read_files;
 pub use types::{ForeignFile, Loss, RejectedPart, WrittenFile};
 pub use write_files::write_files;
 
-use crate::engine::Call;
-use crate::entries::Entries;
-use crate::family::{family, scoped};
-use crate::protocol::Error;
-use types::ExchangeCall;
-
-/// A command of the exchange with its scope. Whose entries they are is decided by the configuration; what is named here can
-/// only confirm it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExchangeCommand<R = ExchangeVerb> {
-    /// The agent; `None` for that of the configuration.
-    pub agent: Option<String>,
-    /// The workspace; `None` for that of the configuration.
-    pub workspace: Option<String>,
-    /// [`ImportFrom`], [`ExportTo`], or either of them.
-    pub verb: R,
-}
-
-impl<R> ExchangeCommand<R> {
-    /// A command in the scope of the configuration.
-    #[must_use]
-    pub fn new(verb: R) -> Self {
-        Self { agent: None, workspace: None, verb }
-    }
-
-    /// The same scope for what `change` makes of the command.
-    pub(crate) fn map<S>(self, change: impl FnOnce(R) -> S) -> ExchangeCommand<S> {
-        ExchangeCommand { agent: self.agent, workspace: self.workspace, verb: change(self.verb) }
-    }
-}
+use crate::family::family;
+pub(crate) use types::ExchangeCall;
 
 family! {
     "exchange", run with ExchangeCall<'_>;
-    /// What can be done in the exchange, whatever the scope.
-    ExchangeVerb =>
-    /// The reply of an [`ExchangeVerb`].
+    /// A command of the exchange. The configuration decides whose entries they are.
+    ExchangeCommand =>
+    /// The reply of an [`ExchangeCommand`].
     ExchangeReply {
         ImportFrom,
         ExportTo,
     }
-}
-
-scoped! { ExchangeCommand of ExchangeVerb }
-
-/// Runs a command.
-pub(crate) async fn run(call: &Call, entries: &Entries, command: ExchangeCommand) -> Result<ExchangeReply, Error> {
-    let ExchangeCommand { agent, workspace, verb } = command;
-    verb.run(&ExchangeCall { call, entries, agent: agent.as_deref(), workspace: workspace.as_deref() }).await
 }

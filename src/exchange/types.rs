@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use crate::engine::Call;
 use crate::entries::{Entries, ForeignEntry};
+use crate::trust::Provenance;
 
 /// A file of another format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +101,8 @@ impl Exported {
 
 /// The parts of a memory that the commands of the exchange share, and the scope that one names.
 pub(crate) struct ExchangeCall<'a> {
-    pub(super) call: &'a Call,
-    pub(super) entries: &'a Entries,
-    pub(super) agent: Option<&'a str>,
-    pub(super) workspace: Option<&'a str>,
+    pub(crate) call: &'a Call,
+    pub(crate) entries: &'a Entries,
+    /// See [`Origin::provenance`](crate::Origin::provenance).
+    pub(crate) provenance: Option<Provenance>,
 }

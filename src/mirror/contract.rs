@@ -6,24 +6,21 @@
 macro_rules! mirror_contract {
     ($openness:ident) => {
         $crate::mirror_records! {
-            fs::Request { key, op }
+            types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
+            types::Error { code, message, help }
+            types::Origin { agent, workspace, run, session, tool, provenance }
+            types::Flag { kind, what, count }
+            config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
+            config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
+            config::TrustConfig { provenance, secrets }
+            config::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
+            fs::Request { key, command, op }
             fs::FileContent { bytes, version, size }
             fs::Entry { path, kind, size, version, modified }
             fs::Listing { entries, next, version }
             fs::Reply { key, outcome }
-            tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
-            tools::CallTool { name, arguments, sets, dialect }
-            tools::ToolAnswer { text, structured, is_error }
-            trust::TrustConfig { provenance, secrets }
-            trust::Flag { kind, what, count }
-            trust::Pending { limit, cursor, name, from }
-            trust::ApproveItem { name, base }
-            trust::Approve { items, dry_run }
-            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, flags }
-            trust::PendingReply { items, next, total, digest }
-            trust::SkippedItem { name, reason }
-            trust::ApproveReply { approved, skipped, message }
-            entries::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
+            engine::Finished { id, error }
+            engine::Step { requests, finished }
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, base }
             entries::GetEntry { key }
@@ -51,7 +48,6 @@ macro_rules! mirror_contract {
             entries::ImportedFile { path, key, shared, state }
             entries::ImportEntries { files, mode, dry_run, earlier }
             entries::RetainEntries { imported, dry_run }
-            entries::Command { agent, workspace, run, provenance, verb }
             entries::ImportReply { files }
             entries::DeletedEntry { key, path }
             entries::Explanation { key, path, category, pinned, rank, size, total, updated, left_out }
@@ -61,31 +57,15 @@ macro_rules! mirror_contract {
             entries::SkippedEntry { key, reason }
             entries::RetainReply { deleted, skipped, message }
             entries::CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message }
-            context::ContextEntries { request, run }
-            context::Context { overflow, max_bytes, turn, entries, form }
-            context::Flagged { path, key, section, flags }
-            context::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
-            context::ContextReply { block, tokens, left_out, flags }
-            context::PreambleFile { role, path, content, size }
-            context::Preamble { files, memory, memory_prompt, max_bytes }
-            context::PreamblePart { name, bytes }
-            context::PreambleReply { text, tokens, parts, left_out }
-            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
-            agents_md::Unconfirmed { digest, reason }
-            agents_md::FactChange { key, line, kind, entry, section }
-            agents_md::AgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
-            exchange::ImportFrom { format, origin, files, others, dry_run, earlier, provenance }
+            exchange::ImportFrom { format, origin, files, others, dry_run, earlier }
             exchange::RejectedPart { path, line, reason }
             exchange::ImportFromReply { entries, rejected }
             exchange::ExportTo { format, forgotten, unapproved, cursor }
-            exchange::Command { agent, workspace, verb }
             exchange::FilePart { path, offset, content }
             exchange::Loss { key, field, reason }
             exchange::ExportToReply { parts, next, files, bytes, entries, unapproved, losses, problems }
-            types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
-            types::Error { code, message, help }
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
             journal::Read { target, offset, max_bytes }
@@ -155,13 +135,35 @@ macro_rules! mirror_contract {
             notebook::ErrorReply { path, title, count, state, message }
             notebook::MemoryContextReply { text, included, left_out, unapproved, flags }
             notebook::ZkNote { path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum }
-            engine::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
-            engine::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
-            engine::Finished { id, outcome }
-            engine::Step { requests, finished }
+            prompt::ContextEntries { request, run }
+            prompt::Context { overflow, max_bytes, turn, entries, form }
+            prompt::Flagged { path, key, section, flags }
+            prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
+            prompt::ContextReply { block, tokens, left_out, flags }
+            prompt::PreambleFile { role, path, content, size }
+            prompt::Preamble { files, memory, memory_prompt, max_bytes }
+            prompt::PreamblePart { name, bytes }
+            prompt::PreambleReply { text, tokens, parts, left_out }
+            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
+            agents_md::Unconfirmed { digest, reason }
+            agents_md::FactChange { key, line, kind, entry, section }
+            agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
+            tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
+            tools::CallTool { name, arguments, sets, dialect }
+            tools::ToolAnswer { text, structured, is_error }
+            trust::Pending { limit, cursor, name, from }
+            trust::ApproveItem { name, base }
+            trust::Approve { items, dry_run }
+            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, flags }
+            trust::PendingReply { items, next, total, digest }
+            trust::SkippedItem { name, reason }
+            trust::ApproveReply { approved, skipped, message }
         }
 
         $crate::mirror_variants! { $openness:
+            types::Provenance { User, Agent, Tool, Import }
+            config::LongTermScope { Shared, Project }
+            config::SecretPolicy { Refuse, Redact, Allow }
             fs::Precondition { Any, Absent, Matches(value) }
             fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, recursive, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
@@ -173,51 +175,50 @@ macro_rules! mirror_contract {
             fs::ListOutcome { Page(value), Unchanged }
             fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
-            tools::ToolSet { Journal, Entries, Notebook, Anthropic }
-            tools::Dialect { Docs, Sdk }
-            trust::Provenance { User, Agent, Tool, Import }
-            trust::SecretPolicy { Refuse, Redact, Allow }
-            trust::FlagKind { Invisible, Bidirectional, UnicodeTag, VariationSelector, Control, Markup, Link, Image, HtmlComment }
-            trust::Command { Pending(value), Approve(value) }
-            trust::Reply { Pending(value), Approve(value) }
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, LimitTooSmall(value) }
+            engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
             entries::ImportMode { Upsert, Replace }
             entries::Policy { Greedy, Prefix }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::Verb { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::Reply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint(value), CloseRun(value) }
-            context::BlockForm { Claude, Openai, Plain }
-            context::Overflow { Documented, Prioritised, Balanced }
-            context::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
-            context::PreambleRole { Base, Instructions, Architecture }
-            agents_md::Side { Section, Store }
-            agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
+            entries::EntriesCommand { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesReply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint(value), CloseRun(value) }
             exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
             exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
             exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
-            exchange::Verb { ImportFrom(value), ExportTo(value) }
-            exchange::Reply { ImportFrom(value), ExportTo(value) }
-            types::ErrorCode { InvalidName, InvalidDate, InvalidArgument, TooLarge, NotFound, NoUniqueMatch, NotText, Contention, Storage, ScopeDenied, ScopeNotFound, MemoryUnavailable, EntryNotFound, StaleFence, Secret, NotPermitted, Cancelled, Internal }
+            exchange::ExchangeCommand { ImportFrom(value), ExportTo(value) }
+            exchange::ExchangeReply { ImportFrom(value), ExportTo(value) }
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
             journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
-            journal::Command { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
             journal::FileState { Missing, Empty, Text }
             journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory }
-            journal::Reply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
-            files::Command { ListFiles(value), ReadFile(value) }
-            files::Reply { ListFiles(value), ReadFile(value) }
+            journal::JournalReply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
+            files::FilesCommand { ListFiles(value), ReadFile(value) }
+            files::FilesReply { ListFiles(value), ReadFile(value) }
             notebook::MatchStrategy { FullText, Exact }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::Command { Init = (Init), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookCommand { Init = (Init), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::Reply { Init(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
-            engine::LongTermScope { Shared, Project }
-            engine::Command { Journal(value), Context(value), Preamble(value), SyncAgentsMd(value), Notebook(value), Entries(value), Files(value), CallTool(value), Trust(value), Exchange(value) }
-            engine::Reply { Journal(value), Context(value), Preamble(value), SyncAgentsMd(value), Notebook(value), Entries(value), Files(value), CallTool(value), Trust(value), Exchange(value) }
-            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, LimitTooSmall(value) }
-            engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
+            notebook::NotebookReply { Init(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            prompt::BlockForm { Claude, Openai, Plain }
+            prompt::Overflow { Documented, Prioritised, Balanced }
+            prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
+            prompt::PreambleRole { Base, Instructions, Architecture }
+            prompt::PromptCommand { Context(value), Preamble(value) }
+            prompt::PromptReply { Context(value), Preamble(value) }
+            agents_md::Side { Section, Store }
+            agents_md::AgentsMdCommand { SyncAgentsMd(value) }
+            agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
+            agents_md::AgentsMdReply { SyncAgentsMd(value) }
+            tools::ToolSet { Journal, Entries, Notebook, Anthropic }
+            tools::Dialect { Docs, Sdk }
+            tools::ToolsCommand { CallTool(value) }
+            tools::ToolsReply { CallTool(value) }
+            trust::TrustCommand { Pending(value), Approve(value) }
+            trust::TrustReply { Pending(value), Approve(value) }
         }
     };
 }

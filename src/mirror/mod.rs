@@ -12,34 +12,50 @@ mod contract;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::protocol::ErrorCode;
 use crate::protocol::{CommandId, ContextKey, Version};
 use crate::store::{PathError, RelPath};
+use crate::trust::FlagKind;
 use crate::trust::ForModel;
 
-/// A conversion across the contract. It fails only for a path that is none.
+/// Why a value of the other side is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// It has a path that breaks a rule of paths.
+    #[error("a path in it is refused: {0}")]
+    Path(#[from] PathError),
+    /// It has a word that this version does not know.
+    #[error("the word `{0}` is unknown")]
+    Word(String),
+    /// It has a case that this version does not know.
+    #[error("a case of it is unknown")]
+    Case,
+}
+
+/// A conversion across the contract.
 pub trait Mirror<T> {
     /// Converts.
     ///
     /// # Errors
     ///
-    /// A path that the other side should not have given.
-    fn mirror(self) -> Result<T, PathError>;
+    /// What the other side should not have given.
+    fn mirror(self) -> Result<T, Mismatch>;
 }
 
 impl<A: Mirror<B>, B> Mirror<Vec<B>> for Vec<A> {
-    fn mirror(self) -> Result<Vec<B>, PathError> {
+    fn mirror(self) -> Result<Vec<B>, Mismatch> {
         self.into_iter().map(Mirror::mirror).collect()
     }
 }
 
 impl<A: Mirror<B>, B> Mirror<Option<B>> for Option<A> {
-    fn mirror(self) -> Result<Option<B>, PathError> {
+    fn mirror(self) -> Result<Option<B>, Mismatch> {
         self.map(Mirror::mirror).transpose()
     }
 }
 
 impl<A: Mirror<B>, B, E: Mirror<F>, F> Mirror<Result<B, F>> for Result<A, E> {
-    fn mirror(self) -> Result<Result<B, F>, PathError> {
+    fn mirror(self) -> Result<Result<B, F>, Mismatch> {
         match self {
             Ok(value) => value.mirror().map(Ok),
             Err(error) => error.mirror().map(Err),
@@ -50,7 +66,7 @@ impl<A: Mirror<B>, B, E: Mirror<F>, F> Mirror<Result<B, F>> for Result<A, E> {
 macro_rules! same {
     ($($type:ty),*) => {
         $(impl Mirror<$type> for $type {
-            fn mirror(self) -> Result<$type, PathError> {
+            fn mirror(self) -> Result<$type, Mismatch> {
                 Ok(self)
             }
         })*
@@ -63,12 +79,12 @@ same!(bool, u32, u64, i32, i64, f64, String, Vec<u8>);
 macro_rules! text {
     ($($type:ty: $make:expr, $take:expr;)*) => {
         $(impl Mirror<$type> for String {
-            fn mirror(self) -> Result<$type, PathError> {
+            fn mirror(self) -> Result<$type, Mismatch> {
                 $make(self)
             }
         }
         impl Mirror<String> for $type {
-            fn mirror(self) -> Result<String, PathError> {
+            fn mirror(self) -> Result<String, Mismatch> {
                 Ok($take(self))
             }
         })*
@@ -76,20 +92,23 @@ macro_rules! text {
 }
 
 text! {
-    RelPath: RelPath::parse, |path: RelPath| path.into_string();
+    RelPath: |text| Ok(RelPath::parse(text)?), |path: RelPath| path.into_string();
     Version: |text| Ok(Version(text)), |version: Version| version.0;
     ForModel: |text| Ok(ForModel::from_contract(text)), |text: ForModel| text.into_string();
+    FlagKind: |text: String| text.parse().map_err(|_| Mismatch::Word(text)), |kind: FlagKind| kind.as_str().into();
+    // The set of codes grows; a code that is not known is a fault, whatever it is.
+    ErrorCode: |text: String| Ok(text.parse().unwrap_or(ErrorCode::Internal)), |code: ErrorCode| code.as_str().into();
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
 }
 
 impl Mirror<CommandId> for u64 {
-    fn mirror(self) -> Result<CommandId, PathError> {
+    fn mirror(self) -> Result<CommandId, Mismatch> {
         Ok(CommandId(self))
     }
 }
 
 impl Mirror<u64> for CommandId {
-    fn mirror(self) -> Result<u64, PathError> {
+    fn mirror(self) -> Result<u64, Mismatch> {
         Ok(self.0)
     }
 }
@@ -98,8 +117,10 @@ impl Mirror<u64> for CommandId {
 #[doc(hidden)]
 pub mod own {
     pub mod types {
-        pub use crate::protocol::{Error, ErrorCode};
+        pub use crate::Origin;
+        pub use crate::protocol::Error;
         pub use crate::store::Timestamp;
+        pub use crate::trust::{Flag, Provenance};
     }
 
     pub mod fs {
@@ -110,13 +131,24 @@ pub mod own {
         };
     }
 
+    pub mod config {
+        pub use crate::entries::EntriesConfig;
+        pub use crate::store::LongTermScope;
+        pub use crate::trust::{SecretPolicy, TrustConfig};
+        pub use crate::{Config, Limits};
+    }
+
+    pub mod engine {
+        pub use crate::ConfigError;
+        pub use crate::protocol::{Finished, ProtocolError, Step};
+    }
+
     pub mod journal {
         pub use crate::journal::*;
-        pub use crate::journal::{JournalCommand as Command, JournalReply as Reply};
         pub use crate::search::{SearchHit, SearchResults, SkipReason, Skipped, TermCount};
     }
 
-    pub mod context {
+    pub mod prompt {
         pub use crate::context::*;
     }
 
@@ -126,17 +158,14 @@ pub mod own {
 
     pub mod notebook {
         pub use crate::notebook::*;
-        pub use crate::notebook::{NotebookCommand as Command, NotebookReply as Reply};
     }
 
     pub mod entries {
         pub use crate::entries::*;
-        pub use crate::entries::{EntriesCommand as Command, EntriesReply as Reply, EntriesVerb as Verb};
     }
 
     pub mod files {
         pub use crate::files::*;
-        pub use crate::files::{FilesCommand as Command, FilesReply as Reply};
     }
 
     pub mod tools {
@@ -145,20 +174,12 @@ pub mod own {
 
     pub mod trust {
         pub use crate::approval::*;
-        pub use crate::approval::{TrustCommand as Command, TrustReply as Reply};
         pub use crate::trust::*;
     }
 
     pub mod exchange {
         pub use crate::entries::{ExchangeState, ExchangedEntry};
         pub use crate::exchange::*;
-        pub use crate::exchange::{ExchangeCommand as Command, ExchangeReply as Reply, ExchangeVerb as Verb};
-    }
-
-    pub mod engine {
-        pub use crate::protocol::ProtocolError;
-        pub use crate::store::LongTermScope;
-        pub use crate::{Command, Config, ConfigError, Finished, Limits, Reply, Step};
     }
 }
 
@@ -168,12 +189,12 @@ pub mod own {
 macro_rules! mirror_records {
     ($($module:ident::$name:ident { $($field:ident),* $(,)? })*) => {
         $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
-            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::store::PathError> {
+            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::mirror::Mismatch> {
                 Ok($crate::mirror::own::$module::$name { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
             }
         }
         impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
-            fn mirror(self) -> Result<$module::$name, $crate::store::PathError> {
+            fn mirror(self) -> Result<$module::$name, $crate::mirror::Mismatch> {
                 Ok($module::$name { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
             }
         })*
@@ -193,7 +214,7 @@ macro_rules! mirror_variants {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),* $(,)?
     })*) => {
         $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
-            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::store::PathError> {
+            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::mirror::Mismatch> {
                 Ok(match self {
                     $($module::$name::$case $(($value))? $(($module::$record { $($field),* }))? => {
                         $crate::mirror::own::$module::$name::$case
@@ -218,7 +239,7 @@ macro_rules! mirror_variant_out {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),*
     }) => {
         impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
-            fn mirror(self) -> Result<$module::$name, $crate::store::PathError> {
+            fn mirror(self) -> Result<$module::$name, $crate::mirror::Mismatch> {
                 Ok(match self {
                     $($crate::mirror::own::$module::$name::$case
                         $(($value))? $(($crate::mirror::own::$module::$unit))? $({ $($field),* })? => {
@@ -234,7 +255,7 @@ macro_rules! mirror_variant_out {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),*
     }) => {
         impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
-            fn mirror(self) -> Result<$module::$name, $crate::store::PathError> {
+            fn mirror(self) -> Result<$module::$name, $crate::mirror::Mismatch> {
                 #[allow(unreachable_patterns)]
                 Ok(match self {
                     $($crate::mirror::own::$module::$name::$case
@@ -244,7 +265,7 @@ macro_rules! mirror_variant_out {
                             $(($module::$record { $($field: $crate::mirror::Mirror::mirror($field)?),* }))?
                     })*
                     // Only a host that was built against another version of this crate gets here.
-                    _ => return Err($crate::store::PathError::EmptySegment),
+                    _ => return Err($crate::mirror::Mismatch::Case),
                 })
             }
         }

@@ -11,8 +11,8 @@ use core::future::Future;
 use super::index::{Notebook, NotebookCall};
 use crate::engine::{Call, Engine, Fs, Limits, Scope};
 use crate::protocol::{
-    AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, FsError, FsOp, FsOutcome, FsResult, ListOutcome,
-    Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
+    AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, FsError, FsOp, FsOutcome, FsResult,
+    ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
@@ -137,7 +137,7 @@ impl Store {
         for i in 0..count {
             let step = engine.start(CommandId(i), "test", |fs| command(fs, i)).expect("started");
             requests.extend(step.requests);
-            replies.extend(step.finished.into_iter().map(|done| (done.id.0, done.outcome)));
+            replies.extend(outcomes(&mut engine, step.finished));
         }
         while !requests.is_empty() {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -147,7 +147,7 @@ impl Store {
             let result = FsResult { key: request.key.into_string(), outcome };
             let step = engine.handle_result(result).expect("taken");
             requests.extend(step.requests);
-            replies.extend(step.finished.into_iter().map(|done| (done.id.0, done.outcome)));
+            replies.extend(outcomes(&mut engine, step.finished));
         }
         replies.into_values().collect()
     }
@@ -267,4 +267,10 @@ impl Store {
 
 fn shown(version: u64) -> Version {
     Version(version.to_string())
+}
+
+/// The replies and errors of commands that have finished.
+fn outcomes<T: 'static>(engine: &mut Engine<T>, finished: Vec<Finished>) -> Vec<(u64, Result<T, Error>)> {
+    let outcome = |done: Finished| (done.id.0, done.error.map_or_else(|| engine.take(done.id, Ok), Err));
+    finished.into_iter().map(outcome).collect()
 }

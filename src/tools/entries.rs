@@ -9,8 +9,8 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::document::{head, normalize_line};
 use crate::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry,
-    ForgetEntryReply, GetEntry, ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
+    EntriesCommand, EntriesReply, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry, ForgetEntryReply,
+    GetEntry, ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
 };
 use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
@@ -27,7 +27,7 @@ const PREVIEW_BYTES: usize = 120;
 /// The command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesCommand, Error> {
     let verb = match spec.id {
-        Id::Store => EntriesVerb::StoreEntry(StoreEntry {
+        Id::Store => EntriesCommand::StoreEntry(StoreEntry {
             entry: NewEntry {
                 key: arguments.needed("key")?,
                 content: arguments.needed("content")?,
@@ -45,7 +45,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                     return Err(Error::invalid_argument(message, "leave it out, or give a query"));
                 }
                 arguments.start()?;
-                EntriesVerb::GetEntry(GetEntry { key: key.to_string() })
+                EntriesCommand::GetEntry(GetEntry { key: key.to_string() })
             }
             (None, Some(query)) => {
                 let start = arguments.start()?;
@@ -54,7 +54,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                     return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
                 }
                 let limit = start.saturating_add(arguments.limit(USUAL_LIMIT));
-                EntriesVerb::FindEntries(FindEntries { query: query.to_string(), limit })
+                EntriesCommand::FindEntries(FindEntries { query: query.to_string(), limit })
             }
             (Some(_), Some(_)) => {
                 return Err(Error::invalid_argument("memory_recall: both `key` and `query` are given", "give one"));
@@ -64,7 +64,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                 return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
             }
         },
-        Id::List => EntriesVerb::ListEntries(ListEntries {
+        Id::List => EntriesCommand::ListEntries(ListEntries {
             filter: EntryFilter {
                 category: arguments.text("category").map(ToString::to_string),
                 all_tags: arguments.texts("tags"),
@@ -73,10 +73,10 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             limit: Some(arguments.limit(USUAL_LIST)),
             cursor: arguments.text("cursor").map(ToString::to_string),
         }),
-        Id::Forget => EntriesVerb::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, base: None }),
+        Id::Forget => EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, base: None }),
         _ => return Err(Error::internal("no tool of the entries")),
     };
-    Ok(EntriesCommand { provenance: arguments.provenance()?, ..EntriesCommand::new(verb) })
+    Ok(verb)
 }
 
 /// What the call answers.

@@ -47,8 +47,10 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet};
 
 use crate::engine::Call;
 use crate::entries::Entries;
+use crate::family::family;
 use crate::journal::{JournalCall, List};
 use crate::notebook::{Notebook, NotebookCall};
+use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::search::Corpus;
@@ -93,17 +95,35 @@ fn shown(spec: &Spec) -> Tool {
     }
 }
 
-/// What the commands of the families share.
+/// A tool runs with this: what the commands of the families share.
 #[derive(Clone, Copy)]
-pub(crate) struct Families<'a> {
+pub(crate) struct ToolsCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) origin: &'a Origin,
     pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
     pub(crate) notebook: &'a Arc<Notebook>,
     pub(crate) entries: &'a Entries,
 }
 
+family! {
+    "tools", run with ToolsCall<'_>;
+    /// A command about tools.
+    ToolsCommand =>
+    /// The reply of a [`ToolsCommand`].
+    ToolsReply {
+        CallTool,
+    }
+}
+
+impl Run<ToolsCall<'_>> for CallTool {
+    async fn run(self, with: &ToolsCall<'_>) -> Result<ToolAnswer, Error> {
+        Ok(run(with, &self).await)
+    }
+}
+
 /// Runs a tool.
-pub(crate) async fn run(call: &Call, families: Families<'_>, given: &CallTool) -> ToolAnswer {
-    match answer(call, families, given).await {
+async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
+    match answer(with, given).await {
         Ok(Answer { text, structured, mut flags }) => {
             let (mut text, found) = for_model(&text);
             add_flags(&mut flags, found);
@@ -124,15 +144,16 @@ fn told(error: &Error) -> String {
     if error.help.is_empty() { error.message.clone() } else { format!("{}\n{}", error.message, error.help) }
 }
 
-async fn answer(call: &Call, families: Families<'_>, given: &CallTool) -> Result<Answer, Error> {
+async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error> {
+    let ToolsCall { call, origin, corpus, notebook, entries } = *with;
     let spec = TABLE.iter().find(|spec| spec.name == given.name && given.sets.contains(&spec.set));
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.arguments)?;
     match spec.set {
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;
-            let command = crate::notebook::locate_page(call, families.notebook, command).await?;
-            let with = JournalCall { call, corpus: families.corpus };
+            let command = crate::notebook::locate_page(call, notebook, command).await?;
+            let with = JournalCall { call, corpus };
             let reply = command.run(&with).await?;
             if let Some(name) = journal::missing_note(&arguments, &reply) {
                 return Err(journal::no_note(name, &List.run(&with).await?));
@@ -144,17 +165,18 @@ async fn answer(call: &Call, families: Families<'_>, given: &CallTool) -> Result
             Ok(answer)
         }
         ToolSet::Entries => {
-            let command = entries::command(spec, &arguments)?;
-            let reply = crate::entries::run(call, families.entries, command).await?;
-            entries::answer(&arguments, reply)
+            let command = self::entries::command(spec, &arguments)?;
+            let origin = Origin { provenance: arguments.provenance()?.or(origin.provenance), ..origin.clone() };
+            let reply = crate::entries::run_any(call, entries, &origin, command).await?;
+            self::entries::answer(&arguments, reply)
         }
         ToolSet::Notebook => {
-            let command = notebook::command(spec, &arguments)?;
-            let reply = command.run(&NotebookCall { call, notebook: families.notebook }).await?;
-            notebook::answer(&arguments, reply)
+            let command = self::notebook::command(spec, &arguments)?;
+            let reply = command.run(&NotebookCall { call, notebook }).await?;
+            self::notebook::answer(&arguments, reply)
         }
         ToolSet::Anthropic => {
-            let text = anthropic::run(call, families.entries, given.dialect, &arguments).await?;
+            let text = anthropic::run(call, entries, given.dialect, &arguments).await?;
             Ok(Answer { text, structured: None, flags: Vec::new() })
         }
     }

@@ -2,11 +2,11 @@
 
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd};
 use saddlebag::context::LeftOutReason;
-use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, GetEntry};
+use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, GetEntry};
 use saddlebag::files::{FilesCommand, FilesReply, ListFiles};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
-use saddlebag::{Config, Reply};
+use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, agent_config, both_engines, keep, path};
@@ -16,7 +16,7 @@ use super::{agreed, drive, entry, going_on, kinds, naming, request, sync, synced
 #[both_engines]
 fn what_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
     let mut drive = drive(kind);
-    drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep("told", "by a page", "core") }).unwrap();
+    drive.run(Origin::of_provenance(Provenance::Tool).with(keep("told", "by a page", "core"))).unwrap();
     drive.run(keep("known", "by a person", "core")).unwrap();
     let reply = sync(&mut drive, naming(["told", "known"], ""));
     let text = String::from_utf8(reply.content.unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it(kind: Kin
     assert_eq!((done.unconfirmed.as_ref(), kinds(&done)), (None, vec![("policy", &FactChangeKind::Stored)]));
     let written = String::from_utf8(done.content.unwrap()).unwrap();
     assert!(written.contains("`policy`") && !written.contains("8080"), "{written}");
-    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "policy".into() }))) {
+    match drive.run(EntriesCommand::GetEntry(GetEntry { key: "policy".into() })) {
         Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
             assert_eq!((entry.provenance, entry.approved), (Provenance::Import, None));
         }

@@ -5,8 +5,8 @@ mod races;
 mod section;
 
 use saddlebag::Reply;
-use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, SyncAgentsMd};
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, GetEntry};
+use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, SyncAgentsMd, SyncAgentsMdReply};
+use saddlebag::entries::{EntriesCommand, EntriesReply, GetEntry};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
@@ -37,7 +37,7 @@ fn going_on(content: &str) -> SyncAgentsMd {
 }
 
 /// Runs it, and confirms what a person must look at.
-fn agreed(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
+fn agreed(drive: &mut Driven, request: SyncAgentsMd) -> SyncAgentsMdReply {
     let reply = sync(drive, request.clone());
     let Some(unconfirmed) = reply.unconfirmed else { return reply };
     let reply = sync(drive, SyncAgentsMd { confirmed: Some(unconfirmed.digest), ..request });
@@ -45,32 +45,32 @@ fn agreed(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
     reply
 }
 
-fn sync(drive: &mut Driven, request: SyncAgentsMd) -> AgentsMdReply {
+fn sync(drive: &mut Driven, request: SyncAgentsMd) -> SyncAgentsMdReply {
     match drive.run(request) {
-        Ok(Reply::SyncAgentsMd(reply)) => reply,
+        Ok(Reply::AgentsMd(AgentsMdReply::SyncAgentsMd(reply))) => reply,
         other => panic!("expected a section, got {other:?}"),
     }
 }
 
 /// The file after a sync.
-fn synced(drive: &mut Driven, text: &str) -> (String, AgentsMdReply) {
+fn synced(drive: &mut Driven, text: &str) -> (String, SyncAgentsMdReply) {
     let reply = agreed(drive, request(text));
     (reply.content.clone().map_or_else(|| text.to_string(), |bytes| String::from_utf8(bytes).unwrap()), reply)
 }
 
 fn entry(drive: &mut Driven, key: &str) -> Option<(String, String)> {
-    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: key.into() }))) {
+    match drive.run(EntriesCommand::GetEntry(GetEntry { key: key.into() })) {
         Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => Some((entry.category, entry.content)),
         Err(error) if error.code == ErrorCode::EntryNotFound => None,
         other => panic!("{other:?}"),
     }
 }
 
-fn kinds(reply: &AgentsMdReply) -> Vec<(&str, &FactChangeKind)> {
+fn kinds(reply: &SyncAgentsMdReply) -> Vec<(&str, &FactChangeKind)> {
     reply.changes.iter().map(|change| (change.key.as_str(), &change.kind)).collect()
 }
 
-fn conflict_of(reply: &AgentsMdReply) -> &str {
+fn conflict_of(reply: &SyncAgentsMdReply) -> &str {
     match &reply.changes[..] {
         [change] => match &change.kind {
             FactChangeKind::Conflict(reason) => reason,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd};
-use saddlebag::entries::{EntriesCommand, EntriesReply, EntriesVerb, ForgetEntry, GetEntry, NewEntry, StoreEntry};
+use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, GetEntry, NewEntry, StoreEntry};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
@@ -85,7 +85,7 @@ fn entries_that_change_are_refreshed_and_those_that_go_are_unlisted(kind: Kind) 
     drive.run(keep("b", "1", "core")).unwrap();
     let (text, _) = synced(&mut drive, "");
     drive.run(keep("a", "2", "core")).unwrap();
-    drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "b".into(), base: None }))).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "b".into(), base: None })).unwrap();
     drive.run(keep("c", "1", "core")).unwrap();
     let (text, reply) = synced(&mut drive, &text);
     let expected =
@@ -133,9 +133,7 @@ fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
             let (text, _) = synced(&mut drive, "");
             let edited = edit(&text);
             match in_store {
-                "" => drive
-                    .run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None })))
-                    .unwrap(),
+                "" => drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None })).unwrap(),
                 content => drive.run(keep("k", content, "core")).unwrap(),
             };
             let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..request(&edited) });
@@ -184,7 +182,7 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags(kind: Kind) {
         let tags = tags.iter().map(|tag| (*tag).to_string()).collect();
         let (key, content, category) = (key.to_string(), "v".to_string(), "notes".to_string());
         let entry = NewEntry { key, content, category, tags, source: None, supersedes: None };
-        EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry { entry, base: None }))
+        EntriesCommand::StoreEntry(StoreEntry { entry, base: None })
     };
     drive.run(tagged("a", &["agents"])).unwrap();
     drive.run(tagged("b", &["else"])).unwrap();
@@ -195,7 +193,7 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags(kind: Kind) {
     assert!(text.contains("\n- `a`: v\n- `b`: v\n") && !text.contains("- `c`"), "{text}");
     let text = text.replace("- `b`: v\n", "- `b`: v\n- d: new\n");
     sync(&mut drive, chosen(&text));
-    match drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: "d".into() }))) {
+    match drive.run(EntriesCommand::GetEntry(GetEntry { key: "d".into() })) {
         Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
             assert_eq!((entry.tags, entry.source.as_deref()), (vec!["agents".to_string()], Some("AGENTS.md")));
         }

@@ -13,7 +13,7 @@ use saddlebag::notebook::{
     RememberReply, Rename,
 };
 use saddlebag::protocol::Error;
-use saddlebag::{Answered, Config, Reply};
+use saddlebag::{Answered, Config, Reply, ReplyTo, Request};
 use saddlebag_host::{Executor, Simulator};
 use support::Kind;
 use support::drive::{Drive, changes, drive};
@@ -41,8 +41,8 @@ fn notebook(reply: Reply) -> NotebookReply {
 }
 
 /// Runs a command that must be done.
-fn call<X: Executor, R: Answered>(drive: &mut Drive<X>, request: R) -> R::Reply {
-    drive.call(request).unwrap_or_else(|error| panic!("{} in {:?}: {error:?}", R::NAME, drive.kind))
+fn call<X: Executor, A: Answered>(drive: &mut Drive<X>, request: A) -> ReplyTo<A> {
+    drive.call(request).unwrap_or_else(|error| panic!("{} in {:?}: {error:?}", A::Request::NAME, drive.kind))
 }
 
 /// Runs a command that must be refused and change nothing, not even try to.

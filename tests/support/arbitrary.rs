@@ -1,16 +1,15 @@
 //! Random commands, texts and stores.
 
 use proptest::prelude::*;
-use saddlebag::Command;
 use saddlebag::agents_md::{Side, SyncAgentsMd};
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntriesVerb, EntryFilter, ExchangeState, ExchangedEntry, Explain,
-    ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ImportState,
-    ImportedFile, ListEntries, NewEntry, OpenRun, Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain, ExportEntries,
+    FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile,
+    ListEntries, NewEntry, OpenRun, Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
-use saddlebag::exchange::{ExchangeCommand, ExchangeVerb, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
@@ -24,6 +23,7 @@ use saddlebag::notebook::{
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::Provenance;
+use saddlebag::{Command, Origin, Submission};
 
 /// Text of these pieces, or now and then any text.
 pub fn made_of(pieces: Vec<&'static str>) -> impl Strategy<Value = String> {
@@ -237,8 +237,29 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
     ]
 }
 
+/// A command of any kind with its origin, with arguments that are good or bad.
+pub fn submission() -> impl Strategy<Value = Submission<Command>> {
+    (origin(), command()).prop_map(|(origin, command)| origin.with(command))
+}
+
+/// An origin, which rarely names another agent or workspace.
+fn origin() -> impl Strategy<Value = Origin> {
+    let scope = || prop::option::weighted(0.05, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
+    let client = || prop::option::weighted(0.1, prop::sample::select(vec!["s", "", "a\nb"]).prop_map(str::to_string));
+    (scope(), scope(), run(), client(), client(), provenance()).prop_map(
+        |(agent, workspace, run, session, tool, provenance)| Origin {
+            agent,
+            workspace,
+            run,
+            session,
+            tool,
+            provenance,
+        },
+    )
+}
+
 /// A command of any kind, with arguments that are good or bad.
-pub fn command() -> impl Strategy<Value = Command> {
+fn command() -> impl Strategy<Value = Command> {
     let mode = prop::sample::select(vec![WriteMode::Append, WriteMode::Overwrite]);
     let content = prop_oneof![
         8 => text(),
@@ -274,16 +295,16 @@ pub fn command() -> impl Strategy<Value = Command> {
         5 => notebook().prop_map(Command::Notebook).boxed(),
         5 => entries().prop_map(Command::Entries).boxed(),
         2 => files().prop_map(Command::Files).boxed(),
-        5 => tool_call().prop_map(Command::CallTool).boxed(),
+        5 => tool_call().prop_map(Command::from).boxed(),
         2 => trust().prop_map(Command::Trust).boxed(),
         3 => exchange().prop_map(Command::Exchange).boxed(),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
                 let entries = entries.map(|(request, run)| ContextEntries { request, run });
-                Command::Context(Context { overflow, max_bytes, turn, entries, ..Context::default() })
+                Context { overflow, max_bytes, turn, entries, ..Context::default() }.into()
             }),
-        1 => preamble().prop_map(Command::Preamble),
-        2 => agents_md().prop_map(Command::SyncAgentsMd),
+        1 => preamble().prop_map(Command::from),
+        2 => agents_md().prop_map(Command::from),
     ]
 }
 
@@ -487,7 +508,7 @@ fn category() -> impl Strategy<Value = String> {
     prop::sample::select(names.to_vec()).prop_map(str::to_string)
 }
 
-fn verb() -> impl Strategy<Value = EntriesVerb> {
+fn entries() -> impl Strategy<Value = EntriesCommand> {
     let tags = || prop::collection::vec(prop::sample::select(vec!["x", "y", ""]).prop_map(str::to_string), 0..3);
     let base = || prop::option::weighted(0.2, Just("0123456789abcdef".to_string()));
     let entry = (name(), text(), category(), tags(), prop::option::of(name()), prop::option::of(name())).prop_map(
@@ -507,24 +528,24 @@ fn verb() -> impl Strategy<Value = EntriesVerb> {
     let cursor =
         prop::option::of(prop::sample::select(vec!["0:a", "9999999999999999999:", "x"]).prop_map(str::to_string));
     prop_oneof![
-        8 => (entry, base()).prop_map(|(entry, base)| EntriesVerb::StoreEntry(StoreEntry { entry, base })),
-        2 => name().prop_map(|key| EntriesVerb::GetEntry(GetEntry { key })),
-        1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesVerb::FindEntries(FindEntries { query, limit })),
+        8 => (entry, base()).prop_map(|(entry, base)| EntriesCommand::StoreEntry(StoreEntry { entry, base })),
+        2 => name().prop_map(|key| EntriesCommand::GetEntry(GetEntry { key })),
+        1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
         2 => (filter, prop::option::of(0_u32..3), cursor)
-            .prop_map(|(filter, limit, cursor)| EntriesVerb::ListEntries(ListEntries { filter, limit, cursor })),
-        2 => (name(), base()).prop_map(|(key, base)| EntriesVerb::ForgetEntry(ForgetEntry { key, base })),
-        1 => prop::option::of(name()).prop_map(|key| EntriesVerb::PurgeEntries(PurgeEntries { key })),
-        1 => name().prop_map(|key| EntriesVerb::RestoreEntry(RestoreEntry { key })),
+            .prop_map(|(filter, limit, cursor)| EntriesCommand::ListEntries(ListEntries { filter, limit, cursor })),
+        2 => (name(), base()).prop_map(|(key, base)| EntriesCommand::ForgetEntry(ForgetEntry { key, base })),
+        1 => prop::option::of(name()).prop_map(|key| EntriesCommand::PurgeEntries(PurgeEntries { key })),
+        1 => name().prop_map(|key| EntriesCommand::RestoreEntry(RestoreEntry { key })),
         2 => (any::<bool>(), prop::option::weighted(0.3, name()))
-            .prop_map(|(forgotten, cursor)| EntriesVerb::ExportEntries(ExportEntries { forgotten, cursor })),
-        3 => import().prop_map(EntriesVerb::ImportEntries),
+            .prop_map(|(forgotten, cursor)| EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })),
+        3 => import().prop_map(EntriesCommand::ImportEntries),
         1 => (prop::collection::vec(imported(), 0..3), any::<bool>())
-            .prop_map(|(imported, dry_run)| EntriesVerb::RetainEntries(RetainEntries { imported, dry_run })),
-        2 => request.clone().prop_map(EntriesVerb::Hydrate),
-        1 => (request, prop::option::of(name())).prop_map(|(request, key)| EntriesVerb::Explain(Explain { request, key })),
-        3 => (0_u64..3).prop_map(|fence| EntriesVerb::OpenRun(OpenRun { fence })),
-        1 => Just(EntriesVerb::Checkpoint(Checkpoint)),
-        1 => Just(EntriesVerb::CloseRun(CloseRun)),
+            .prop_map(|(imported, dry_run)| EntriesCommand::RetainEntries(RetainEntries { imported, dry_run })),
+        2 => request.clone().prop_map(EntriesCommand::Hydrate),
+        1 => (request, prop::option::of(name())).prop_map(|(request, key)| EntriesCommand::Explain(Explain { request, key })),
+        3 => (0_u64..3).prop_map(|fence| EntriesCommand::OpenRun(OpenRun { fence })),
+        1 => Just(EntriesCommand::Checkpoint(Checkpoint)),
+        1 => Just(EntriesCommand::CloseRun(CloseRun)),
     ]
 }
 
@@ -590,13 +611,6 @@ fn trust() -> impl Strategy<Value = TrustCommand> {
     ]
 }
 
-fn entries() -> impl Strategy<Value = EntriesCommand> {
-    let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
-    (scope(), scope(), run(), provenance(), verb()).prop_map(|(agent, workspace, run, provenance, verb)| {
-        EntriesCommand { agent, workspace, run, provenance, verb }
-    })
-}
-
 fn exchange() -> impl Strategy<Value = ExchangeCommand> {
     let format = || prop::sample::select(Format::ALL.to_vec());
     let texts = vec![
@@ -642,19 +656,14 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
         prop::collection::vec(earlier, 0..2),
     )
         .prop_map(|(format, origin, files, others, dry_run, earlier)| {
-            ExchangeVerb::ImportFrom(ImportFrom { format, origin, files, others, dry_run, earlier, provenance: None })
+            ExchangeCommand::ImportFrom(ImportFrom { format, origin, files, others, dry_run, earlier })
         });
     let export = (format(), any::<bool>(), any::<bool>(), prop::option::weighted(0.2, name())).prop_map(
         |(format, forgotten, unapproved, cursor)| {
-            ExchangeVerb::ExportTo(ExportTo { format, forgotten, unapproved, cursor })
+            ExchangeCommand::ExportTo(ExportTo { format, forgotten, unapproved, cursor })
         },
     );
-    let scope = || prop::option::weighted(0.1, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
-    (scope(), scope(), prop_oneof![3 => import, 2 => export]).prop_map(|(agent, workspace, verb)| ExchangeCommand {
-        agent,
-        workspace,
-        verb,
-    })
+    prop_oneof![3 => import, 2 => export]
 }
 
 pub const PLACES: [&str; 21] = [

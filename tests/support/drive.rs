@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult};
+use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult, Step};
 use saddlebag::store::Timestamp;
-use saddlebag::{Answered, Command, Config, Reply, Step};
+use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
 
 use super::{Kind, engine, path, today};
@@ -38,20 +38,26 @@ impl<X: Executor> Drive<X> {
         }
     }
 
-    pub fn submit(&mut self, command: impl Into<Command>) -> u64 {
+    pub fn submit(&mut self, command: impl Submit) -> u64 {
         self.try_submit(command).expect("the command is taken")
     }
 
-    pub fn try_submit(&mut self, command: impl Into<Command>) -> Result<u64, EngineError> {
+    pub fn try_submit(&mut self, command: impl Submit) -> Result<u64, EngineError> {
         self.last_id += 1;
-        let step = self.engine.handle_memory_command(CommandId(self.last_id), self.now, command.into())?;
+        let step = self.engine.submit(CommandId(self.last_id), self.now, command.submission())?;
         self.take(step);
         Ok(self.last_id)
     }
 
     pub fn take(&mut self, step: Step) {
         self.pending.extend(step.requests);
-        self.finished.extend(step.finished.into_iter().map(|finished| (finished.id.0, finished.outcome)));
+        for finished in step.finished {
+            let outcome = match finished.error {
+                Some(error) => Err(error),
+                None => self.engine.take(finished.id).expect("the engine lives"),
+            };
+            self.finished.insert(finished.id.0, outcome);
+        }
     }
 
     /// Performs one pending request and hands its result in.
@@ -82,7 +88,7 @@ impl<X: Executor> Drive<X> {
         }
     }
 
-    pub fn run(&mut self, command: impl Into<Command>) -> Result<Reply, Error> {
+    pub fn run(&mut self, command: impl Submit) -> Result<Reply, Error> {
         let id = self.submit(command);
         self.settle();
         self.finished.remove(&id).expect("every command ends")
@@ -91,10 +97,11 @@ impl<X: Executor> Drive<X> {
 
 impl<X: Executor> Drive<X> {
     /// Runs a command and gives its own reply.
-    pub fn call<R: Answered>(&mut self, request: R) -> Result<R::Reply, Error> {
-        let reply = self.run(request)?;
+    pub fn call<A: Answered>(&mut self, command: A) -> Result<ReplyTo<A>, Error> {
+        let reply = self.run(command)?;
         let shown = format!("{reply:?}");
-        Ok(R::from_reply(reply).unwrap_or_else(|| panic!("{:?} answered `{}` with {shown}", self.kind, R::NAME)))
+        Ok(A::from_reply(reply)
+            .unwrap_or_else(|| panic!("{:?} answered `{}` with {shown}", self.kind, A::Request::NAME)))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The vectors of the entries: pure rules, and both engines over the simulator.
 
 use saddlebag::entries::{
-    Budget, Candidate, Category, Checkpoint, EntriesCommand, EntriesConfig, EntriesReply, EntriesVerb, EntryFilter,
-    Hydrate, Kept, ListEntries, NewEntry, OpenRun, Policy, StoreEntry, Tier, is_expired, over_cap, plan, taken,
+    Budget, Candidate, Category, Checkpoint, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Hydrate, Kept,
+    ListEntries, NewEntry, OpenRun, Policy, StoreEntry, Tier, is_expired, over_cap, plan, taken,
 };
 use saddlebag::store::{EntryFolder, Timestamp, utc_text};
-use saddlebag::{Config, Reply};
+use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::{Host, Simulator};
 use serde::Deserialize;
 
@@ -177,7 +177,7 @@ impl Hydration {
             let newest = 1_899_999_000_000;
             let aged = self.rows.iter().zip(0_u64..).map(|(row, age)| (row, (newest - age) * NANOSECONDS));
             let mut host = host(kind, 1_000, aged);
-            let verb = EntriesVerb::Hydrate(Hydrate { max_bytes: self.budget, policy });
+            let verb = EntriesCommand::Hydrate(Hydrate { max_bytes: self.budget, policy });
             let EntriesReply::Hydrate(reply) = run(&mut host, 1_900_000_000_000, None, verb)? else {
                 return Err("another reply".into());
             };
@@ -214,18 +214,19 @@ impl Capture {
     fn check(&self, kind: Kind) -> Result<(), String> {
         let mut host = host(kind, self.cap, self.rows.iter().map(|row| (row, row.updated())));
         let mut run = |run_name: Option<&str>, verb| run(&mut host, self.now, run_name, verb);
-        run(Some("r"), EntriesVerb::OpenRun(OpenRun { fence: 1 }))?;
+        run(Some("r"), EntriesCommand::OpenRun(OpenRun { fence: 1 }))?;
         let mut accepted = Vec::new();
         for delta in &self.deltas {
             let entry = NewEntry::new(delta.key.get(), delta.content.get(), delta.category.get());
-            if run(Some("r"), EntriesVerb::StoreEntry(StoreEntry { entry, base: None })).is_ok() {
+            if run(Some("r"), EntriesCommand::StoreEntry(StoreEntry { entry, base: None })).is_ok() {
                 accepted.push(delta.key.get());
             }
         }
-        let EntriesReply::Checkpoint(saved) = run(Some("r"), EntriesVerb::Checkpoint(Checkpoint))? else {
+        let EntriesReply::Checkpoint(saved) = run(Some("r"), EntriesCommand::Checkpoint(Checkpoint))? else {
             return Err("another reply".into());
         };
-        let list = EntriesVerb::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None });
+        let list =
+            EntriesCommand::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None });
         let EntriesReply::ListEntries(listed) = run(None, list)? else { return Err("another reply".into()) };
         let skipped = self.deltas.len() - accepted.len() + saved.skipped.len();
         accepted.retain(|key| !saved.truncated.contains(key) && !saved.skipped.iter().any(|entry| entry.key == *key));
@@ -259,13 +260,13 @@ fn host<'a>(kind: Kind, cap: u32, rows: impl Iterator<Item = (&'a Row, u64)>) ->
     Host::new(engine(kind, Config { epoch: 1, entries: Some(entries), ..Config::default() }), simulator)
 }
 
-fn run(host: &mut SimulatedHost, now: u64, run: Option<&str>, verb: EntriesVerb) -> Result<EntriesReply, String> {
+fn run(host: &mut SimulatedHost, now: u64, run: Option<&str>, verb: EntriesCommand) -> Result<EntriesReply, String> {
     let now = Timestamp {
         seconds: i64::try_from(now / 1_000).expect("a time"),
         nanoseconds: u32::try_from(now % 1_000 * NANOSECONDS).expect("below a second"),
         utc_offset_seconds: 0,
     };
-    let command = EntriesCommand { run: run.map(String::from), ..EntriesCommand::new(verb) };
+    let command = Origin { run: run.map(String::from), ..Origin::default() }.with(verb);
     match host.run(now, command) {
         Ok(Reply::Entries(reply)) => Ok(reply),
         other => Err(format!("{other:?}")),

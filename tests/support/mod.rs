@@ -47,10 +47,10 @@ use std::sync::LazyLock;
 
 pub use each::each;
 use saddlebag::catalogue::catalogue;
-use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesVerb, NewEntry, StoreEntry};
+use saddlebag::entries::{EntriesCommand, EntriesConfig, NewEntry, StoreEntry};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::{Command, Config, Effect, Memory, Reply};
+use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
     CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, PrivateFolder, Simulator,
@@ -124,21 +124,18 @@ pub fn agent_config() -> Config {
 }
 
 /// The samples of every command, about the thing of this name.
-pub fn every_command(name: &str) -> Vec<Command> {
+pub fn every_command(name: &str) -> Vec<Submission<Command>> {
     catalogue().iter().flat_map(|info| (info.samples)(name)).collect()
 }
 
 /// The samples of every command that changes no file, about the thing of this name.
-pub fn every_question(name: &str) -> Vec<Command> {
+pub fn every_question(name: &str) -> Vec<Submission<Command>> {
     catalogue().iter().filter(|info| info.effect == Effect::Reads).flat_map(|info| (info.samples)(name)).collect()
 }
 
 /// Keeps an entry.
 pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
-    EntriesCommand::new(EntriesVerb::StoreEntry(StoreEntry {
-        entry: NewEntry::new(key, content, category),
-        base: None,
-    }))
+    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), base: None })
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;

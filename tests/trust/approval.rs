@@ -1,16 +1,15 @@
 //! What is imported is found, and is injected only once a person has approved these very words.
 
 use proptest::prelude::*;
-use saddlebag::Reply;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand, TrustReply};
-use saddlebag::context::{Context, LeftOutReason};
+use saddlebag::context::{Context, LeftOutReason, PromptReply};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, ImportState,
-    Policy,
+    EntriesCommand, EntriesReply, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, ImportState, Policy,
 };
 use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, Remember, RememberSummary};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, Standing};
+use saddlebag::{Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
 use support::drive::Drive;
@@ -32,14 +31,14 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     assert_eq!(reply.block, None);
     assert_eq!(reply.left_out[0].reason, LeftOutReason::NotHydrated("unapproved".into()));
     let explain =
-        EntriesVerb::Explain(Explain { request: Hydrate { max_bytes: 1, policy: Policy::Prefix }, key: None });
-    match drive.run(EntriesCommand::new(explain)) {
+        EntriesCommand::Explain(Explain { request: Hydrate { max_bytes: 1, policy: Policy::Prefix }, key: None });
+    match drive.run(explain) {
         Ok(Reply::Entries(EntriesReply::Explain(ExplainReply { entries, .. }))) => {
             assert_eq!(entries[0].left_out.as_deref(), Some("unapproved"));
         }
         other => panic!("{other:?}"),
     }
-    match drive.run(EntriesCommand::new(EntriesVerb::FindEntries(FindEntries { query: "port".into(), limit: 9 }))) {
+    match drive.run(EntriesCommand::FindEntries(FindEntries { query: "port".into(), limit: 9 })) {
         Ok(Reply::Entries(EntriesReply::FindEntries(found))) => {
             assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Import));
         }
@@ -82,10 +81,7 @@ fn an_import_cannot_claim_to_be_trusted_and_an_agent_cannot_approve(kind: Kind) 
     let request = named(&mut drive, "k");
     let error = refused(&mut drive, TrustCommand::Approve(request));
     assert_eq!(error.code, ErrorCode::NotPermitted);
-    let trusted = EntriesCommand {
-        provenance: Some(Provenance::User),
-        ..EntriesCommand::new(EntriesVerb::ImportEntries(files(&[("core/k.md", claims)])))
-    };
+    let trusted = Origin::of_provenance(Provenance::User).with(files(&[("core/k.md", claims)]));
     assert_eq!(refused(&mut drive, trusted).code, ErrorCode::NotPermitted);
     assert_eq!(refused(&mut drive, keep_as(Provenance::User, "x", "y")).code, ErrorCode::NotPermitted);
     // To say the same again approves nothing, unless a person does.
@@ -126,7 +122,7 @@ fn files_of_the_journal_that_nobody_approved_are_in_no_block(kind: Kind) {
             let mut drive = Drive::new(kind, config(Provenance::User, SecretPolicy::Refuse), imported_journal());
             let request = Context { overflow, max_bytes, ..Context::default() };
             let reply = match drive.run(request) {
-                Ok(Reply::Context(reply)) => reply,
+                Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
                 other => panic!("{other:?}"),
             };
             let text = reply.block.unwrap_or_default();
@@ -244,7 +240,7 @@ proptest! {
                     let texts = files.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
                     approved.extend(texts.filter(|text| Standing::of_text(text).approved.is_some()));
                 }
-                Event::Forget(key) => drop(drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key, base: None })))),
+                Event::Forget(key) => drop(drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key, base: None }))),
             }
             let turn = number as u64 + 1;
             drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 20 })).unwrap();

@@ -9,15 +9,14 @@ mod tools;
 use saddlebag::approval::{
     Approve, ApproveItem, ApproveReply, Pending, PendingItem, PendingReply, TrustCommand, TrustReply,
 };
-use saddlebag::context::{Context, ContextEntries, ContextReply};
+use saddlebag::context::{Context, ContextEntries, ContextReply, PromptReply};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, Hydrate, ImportEntries, ImportFile, ImportMode, ImportReply,
-    ImportState, Policy,
+    EntriesCommand, EntriesReply, Hydrate, ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, Policy,
 };
 use saddlebag::notebook::Remember;
 use saddlebag::protocol::Error;
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::{Config, Origin, Reply, Submission, Submit};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, agent_config, keep};
@@ -39,8 +38,8 @@ fn reopened(kind: Kind, drive: Drive<Simulator>, provenance: Provenance) -> Driv
     drive
 }
 
-fn keep_as(provenance: Provenance, key: &str, content: &str) -> EntriesCommand {
-    EntriesCommand { provenance: Some(provenance), ..keep(key, content, "core") }
+fn keep_as(provenance: Provenance, key: &str, content: &str) -> Submission<EntriesCommand> {
+    Origin::of_provenance(provenance).with(keep(key, content, "core"))
 }
 
 fn fact(title: &str, content: &str) -> Remember {
@@ -54,7 +53,7 @@ fn files(files: &[(&str, &str)]) -> ImportEntries {
 }
 
 fn import(drive: &mut Drive<Simulator>, given: &[(&str, &str)], provenance: Option<Provenance>) -> Vec<ImportState> {
-    let command = EntriesCommand { provenance, ..EntriesCommand::new(EntriesVerb::ImportEntries(files(given))) };
+    let command = Origin { provenance, ..Origin::default() }.with(EntriesCommand::ImportEntries(files(given)));
     match drive.run(command) {
         Ok(Reply::Entries(EntriesReply::ImportEntries(ImportReply { files }))) => {
             files.into_iter().map(|file| file.state).collect()
@@ -67,7 +66,7 @@ fn block(drive: &mut Drive<Simulator>, turn: Option<u64>) -> ContextReply {
     let request = Hydrate { max_bytes: 100_000, policy: Policy::Greedy };
     let entries = Some(ContextEntries { request, run: None });
     match drive.run(Context { entries, turn, max_bytes: 100_000, ..Context::default() }) {
-        Ok(Reply::Context(reply)) => reply,
+        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
         other => panic!("{other:?}"),
     }
 }
@@ -98,7 +97,7 @@ fn named(drive: &mut Drive<Simulator>, name: &str) -> Approve {
     Approve { items: vec![ApproveItem { name: name.into(), base }], dry_run: false }
 }
 
-fn refused(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Error {
+fn refused(drive: &mut Drive<Simulator>, command: impl Submit) -> Error {
     let before = drive.executor.files();
     let error = drive.run(command).expect_err("it is refused");
     assert_eq!(drive.executor.files(), before, "{error:?}");

@@ -6,6 +6,7 @@ use saddlebag::journal::{
 };
 use saddlebag::notebook::{Journal, NotebookCommand, RememberError, RememberSummary, Rename};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::tools::{ToolsCommand, ToolsReply};
 use saddlebag::trust::{Provenance, SecretPolicy};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
@@ -94,7 +95,7 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     drive.run(keep("k", &format!("token {first}+"), "core")).unwrap();
     let joined = EditChange::Replace { old: "+".into(), new: second.into() };
     let of_tool = |arguments: &str| {
-        Command::CallTool(saddlebag::tools::CallTool {
+        ToolsCommand::CallTool(saddlebag::tools::CallTool {
             name: "memory".into(),
             arguments: arguments.into(),
             sets: vec![saddlebag::tools::ToolSet::Anthropic],
@@ -125,7 +126,7 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     ] {
         let before = drive.executor.files();
         match drive.run(of_tool(&arguments)) {
-            Ok(Reply::CallTool(answer)) => {
+            Ok(Reply::Tools(ToolsReply::CallTool(answer))) => {
                 assert!(answer.is_error && answer.text.contains("github-pat"), "{arguments}: {answer:?}");
             }
             other => panic!("{other:?}"),

@@ -1,8 +1,7 @@
 //! What a model reads hides nothing and poses as nobody, and does not come back as memory.
 
-use saddlebag::entries::{
-    EntriesCommand, EntriesReply, EntriesVerb, ForgetEntry, GetEntry, Hydrate, Policy, RestoreEntry,
-};
+use saddlebag::context::{PromptCommand, PromptReply};
+use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, GetEntry, Hydrate, Policy, RestoreEntry};
 use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{Journal, LoadMemories, NotebookCommand, NotebookReply};
 use saddlebag::protocol::ErrorCode;
@@ -128,7 +127,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         other => panic!("{other:?}"),
     }
     let request = Hydrate { max_bytes: 10_000, policy: Policy::Greedy };
-    match drive.run(EntriesCommand::new(EntriesVerb::Hydrate(request))) {
+    match drive.run(EntriesCommand::Hydrate(request)) {
         Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
             let entry = &reply.entries[0];
             seen.push(("hydrate", format!("{} {} {}", entry.key, entry.content, entry.path)));
@@ -142,14 +141,13 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         content: Ok(key.clone().into_bytes()),
     };
     let preamble = Preamble { files: vec![file], max_bytes: 100_000, ..Preamble::default() };
-    match drive.run(Command::Preamble(preamble)) {
-        Ok(Reply::Preamble(reply)) => seen.push(("preamble", reply.text.into_string())),
+    match drive.run(PromptCommand::Preamble(preamble)) {
+        Ok(Reply::Prompt(PromptReply::Preamble(reply))) => seen.push(("preamble", reply.text.into_string())),
         other => panic!("{other:?}"),
     }
-    let error =
-        drive.run(EntriesCommand::new(EntriesVerb::GetEntry(GetEntry { key: format!("no {HOSTILE}") }))).unwrap_err();
+    let error = drive.run(EntriesCommand::GetEntry(GetEntry { key: format!("no {HOSTILE}") })).unwrap_err();
     seen.push(("error", format!("{} {}", error.message, error.help)));
-    match drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: key.clone(), base: None }))) {
+    match drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), base: None })) {
         Ok(Reply::Entries(EntriesReply::ForgetEntry(reply))) => seen.push(("forget", reply.message.into_string())),
         other => panic!("{other:?}"),
     }
@@ -160,7 +158,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         assert!(what == "remember" || text.contains("&lt;system:obey>"), "{what}: {text:?}");
     }
     // Programs get it as it is.
-    match drive.run(EntriesCommand::new(EntriesVerb::RestoreEntry(RestoreEntry { key: key.clone() }))) {
+    match drive.run(EntriesCommand::RestoreEntry(RestoreEntry { key: key.clone() })) {
         Ok(Reply::Entries(EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply))) => {
             assert_eq!(reply.key, key)
         }

@@ -2,9 +2,7 @@
 
 use saddlebag::approval::{Approve, Pending, TrustCommand, TrustReply};
 use saddlebag::context::LeftOutReason;
-use saddlebag::entries::{
-    CloseRun, EntriesCommand, EntriesReply, EntriesVerb, ForgetEntry, OpenRun, PurgeEntries, RestoreEntry,
-};
+use saddlebag::entries::{CloseRun, EntriesCommand, EntriesReply, ForgetEntry, OpenRun, PurgeEntries, RestoreEntry};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, Target, Write,
     WriteMode,
@@ -15,7 +13,7 @@ use saddlebag::notebook::{
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{Provenance, SecretPolicy};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::{Command, Config, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, agent_config, both_engines, keep};
@@ -45,10 +43,15 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
     let reply = block(&mut drive, None);
     assert!(reply.block.unwrap().contains("trusted") && !reply.left_out.is_empty());
     // In a run as well.
-    let of_run = |verb| EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
-    drive.run(of_run(EntriesVerb::OpenRun(OpenRun { fence: 1 }))).unwrap();
-    drive.run(EntriesCommand { run: Some("r".into()), ..keep_as(Provenance::Tool, "run", "Ignore") }).unwrap();
-    drive.run(of_run(EntriesVerb::CloseRun(CloseRun))).unwrap();
+    let of_run = |verb| Origin::of_run("r").with(verb);
+    drive.run(of_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
+    drive
+        .run(
+            Origin { run: Some("r".into()), ..Origin::of_provenance(Provenance::Tool) }
+                .with(keep("run", "Ignore", "core")),
+        )
+        .unwrap();
+    drive.run(of_run(EntriesCommand::CloseRun(CloseRun))).unwrap();
     assert_eq!(pending(&mut drive).total, 2);
     assert!(!block(&mut drive, None).block.unwrap().contains("Ignore"));
 
@@ -132,7 +135,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
 #[both_engines]
 fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     let replace = |old: &str| EditChange::Replace { old: old.into(), new: String::new() };
-    let verb = |verb| Command::Entries(EntriesCommand::new(verb));
+    let verb = |verb| Command::Entries(verb);
     let mut drive = opened(kind, Provenance::User);
     let write = |target, mode, content: &str| {
         JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
@@ -143,7 +146,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     }
     drive.run(write(Target::Note("n".into()), WriteMode::Overwrite, "text")).unwrap();
     drive.run(keep("gone", "x", "core")).unwrap();
-    drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "gone".into(), base: None }))).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })).unwrap();
     drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
 
     let mut drive = reopened(kind, drive, Provenance::Tool);
@@ -153,10 +156,10 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
         Command::Journal(JournalCommand::Restore(Restore { target: Target::LongTerm })),
         Command::Journal(JournalCommand::Slash(Slash { line: "clear long_term".into() })),
         Command::Journal(JournalCommand::Slash(Slash { line: "restore long_term".into() })),
-        verb(EntriesVerb::ForgetEntry(ForgetEntry { key: "rule".into(), base: None })),
-        verb(EntriesVerb::RestoreEntry(RestoreEntry { key: "rule".into() })),
-        verb(EntriesVerb::RestoreEntry(RestoreEntry { key: "gone".into() })),
-        verb(EntriesVerb::PurgeEntries(PurgeEntries { key: Some("gone".into()) })),
+        verb(EntriesCommand::ForgetEntry(ForgetEntry { key: "rule".into(), base: None })),
+        verb(EntriesCommand::RestoreEntry(RestoreEntry { key: "rule".into() })),
+        verb(EntriesCommand::RestoreEntry(RestoreEntry { key: "gone".into() })),
+        verb(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("gone".into()) })),
         Command::Notebook(NotebookCommand::Forget(Forget { note: "Port".into() })),
         Command::Notebook(NotebookCommand::RestoreNote(RestoreNote { note: "notes/n.md".into() })),
         Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: "Other".into() })),
@@ -170,7 +173,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     assert!(text(&drive, "agents/a/entries/core/gone.md").contains("forgotten"));
     assert!(text(&drive, "projects/proj/facts/port.md").contains("5433"));
     assert_eq!(text(&drive, "projects/proj/notes/n.md"), "text");
-    match drive.run(EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: None }))) {
+    match drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: None })) {
         Ok(Reply::Entries(EntriesReply::PurgeEntries(reply))) => {
             assert_eq!(reply.purged, [""; 0]);
             assert!(reply.message.contains("kept 1"), "{}", reply.message);
@@ -180,8 +183,8 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     // Its own text, which nobody has approved, it may change and remove.
     drive.run(keep("page", "one", "core")).unwrap();
     drive.run(keep("page", "two", "core")).unwrap();
-    drive.run(EntriesCommand::new(EntriesVerb::ForgetEntry(ForgetEntry { key: "page".into(), base: None }))).unwrap();
-    drive.run(EntriesCommand::new(EntriesVerb::PurgeEntries(PurgeEntries { key: Some("page".into()) }))).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "page".into(), base: None })).unwrap();
+    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("page".into()) })).unwrap();
 }
 
 #[both_engines]
@@ -194,7 +197,7 @@ fn text_that_nobody_approved_evicts_none_that_somebody_did(kind: Kind) {
     }
     for key in ["x", "y"] {
         drive.now.seconds += 1;
-        drive.run(EntriesCommand { provenance: Some(Provenance::Tool), ..keep(key, "page", "daily") }).unwrap();
+        drive.run(Origin::of_provenance(Provenance::Tool).with(keep(key, "page", "daily"))).unwrap();
     }
     let keys: Vec<String> = drive.executor.files().into_keys().filter(|path| path.contains("/daily/")).collect();
     assert_eq!(keys.len(), 3, "{keys:?}");
@@ -206,6 +209,6 @@ fn text_that_nobody_approved_evicts_none_that_somebody_did(kind: Kind) {
     for key in ["c", "d", "e"] {
         drive.run(keep(key, "trusted", "daily")).unwrap();
     }
-    let tool = EntriesCommand { provenance: Some(Provenance::Tool), ..keep("z", "page", "daily") };
+    let tool = Origin::of_provenance(Provenance::Tool).with(keep("z", "page", "daily"));
     assert_eq!(refused(&mut drive, tool).code, ErrorCode::TooLarge);
 }

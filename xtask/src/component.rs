@@ -8,7 +8,7 @@ use crate::run::{Output, add_target, cargo_with, root};
 pub(crate) const TARGET: &str = "wasm32-wasip2";
 
 /// Keeps the component from growing unseen. The bar is lower: see `docs/benchmarks.md`.
-const MAX_BYTES: u64 = 3_260_000;
+const MAX_BYTES: u64 = 3_310_000;
 
 /// Builds the component with the profile of releases and checks its size.
 pub(crate) fn build() -> Result<PathBuf, String> {

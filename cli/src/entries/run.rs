@@ -1,9 +1,9 @@
 //! `run`: the entries of one run of an agent, each whole or not at all.
 
 use clap::Args;
+use saddlebag::Origin;
 use saddlebag::entries::{
-    Category, CheckpointReply, CloseRun, EntriesCommand, EntriesVerb, ForgetEntry, NewEntry, OpenRun, SkippedEntry,
-    StoreEntry,
+    Category, CheckpointReply, CloseRun, EntriesCommand, ForgetEntry, NewEntry, OpenRun, SkippedEntry, StoreEntry,
 };
 use saddlebag::trust::ForModel;
 
@@ -46,15 +46,15 @@ impl Subcommand for RunArgs {
 fn run_of_agent(args: RunArgs, global: &Global, output: &mut Output) -> Result<CheckpointReply, Failure> {
     let verbs = run_verbs(&args)?;
     let mut store = Store::open(global)?;
-    let run = Some(args.name.clone());
-    store.call(EntriesCommand { run: run.clone(), ..EntriesCommand::new(OpenRun { fence: args.fence }) }, output)?;
+    let origin = Origin::of_run(&args.name);
+    store.call(origin.clone().with(OpenRun { fence: args.fence }), output)?;
     let mut refused = Vec::new();
     for (key, verb) in verbs {
-        if let Err(failure) = store.run(EntriesCommand { run: run.clone(), ..EntriesCommand::new(verb) }, output) {
+        if let Err(failure) = store.run(origin.clone().with(verb), output) {
             refused.push(SkippedEntry { key, reason: failure.message });
         }
     }
-    let mut saved = store.call(EntriesCommand { run, ..EntriesCommand::new(CloseRun) }, output)?;
+    let mut saved = store.call(origin.with(CloseRun), output)?;
     saved.skipped.splice(0..0, refused);
     let (stored, skipped) = (saved.stored.len(), saved.skipped.len());
     let message = format!("Closed run {}: {stored} stored, {skipped} skipped", args.name);
@@ -76,21 +76,21 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
 }
 
 /// The commands of a run's entries. A line that is none refuses all of them.
-fn run_verbs(args: &RunArgs) -> Result<Vec<(String, EntriesVerb)>, Failure> {
+fn run_verbs(args: &RunArgs) -> Result<Vec<(String, EntriesCommand)>, Failure> {
     let text = input::text(args.entries.clone())?;
     let lines = (1_usize..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(number, line)| run_verb(line).map_err(|error| refused_line(number, &error))).collect()
 }
 
-fn run_verb(line: &str) -> Result<(String, EntriesVerb), serde_json::Error> {
+fn run_verb(line: &str) -> Result<(String, EntriesCommand), serde_json::Error> {
     let entry: RunEntry = serde_json::from_str(line)?;
     let RunEntry { key, content, category, tags, source, supersedes, deleted } = entry;
     let verb = match deleted {
-        true => EntriesVerb::ForgetEntry(ForgetEntry { key: key.clone(), base: None }),
+        true => EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), base: None }),
         false => {
             let category = category.unwrap_or_else(|| Category::Core.as_str().to_string());
             let entry = NewEntry { key: key.clone(), content, category, tags, source, supersedes };
-            EntriesVerb::StoreEntry(StoreEntry { entry, base: None })
+            EntriesCommand::StoreEntry(StoreEntry { entry, base: None })
         }
     };
     Ok((key, verb))

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use saddlebag::Origin;
 use saddlebag::entries::{ExchangeState, ExchangedEntry};
 use saddlebag::exchange::{Detected, Format, ImportFrom, ImportFromReply, RejectedPart, detect};
 use saddlebag::trust::Provenance;
@@ -222,8 +223,8 @@ fn take_in(
         let origin = source.origin.clone();
         let earlier = done.entries.clone();
         let provenance = trust.then_some(Provenance::User);
-        let request = ImportFrom { format, origin, files, others, dry_run, earlier, provenance };
-        let reply = store.call(request, output)?;
+        let request = ImportFrom { format, origin, files, others, dry_run, earlier };
+        let reply = store.call(Origin { provenance, ..Origin::default() }.with(request), output)?;
         bar.inc(count);
         done.entries.extend(reply.entries);
         done.rejected.extend(reply.rejected);

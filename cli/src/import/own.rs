@@ -1,8 +1,9 @@
 //! `import`: files of a folder or of a tar stream, taken in as entries.
 
+use saddlebag::Origin;
 use saddlebag::entries::{
-    DeletedEntry, EntriesCommand, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, MAX_IMPORT_BYTES,
-    MAX_IMPORT_FILES, RetainEntries, RetainReply, SkippedEntry,
+    DeletedEntry, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, MAX_IMPORT_BYTES, MAX_IMPORT_FILES,
+    RetainEntries, RetainReply, SkippedEntry,
 };
 use saddlebag::trust::Provenance;
 use schemars::JsonSchema;
@@ -84,7 +85,7 @@ impl Import {
                 let part = std::mem::take(&mut files);
                 let request = ImportEntries { files: part, mode: self.mode, dry_run, earlier: imported.clone() };
                 let provenance = self.trust.then_some(Provenance::User);
-                let command = EntriesCommand { provenance, ..EntriesCommand::new(request) };
+                let command = Origin { provenance, ..Origin::default() }.with(request);
                 let reply = self.store.call(command, output)?;
                 bar.inc(reply.files.len() as u64);
                 imported.extend(reply.files);

@@ -12,7 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
-use saddlebag::{Answered, protocol};
+use saddlebag::{Answered, ReplyTo, Request, protocol};
 use tokio::sync::mpsc;
 
 use super::worker::Memory;
@@ -39,15 +39,15 @@ impl MemoryServer {
     }
 
     /// Runs a command until it ends or the client gives it up, and tells the client how far it is if it asked.
-    async fn run<R: Answered>(&self, request: R, context: &RequestContext<RoleServer>) -> Result<R::Reply, Failure> {
+    async fn run<A: Answered>(&self, command: A, context: &RequestContext<RoleServer>) -> Result<ReplyTo<A>, Failure> {
         let token = context.meta.get_progress_token();
         let (progress, mut told) = mpsc::unbounded_channel();
-        let call = self.memory.call(request, token.is_some().then_some(progress));
+        let call = self.memory.call(command, token.is_some().then_some(progress));
         let mut call = std::pin::pin!(call);
         loop {
             tokio::select! {
                 outcome = &mut call => {
-                    return R::from_reply(outcome?).ok_or_else(|| Failure::wrong_reply(R::NAME));
+                    return A::from_reply(outcome?).ok_or_else(|| Failure::wrong_reply(A::Request::NAME));
                 }
                 () = context.ct.cancelled() => {
                     return Err(Failure::new(protocol::ErrorCode::Cancelled, "the client gave the call up", ""));

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use saddlebag::protocol::CommandId;
 use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::{Command, Limits, Reply};
-use saddlebag_host::EngineError;
+use saddlebag::{Command, Limits, Reply, Submission, Submit};
+use saddlebag_host::{AnsweredRequests, EngineError};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, WeakUnboundedSender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task;
@@ -40,7 +40,7 @@ pub(crate) struct Memory {
 /// What the task is asked for.
 #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
 enum Job {
-    Start(Call, Command),
+    Start(Call, Submission<Command>),
     Cancel(u64),
     /// Give up every call, and take no more.
     Stop,
@@ -99,10 +99,10 @@ impl Memory {
     /// Runs a command. Whoever stops waiting gives it up.
     pub(crate) async fn call(
         &self,
-        command: impl Into<Command>,
+        command: impl Submit,
         progress: Option<UnboundedSender<u64>>,
     ) -> Result<Reply, Failure> {
-        let command = command.into();
+        let command = command.submission();
         tokio::time::timeout(self.timeout, self.submit(command, progress)).await.unwrap_or_else(|_| {
             let message = format!("the call took longer than {} seconds and was given up", self.timeout.as_secs());
             let help = "what it changed before is kept; ask for less at once, or start the server with --timeout";
@@ -110,7 +110,11 @@ impl Memory {
         })
     }
 
-    async fn submit(&self, command: Command, progress: Option<UnboundedSender<u64>>) -> Result<Reply, Failure> {
+    async fn submit(
+        &self,
+        command: Submission<Command>,
+        progress: Option<UnboundedSender<u64>>,
+    ) -> Result<Reply, Failure> {
         let _slot = self.slots.acquire().await.map_err(|_| stopped())?;
         let ticket = self.last_ticket.fetch_add(1, Ordering::Relaxed);
         let (answer, outcome) = oneshot::channel();
@@ -187,7 +191,7 @@ impl Worker {
         Ok(self.store.insert(store))
     }
 
-    fn start(&mut self, call: Call, command: Command) {
+    fn start(&mut self, call: Call, command: Submission<Command>) {
         let now = self.global.now.unwrap_or_else(saddlebag_host::now);
         let submitted = self.store().map(|store| store.memory().submit(now, command));
         match submitted {
@@ -213,6 +217,19 @@ impl Worker {
         let found = self.calls.iter().find(|(_, call)| call.ticket == ticket).map(|(&id, _)| id);
         let Some(id) = found else { return };
         self.calls.remove(&id);
+        self.give_up(id);
+        self.deliver();
+    }
+
+    /// Ends one call that an operation cannot go on for.
+    fn end(&mut self, id: CommandId, failure: Failure) {
+        if let Some(call) = self.calls.remove(&id) {
+            let _ = call.answer.send(Err(failure));
+        }
+        self.give_up(id);
+    }
+
+    fn give_up(&mut self, id: CommandId) {
         let cancelled = self.store().and_then(|store| {
             store.memory().cancel(id)?;
             store.memory().take_finished(id);
@@ -222,24 +239,24 @@ impl Worker {
             Ok(()) => tracing::debug!(id = id.0, "call given up"),
             Err(failure) => self.lose(&failure),
         }
-        self.deliver();
     }
 
     /// Performs one change, or a few reads.
     fn perform(&mut self) {
         let answered = self.store().and_then(|store| Ok(store.memory().answer_next(READS_AT_ONCE)?));
-        let performed = match answered {
-            Ok(performed) => performed as u64,
-            // Which command the operation was for, only the engine knows.
+        let AnsweredRequests { commands, refused } = match answered {
+            Ok(answered) => answered,
             Err(failure) => return self.lose(&failure),
         };
-        for call in self.calls.values_mut() {
-            let told = call.operations / PROGRESS_EVERY;
-            call.operations += performed;
-            let is_due = call.operations / PROGRESS_EVERY > told;
-            if let Some(progress) = call.progress.as_ref().filter(|_| is_due) {
+        for id in commands {
+            let Some(call) = self.calls.get_mut(&id) else { continue };
+            call.operations += 1;
+            if let Some(progress) = call.progress.as_ref().filter(|_| call.operations % PROGRESS_EVERY == 0) {
                 let _ = progress.send(call.operations);
             }
+        }
+        if let Some((id, error)) = refused {
+            self.end(id, error.into());
         }
         self.deliver();
     }

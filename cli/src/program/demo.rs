@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use saddlebag::context::{Context, ContextEntries};
+use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, NewEntry, Policy, StoreEntry};
 use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{NoteFilter, NotebookReply, Recall, Remember};
@@ -146,10 +146,7 @@ fn commands() -> [(&'static str, Command); 7] {
         ("store deploy_target \"Staging first ...\" --tag ops", StoreEntry { entry, base: None }.into()),
         (
             "context --entries",
-            Command::Context(Context {
-                entries: Some(ContextEntries { request: hydrate, run: None }),
-                ..Context::default()
-            }),
+            Context { entries: Some(ContextEntries { request: hydrate, run: None }), ..Context::default() }.into(),
         ),
     ]
 }
@@ -170,7 +167,7 @@ fn step(
     let text = match store.run(command, output)? {
         Reply::Journal(JournalReply::Write(reply) | JournalReply::AppendDaily(reply)) => reply.message,
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
-        Reply::Context(reply) => reply.block.unwrap_or_default(),
+        Reply::Prompt(PromptReply::Context(reply)) => reply.block.unwrap_or_default(),
         Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
         Reply::Notebook(NotebookReply::Recall(reply)) => reply.rendered,
         Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand as Nested};
-use saddlebag::agents_md::{AgentsMdReply, FactChangeKind, Side, SyncAgentsMd};
+use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::protocol::{ErrorCode, FsOp, Precondition};
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, LocalDir};
@@ -59,7 +59,7 @@ struct SyncArgs {
 }
 
 impl Subcommand for AgentsMdArgs {
-    type Json = AgentsMdReply;
+    type Json = SyncAgentsMdReply;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let AgentsMdCommand::Sync(args) = self.command;
@@ -103,7 +103,7 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
 }
 
 /// Shows what waits, and asks for it.
-fn is_confirmed(reply: &AgentsMdReply, yes: bool, output: &mut Output) -> Result<bool, Failure> {
+fn is_confirmed(reply: &SyncAgentsMdReply, yes: bool, output: &mut Output) -> Result<bool, Failure> {
     if yes {
         return Ok(true);
     }
@@ -143,7 +143,7 @@ fn ignore_locks(folder: &mut LocalDir) {
     let _ = folder.perform(&FsOp::Write { path, content: b"*\n".to_vec(), precondition: Precondition::Absent });
 }
 
-fn show(reply: AgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {
+fn show(reply: SyncAgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {
     let is_open = |kind: &FactChangeKind| matches!(kind, FactChangeKind::Conflict(_) | FactChangeKind::Refused(_));
     let is_unconfirmed = reply.unconfirmed.is_some();
     let has_open = reply.changes.iter().any(|change| is_open(&change.kind));
@@ -169,7 +169,7 @@ fn show(reply: AgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit
 }
 
 /// A line for each fact; where a person must look at them, with the texts.
-fn show_changes(reply: &AgentsMdReply, would: bool, output: &mut Output) -> Result<(), Failure> {
+fn show_changes(reply: &SyncAgentsMdReply, would: bool, output: &mut Output) -> Result<(), Failure> {
     for change in &reply.changes {
         let (word, reason) = change.kind.words();
         let line = change.line.map(|line| format!(" (line {line})")).unwrap_or_default();

@@ -80,6 +80,8 @@ pub enum ErrorCode {
     NotPermitted,
     /// The command was cancelled.
     Cancelled,
+    /// The command is still in flight, so that there is no reply yet.
+    NotFinished,
     /// A fault of the component itself.
     Internal,
 }
@@ -102,6 +104,7 @@ words!(ErrorCode, "code of an error" {
     Secret = "secret",
     NotPermitted = "not-permitted",
     Cancelled = "cancelled",
+    NotFinished = "not-finished",
     Internal = "internal",
 });
 

@@ -36,7 +36,7 @@ use alloc::vec::Vec;
 
 use saddlebag_words::words;
 
-use super::{ContextKey, RelPath};
+use super::{CommandId, ContextKey, RelPath};
 
 /// Identifies the bytes of a file: it changes whenever they change.
 ///
@@ -132,6 +132,8 @@ pub enum FsOp {
 pub struct FsRequest {
     /// Echoed verbatim by the host.
     pub key: ContextKey,
+    /// The command that asks for it.
+    pub command: CommandId,
     /// The operation.
     pub op: FsOp,
 }

@@ -36,7 +36,8 @@
 //! let content = FileContent { bytes: b"one\ntwo\n".to_vec(), version: Version("a".into()), size: 8 };
 //! let outcome = Ok(FsOutcome::Read(ReadOutcome::Content(content)));
 //! let step = engine.handle_result(FsResult { key: step.requests[0].key.to_string(), outcome })?;
-//! assert_eq!(step.finished[0].outcome, Ok(2));
+//! assert_eq!(step.finished[0].error, None);
+//! assert_eq!(engine.take(CommandId(1), Ok)?, 2);
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 #![no_std]

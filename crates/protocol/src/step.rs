@@ -6,28 +6,22 @@ use alloc::vec::Vec;
 use super::{CommandId, Error, FsRequest};
 
 /// Everything that one call caused. There is nothing to poll.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "every request in a step is owed exactly one result"]
-pub struct Step<R> {
+pub struct Step {
     /// To perform, in any order or at once; each is owed exactly one result.
     pub requests: Vec<FsRequest>,
     /// The commands that ended with this call.
-    pub finished: Vec<Finished<R>>,
-}
-
-impl<R> Default for Step<R> {
-    fn default() -> Self {
-        Self { requests: Vec::new(), finished: Vec::new() }
-    }
+    pub finished: Vec<Finished>,
 }
 
 /// A command that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished<R> {
+pub struct Finished {
     /// The command.
     pub id: CommandId,
-    /// Its reply, or its error.
-    pub outcome: Result<R, Error>,
+    /// Why it has no reply; `None` if it has one, which waits to be taken.
+    pub error: Option<Error>,
 }
 
 /// Why a call was refused. Nothing has changed: the store, the commands in flight and the requests

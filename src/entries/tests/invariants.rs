@@ -72,7 +72,7 @@ fn a_file_that_is_not_text_is_no_rival_of_the_entry_of_its_name() {
 fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_others_say() {
     let verbs = || {
         let newer = StoreEntry { entry: entry("k", "newer in the run", "core"), base: None };
-        [EntriesVerb::Checkpoint(Checkpoint), EntriesVerb::StoreEntry(newer)]
+        [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::StoreEntry(newer)]
     };
     let mut tried_again = 0;
     for seed in 0..400 {
@@ -91,8 +91,8 @@ fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_oth
                     let text = Screened::unchanged(b"---\nkey: k\ncategory: core\n---\n\nof a person");
                     return replace(&fs, &path, &text, 1 << 20).await.map(|_| None);
                 };
-                let command = EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
-                run(&call_at(fs, now), &entries, command).await.map(Some)
+                let command = Origin::of_run("r").with(verb);
+                run_any(&call_at(fs, now), &entries, &command.origin, command.command).await.map(Some)
             }
         });
         let Ok(Some(EntriesReply::Checkpoint(saved))) = &replies[0] else { panic!("seed {seed}: {replies:?}") };

@@ -252,14 +252,14 @@ fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
     let states = world.import(&files, ImportMode::Upsert);
     assert!(states.iter().all(|state| *state == ImportState::Upserted));
     let EntriesReply::ExportEntries(page) =
-        world.run(EntriesVerb::ExportEntries(ExportEntries { forgotten: false, cursor: None })).unwrap()
+        world.run(EntriesCommand::ExportEntries(ExportEntries { forgotten: false, cursor: None })).unwrap()
     else {
         panic!()
     };
     assert_eq!((page.files.len(), page.total, page.next.as_deref()), (1_024, 1_030, Some("core/k1023.md")));
     assert_eq!(world.export(false), files);
     let refused = world
-        .run(EntriesVerb::ExportEntries(ExportEntries { forgotten: false, cursor: Some("../x".into()) }))
+        .run(EntriesCommand::ExportEntries(ExportEntries { forgotten: false, cursor: Some("../x".into()) }))
         .unwrap_err();
     assert_eq!(refused.message, "`../x` is no cursor");
 }
@@ -281,7 +281,7 @@ fn an_import_of_too_much_is_refused_as_a_whole() {
             "65537 files of the import, the limit is 65536: 1 too many",
         ),
     ] {
-        let refused = world.run(EntriesVerb::ImportEntries(request)).unwrap_err();
+        let refused = world.run(EntriesCommand::ImportEntries(request)).unwrap_err();
         assert_eq!((refused.code, refused.message.as_str()), (ErrorCode::TooLarge, message));
     }
     assert_eq!(world.store.names(), Vec::<&str>::new());
@@ -294,7 +294,7 @@ proptest! {
     ) {
         let mut world = World::new();
         for (key, content, category) in &entries {
-            let _ = world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry(key, content, category), base: None }));
+            let _ = world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), base: None }));
         }
         let exported = world.export(true);
         let mut fresh = World::new();

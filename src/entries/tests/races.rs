@@ -23,7 +23,7 @@ fn a_move_between_categories_keeps_what_a_person_wrote() {
 
 #[test]
 fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_next_store() {
-    let moved = || EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "w", "daily"), base: None });
+    let moved = || EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "w", "daily"), base: None });
     for steps in 0..8 {
         let mut world = World::new();
         world.keep("k", "v", "core");
@@ -42,18 +42,18 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
 }
 
 /// Runs verbs at the same moment, each as a process of its own does, in an order that the seed decides.
-fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesVerb]) -> Vec<Result<EntriesReply, Error>> {
+fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesCommand]) -> Vec<Result<EntriesReply, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
         let entries = Arc::new(Entries::new(Some(config)).unwrap());
         let verb = verbs[usize::try_from(number).unwrap()].clone();
-        async move { run(&call_at(fs, now), &entries, EntriesCommand::new(verb)).await }
+        async move { run_any(&call_at(fs, now), &entries, &Origin::default(), verb).await }
     })
 }
 
-fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesVerb> {
+fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesCommand> {
     let store = |category: &&str| {
-        EntriesVerb::StoreEntry(StoreEntry {
+        EntriesCommand::StoreEntry(StoreEntry {
             entry: entry("k", &format!("in {category}"), category),
             base: base.map(String::from),
         })
@@ -109,7 +109,7 @@ fn a_store_and_a_forget_at_once_leave_one_file() {
         let mut world = World::new();
         world.keep("k", "before", "core");
         let mut verbs = stores(&["daily"], None);
-        verbs.push(EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None }));
+        verbs.push(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None }));
         let now = world.now();
         let replies = race(&mut world.store, seed, now, &verbs);
         assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");
@@ -127,8 +127,8 @@ fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_pers
             let entries = Arc::new(Entries::new(Some(EntriesConfig::of_agent("a"))).unwrap());
             let verb = verbs[usize::try_from(number).unwrap()].clone();
             let provenance = (number == 0).then_some(Provenance::Tool);
-            let command = EntriesCommand { provenance, ..EntriesCommand::new(verb) };
-            async move { run(&call_at(fs, now), &entries, command).await }
+            let command = Origin { provenance, ..Origin::default() }.with(verb);
+            async move { run_any(&call_at(fs, now), &entries, &command.origin, command.command).await }
         });
         assert!(replies[1].is_ok(), "seed {seed}: {replies:?}");
         assert_eq!(world.get("k").unwrap().content, "in daily", "seed {seed}: {replies:?}");

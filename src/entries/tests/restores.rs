@@ -11,7 +11,7 @@ fn a_purge_removes_every_outdated_file_of_a_key() {
     }
     assert_eq!(world.list(EntryFilter::default()).problems.len(), 2);
     let EntriesReply::PurgeEntries(reply) =
-        world.run(EntriesVerb::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap()
+        world.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap()
     else {
         panic!("no purge")
     };
@@ -27,7 +27,7 @@ fn what_was_overwritten_can_be_restored_and_the_restore_undone() {
     world.keep("k", "one", "core");
     world.seconds += 1;
     world.keep("k", "two", "core");
-    let restore = || EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() });
+    let restore = || EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() });
     for content in ["one", "two", "one"] {
         world.seconds += 1;
         let reply = stored(world.run(restore()));
@@ -44,7 +44,7 @@ fn what_was_overwritten_by_a_move_comes_back_under_the_new_category() {
     let mut world = World::new();
     world.keep("k", "one", "core");
     world.keep("k", "two", "daily");
-    stored(world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })));
+    stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
     let found = world.get("k").unwrap();
     assert_eq!((found.content.as_str(), found.category.as_str()), ("one", "daily"));
     assert_eq!(world.store.names(), ["agents/a/entries/daily/k.bak", "agents/a/entries/daily/k.md"]);
@@ -55,10 +55,10 @@ fn what_was_forgotten_can_be_restored() {
     let mut world = World::new();
     world.keep("k", "one", "core");
     world.forget("k");
-    let reply = stored(world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })));
+    let reply = stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
     assert_eq!((reply.state, reply.message.as_str()), (StoreState::Stored, "Restored k, which was forgotten"));
     assert_eq!(world.get("k").unwrap().content, "one");
-    let none = world.run(EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() })).unwrap_err();
+    let none = world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })).unwrap_err();
     assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "there is no backup of `k`"));
 }
 
@@ -68,7 +68,7 @@ fn a_restore_of_an_entry_that_is_cut_short_loses_neither_text() {
         let mut world = World::new();
         world.keep("k", "one", "core");
         world.keep("k", "two", "core");
-        let restore = || EntriesVerb::RestoreEntry(RestoreEntry { key: "k".into() });
+        let restore = || EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() });
         world.store.dies_after = Some(world.store.writes.len() + steps);
         let _ = world.run(restore());
         world.store.dies_after = None;

@@ -8,8 +8,8 @@ fn c_a_forget_in_a_run_is_durable() {
     world.keep("k", "v", "core");
     world.open("r", 1).unwrap();
     world.hold("r", "k", "newer", "core").unwrap();
-    world.in_run("r", EntriesVerb::ForgetEntry(ForgetEntry { key: "k".into(), base: None })).unwrap();
-    let saved = world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
+    world.in_run("r", EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None })).unwrap();
+    let saved = world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     world.reopen();
     assert_eq!(world.get("k").unwrap_err().code, ErrorCode::EntryNotFound);
@@ -22,7 +22,7 @@ fn d_what_an_operator_forgets_during_a_run_stays_forgotten() {
     world.open("r", 1).unwrap();
     world.hold("r", "k", "seen in the run", "core").unwrap();
     world.forget("k");
-    let saved = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    let saved = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     assert_eq!(saved.skipped[0].reason, "it was forgotten during the run");
     assert_eq!(world.keys(), Vec::<String>::new());
@@ -35,27 +35,28 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     let now = world.now();
     let mut engine: Engine<EntriesReply> = Engine::new(1, Limits::default());
     let verbs = [
-        EntriesVerb::StoreEntry(StoreEntry { entry: entry("mood", "tired", "conversation"), base: None }),
-        EntriesVerb::GetEntry(GetEntry { key: "mood".into() }),
-        EntriesVerb::ForgetEntry(ForgetEntry { key: "mood".into(), base: None }),
-        EntriesVerb::StoreEntry(StoreEntry { entry: entry("mood", "fresh", "conversation"), base: None }),
+        EntriesCommand::StoreEntry(StoreEntry { entry: entry("mood", "tired", "conversation"), base: None }),
+        EntriesCommand::GetEntry(GetEntry { key: "mood".into() }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: "mood".into(), base: None }),
+        EntriesCommand::StoreEntry(StoreEntry { entry: entry("mood", "fresh", "conversation"), base: None }),
     ];
     for (id, verb) in (1..).zip(verbs) {
         let entries = world.entries.clone();
-        let command = EntriesCommand { run: Some("r".into()), ..EntriesCommand::new(verb) };
-        let start = |fs| async move { run(&call_at(fs, now), &entries, command).await };
+        let command = Origin::of_run("r").with(verb);
+        let start = |fs| async move { run_any(&call_at(fs, now), &entries, &command.origin, command.command).await };
         let step = engine.start(CommandId(id), "test", start).unwrap();
         assert_eq!(step.requests, []);
-        assert!(step.finished[0].outcome.is_ok());
+        assert_eq!(step.finished[0].error, None);
     }
     assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "fresh");
     assert_eq!(world.find("fresh", Some("r")), ["mood"]);
     assert_eq!(world.hydrate(100, None).entries, []);
-    world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
+    world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
     assert_eq!(world.store.names(), ["agents/a/fence"]);
-    let gone = world.in_run("r", EntriesVerb::GetEntry(GetEntry { key: "mood".into() })).unwrap_err();
+    let gone = world.in_run("r", EntriesCommand::GetEntry(GetEntry { key: "mood".into() })).unwrap_err();
     assert_eq!(gone.message, "no run `r` is open");
-    let outside = world.run(EntriesVerb::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), base: None }));
+    let outside =
+        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), base: None }));
     assert_eq!(outside.unwrap_err().message, "entries of a conversation live in a run alone");
 }
 
@@ -66,11 +67,11 @@ fn l_a_checkpoint_names_what_it_has_left_and_the_next_one_stores_it() {
     for i in 0..20 {
         world.hold("r", &format!("k{i:03}"), &"x".repeat(16_384), "c").unwrap();
     }
-    let first = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    let first = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
     assert_eq!((first.stored.len(), first.truncated.len()), (15, 5));
     assert_eq!(first.truncated[0], "k015");
     assert_eq!(first.message, "15 stored, 5 left for the next checkpoint");
-    let last = world.save("r", EntriesVerb::CloseRun(CloseRun)).unwrap();
+    let last = world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
     assert_eq!((last.stored.len(), last.truncated.len()), (5, 0));
     assert_eq!(world.keys().len(), 20);
 }
@@ -99,7 +100,7 @@ fn n_the_cold_tail_is_reached_from_a_run() {
     world.open("r", 1).unwrap();
     assert_eq!(world.hydrate(9, Some("r")).entries.len(), 1);
     assert_eq!(world.find("lighthouse", Some("r")), ["cold"]);
-    assert!(world.in_run("r", EntriesVerb::GetEntry(GetEntry { key: "cold".into() })).is_ok());
+    assert!(world.in_run("r", EntriesCommand::GetEntry(GetEntry { key: "cold".into() })).is_ok());
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_run_is_seen_by_itself_alone_until_its_checkpoint() {
     world.hold("r", "k", "new", "core").unwrap();
     assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "new");
     assert_eq!(world.get("k").unwrap().content, "old");
-    world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
     assert_eq!(world.get("k").unwrap().content, "new");
 }
 
@@ -126,9 +127,9 @@ fn an_older_fence_is_refused_and_writes_nothing() {
     world.entries = held_by;
     let before = world.store.writes.len();
     for verb in [
-        EntriesVerb::Checkpoint(Checkpoint),
-        EntriesVerb::CloseRun(CloseRun),
-        EntriesVerb::ForgetEntry(ForgetEntry { key: "l".into(), base: None }),
+        EntriesCommand::Checkpoint(Checkpoint),
+        EntriesCommand::CloseRun(CloseRun),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: "l".into(), base: None }),
     ] {
         let refused = world.in_run("old", verb).unwrap_err();
         assert_eq!(refused.code, ErrorCode::StaleFence);
@@ -146,7 +147,7 @@ fn what_others_changed_during_a_run_is_not_written_over() {
     world.open("r", 1).unwrap();
     world.hold("r", "k", "of the run", "core").unwrap();
     world.keep("k", "of a person", "core");
-    let saved = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap();
+    let saved = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
     assert_eq!(saved.skipped[0].reason, "it was changed by others during the run");
     assert_eq!(world.get("k").unwrap().content, "of a person");
 }
@@ -159,10 +160,10 @@ fn a_checkpoint_that_fails_goes_on_where_it_stopped() {
         world.hold("r", key, "v", "core").unwrap();
     }
     world.store.dies_after = Some(world.store.writes.len() + 2);
-    let failed = world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap_err();
+    let failed = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap_err();
     assert_eq!(failed.code, ErrorCode::MemoryUnavailable);
     assert!(failed.message.starts_with("UZ-MEM-003: "), "{}", failed.message);
     world.store.dies_after = None;
-    assert_eq!(world.save("r", EntriesVerb::Checkpoint(Checkpoint)).unwrap().stored, ["c"]);
+    assert_eq!(world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap().stored, ["c"]);
     assert_eq!(world.keys(), ["a", "b", "c"]);
 }

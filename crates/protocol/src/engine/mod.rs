@@ -15,6 +15,7 @@ mod validate;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -46,6 +47,8 @@ pub struct Engine<R> {
     /// Their ids grow.
     tasks: Vec<(CommandId, Task<R>)>,
     owed: SortedMap<String, Owed>,
+    /// The replies of commands that ended, until they are taken. Their ids need not grow.
+    replies: Vec<(CommandId, R)>,
     /// The last commands that ended, with the name and the number of requests of each: it tells a key that was
     /// used from one that was never issued.
     ended: VecDeque<(CommandId, &'static str, u32)>,
@@ -84,6 +87,7 @@ impl<R: 'static> Engine<R> {
             last_command: None,
             tasks: Vec::new(),
             owed: SortedMap::default(),
+            replies: Vec::new(),
             ended: VecDeque::new(),
             abandoned: SortedSet::default(),
         }
@@ -93,13 +97,14 @@ impl<R: 'static> Engine<R> {
     ///
     /// # Errors
     ///
-    /// The id is not larger than the last one, or too many commands are in flight. Nothing has changed.
+    /// The id is not larger than the last one, or too many commands are in flight or wait for their reply to be taken.
+    /// Nothing has changed.
     pub fn start<F>(
         &mut self,
         id: CommandId,
         operation: &'static str,
         command: impl FnOnce(Fs) -> F,
-    ) -> Result<Step<R>, ProtocolError>
+    ) -> Result<Step, ProtocolError>
     where
         F: Future<Output = Result<R, Error>> + Send + 'static,
     {
@@ -108,7 +113,7 @@ impl<R: 'static> Engine<R> {
         {
             return Err(ProtocolError::CommandIdNotNew { given: id.0, last: last.0 });
         }
-        if self.tasks.len() >= self.limits.max_commands as usize {
+        if self.tasks.len() + self.replies.len() >= self.limits.max_commands as usize {
             return Err(ProtocolError::TooManyCommands(self.limits.max_commands));
         }
         self.last_command = Some(id);
@@ -125,7 +130,7 @@ impl<R: 'static> Engine<R> {
     ///
     /// The key belongs to no request that is owed a result, or the result does not fit its request. Nothing has
     /// changed.
-    pub fn handle_result(&mut self, result: FsResult) -> Result<Step<R>, ProtocolError> {
+    pub fn handle_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
         if self.abandoned.remove(&result.key) {
             return Ok(self.emit(Step::default()));
         }
@@ -151,9 +156,36 @@ impl<R: 'static> Engine<R> {
         Ok(self.advance(owed.command))
     }
 
-    /// Gives a command up. It finishes as cancelled. A result is still owed for each of its requests: until it
-    /// comes, the request counts towards the limit.
-    pub fn cancel(&mut self, id: CommandId) -> Step<R> {
+    /// Takes the reply of a command that has ended, once. `pick` gives the part of it that is asked for, or the whole
+    /// reply back if it has no such part; then the reply stays.
+    ///
+    /// # Errors
+    ///
+    /// The command is in flight (`not-finished`), it has no reply or none that `pick` takes (`not-found`).
+    pub fn take<T>(&mut self, id: CommandId, pick: impl FnOnce(R) -> Result<T, R>) -> Result<T, Error> {
+        let Some(at) = self.replies.iter().position(|(ended, _)| *ended == id) else {
+            return Err(match self.task(id) {
+                Some(_) => {
+                    let help = "hand in the results that it is owed, until a step says that it has finished";
+                    Error::new(ErrorCode::NotFinished, format!("command {} has not finished", id.0), help)
+                }
+                None => {
+                    let help = "a reply can be taken once; a command that failed has none";
+                    Error::new(ErrorCode::NotFound, format!("there is no reply of command {}", id.0), help)
+                }
+            });
+        };
+        let (_, reply) = self.replies.remove(at);
+        pick(reply).map_err(|reply| {
+            self.replies.insert(at, (id, reply));
+            let help = "take it from the interface that the command was submitted to";
+            Error::new(ErrorCode::NotFound, format!("the reply of command {} is of another interface", id.0), help)
+        })
+    }
+
+    /// Gives a command up. It finishes as cancelled, and a reply that was not taken is dropped. A result is still owed
+    /// for each of its requests: until it comes, the request counts towards the limit.
+    pub fn cancel(&mut self, id: CommandId) -> Step {
         let mut step = Step::default();
         if self.task(id).is_some() {
             self.end(id);
@@ -161,9 +193,9 @@ impl<R: 'static> Engine<R> {
             self.abandoned.extend(keys);
             self.owed.retain(|_, owed| owed.command != id);
             let help = "what was written before stays; run the command again to finish it";
-            let outcome = Err(Error::new(ErrorCode::Cancelled, "cancelled", help));
-            step.finished.push(Finished { id, outcome });
+            step.finished.push(Finished { id, error: Some(Error::new(ErrorCode::Cancelled, "cancelled", help)) });
         }
+        self.replies.retain(|(ended, _)| *ended != id);
         // What it was owed still counts towards the limit: no other request can go out instead.
         step
     }
@@ -184,19 +216,26 @@ impl<R: 'static> Engine<R> {
     }
 
     /// Polls the task if it can go on, and hands out what there is to request.
-    fn advance(&mut self, id: CommandId) -> Step<R> {
+    fn advance(&mut self, id: CommandId) -> Step {
         let mut step = Step::default();
         if let Some(task) = self.task(id)
             && let Some(outcome) = task.poll()
         {
             self.end(id);
-            step.finished.push(Finished { id, outcome });
+            let error = match outcome {
+                Ok(reply) => {
+                    self.replies.push((id, reply));
+                    None
+                }
+                Err(error) => Some(error),
+            };
+            step.finished.push(Finished { id, error });
         }
         self.emit(step)
     }
 
     /// Moves queued operations into the step, as many as may be owed at once, oldest command first.
-    fn emit(&mut self, mut step: Step<R>) -> Step<R> {
+    fn emit(&mut self, mut step: Step) -> Step {
         for (id, task) in &mut self.tasks {
             while self.owed.len() + self.abandoned.len() < self.limits.max_requests.max(1) as usize {
                 let Some((slot, op)) = task.mailbox.borrow_mut().take_next() else { break };
@@ -204,7 +243,7 @@ impl<R: 'static> Engine<R> {
                 task.in_flight += 1;
                 let key = ContextKey::mint(task.operation, self.epoch, *id, task.requests_made);
                 self.owed.insert(key.to_string(), Owed { command: *id, slot, op: op.clone() });
-                step.requests.push(FsRequest { key, op });
+                step.requests.push(FsRequest { key, command: *id, op });
             }
         }
         step

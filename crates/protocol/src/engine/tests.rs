@@ -63,7 +63,8 @@ fn the_order_of_results_is_not_seen() {
             let result = answer(&step.requests[place], content(["a", "b", "c"][place]));
             finished = engine.handle_result(result).expect("taken").finished;
         }
-        assert_eq!(finished, [Finished { id: CommandId(1), outcome: Ok("abc".to_string()) }]);
+        assert_eq!(finished, [Finished { id: CommandId(1), error: None }]);
+        assert_eq!(engine.take(CommandId(1), Ok), Ok("abc".to_string()));
     }
 }
 
@@ -91,7 +92,8 @@ fn a_result_that_does_not_fit_is_refused_and_still_owed() {
         assert!(matches!(refused, ProtocolError::InvalidResult { .. }), "{refused}");
     }
     let step = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
-    assert_eq!(step.finished[0].outcome.as_deref(), Ok("a"));
+    assert_eq!(step.finished[0].error, None);
+    assert_eq!(engine.take(CommandId(1), Ok), Ok("a".to_string()));
 }
 
 #[test]
@@ -114,6 +116,9 @@ fn commands_over_the_limit_and_old_ids_are_refused() {
     let step = start(&mut engine, 5).expect("started");
     assert_eq!(start(&mut engine, 6), Err(ProtocolError::TooManyCommands(1)));
     let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
+    // Its reply was not taken yet.
+    assert_eq!(start(&mut engine, 6), Err(ProtocolError::TooManyCommands(1)));
+    assert_eq!(engine.take(CommandId(5), Ok), Ok("a".to_string()));
     assert_eq!(start(&mut engine, 5), Err(ProtocolError::CommandIdNotNew { given: 5, last: 5 }));
     assert!(start(&mut engine, 6).is_ok());
 }
@@ -123,7 +128,7 @@ fn a_cancelled_command_takes_each_result_once_and_counts_until_then() {
     let mut engine = engine(Limits { max_requests: 1, ..Limits::default() });
     let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a"])).expect("started");
     let cancelled = engine.cancel(CommandId(1));
-    assert_eq!(cancelled.finished[0].outcome.as_ref().map_err(|error| error.code), Err(ErrorCode::Cancelled));
+    assert_eq!(cancelled.finished[0].error.as_ref().map(|error| error.code), Some(ErrorCode::Cancelled));
     assert_eq!(engine.cancel(CommandId(1)), Step::default());
     let waiting = engine.start(CommandId(2), "read", |fs| read_all(fs, &["b"])).expect("started");
     assert_eq!(waiting.requests, []);
@@ -140,7 +145,7 @@ fn an_error_after_a_change_does_not_say_that_nothing_was_changed() {
         let step = engine.start(CommandId(1), "write", |fs| write_two(fs, names)).expect("started");
         let step = engine.handle_result(answer(&step.requests[0], written())).expect("taken");
         let step = engine.handle_result(answer(&step.requests[0], Err(FsError::NoSpace))).expect("taken");
-        step.finished[0].outcome.as_ref().expect_err("failed").help.clone()
+        step.finished[0].error.as_ref().expect("failed").help.clone()
     };
     assert_eq!(help(["a", "b"]), "free some space and try again; what was done before stays");
     assert_eq!(help(["cache/a", "b"]), "free some space and try again; nothing was changed");
@@ -150,13 +155,37 @@ fn an_error_after_a_change_does_not_say_that_nothing_was_changed() {
 fn a_command_that_waits_for_nothing_ends_with_an_error() {
     let mut engine: Engine<()> = engine(Limits::default());
     let step = engine.start(CommandId(1), "wait", |_| core::future::pending()).expect("started");
-    assert_eq!(step.finished[0].outcome.as_ref().map_err(|error| error.code), Err(ErrorCode::Internal));
+    assert_eq!(step.finished[0].error.as_ref().map(|error| error.code), Some(ErrorCode::Internal));
 }
 
 #[test]
 fn an_engine_and_what_it_gives_move_between_threads() {
     fn moves<T: Send>() {}
     moves::<Engine<String>>();
-    moves::<Step<String>>();
+    moves::<Step>();
     moves::<Operation<ReadOutcome>>();
+}
+
+#[test]
+fn a_reply_is_taken_once_and_by_the_part_that_it_has() {
+    let mut engine = engine(Limits::default());
+    let code = |taken: Result<String, Error>| taken.map_err(|error| error.code);
+    assert_eq!(code(engine.take(CommandId(1), Ok)), Err(ErrorCode::NotFound));
+    let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a"])).expect("started");
+    assert_eq!(step.requests[0].command, CommandId(1));
+    assert_eq!(code(engine.take(CommandId(1), Ok)), Err(ErrorCode::NotFinished));
+    let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
+    assert_eq!(code(engine.take(CommandId(1), Err)), Err(ErrorCode::NotFound));
+    assert_eq!(code(engine.take(CommandId(1), Ok)), Ok("a".to_string()));
+    assert_eq!(code(engine.take(CommandId(1), Ok)), Err(ErrorCode::NotFound));
+}
+
+#[test]
+fn the_reply_of_a_command_that_is_given_up_late_is_dropped() {
+    let mut engine = engine(Limits { max_commands: 1, ..Limits::default() });
+    let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a"])).expect("started");
+    let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
+    assert_eq!(engine.cancel(CommandId(1)), Step::default());
+    assert!(engine.take(CommandId(1), Ok).is_err());
+    assert!(engine.start(CommandId(2), "read", |fs| read_all(fs, &["a"])).is_ok());
 }

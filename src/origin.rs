@@ -1,0 +1,89 @@
+//! [`Origin`]: who gives a command, and for what. [`Submission`]: a command with its origin.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::protocol::{Error, ErrorCode};
+use crate::trust::Provenance;
+
+/// How long a name in an [`Origin`] may be, in bytes.
+pub const MAX_ORIGIN_NAME_BYTES: usize = 255;
+
+/// Who gives a command, and for what. By default it is whoever the memory was opened for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The agent. It can only confirm the configuration; a command for another agent is refused.
+    pub agent: Option<String>,
+    /// The workspace. It can only confirm the configuration.
+    pub workspace: Option<String>,
+    /// The run that the command is a part of. Commands of the entries see what the run holds, and what they store is held
+    /// by it. Other commands do not look at it.
+    pub run: Option<String>,
+    /// The session of the client that gives the command. It is checked, and nothing reads it yet.
+    pub session: Option<String>,
+    /// The tool that gives the command. It is checked, and nothing reads it yet.
+    pub tool: Option<String>,
+    /// Where the text that the command stores comes from. It can only be trusted less than the configuration. `None` means
+    /// that of the configuration, or [`Provenance::Import`] where files are taken in; there [`Provenance::User`] has the
+    /// files believed, for which the memory must be opened for a person.
+    pub provenance: Option<Provenance>,
+}
+
+impl Origin {
+    /// The origin of a command that is a part of a run.
+    #[must_use]
+    pub fn of_run(run: impl Into<String>) -> Self {
+        Self { run: Some(run.into()), ..Self::default() }
+    }
+
+    /// The origin of a command that stores text of this provenance.
+    #[must_use]
+    pub fn of_provenance(provenance: Provenance) -> Self {
+        Self { provenance: Some(provenance), ..Self::default() }
+    }
+
+    /// Returns the command with this origin.
+    #[must_use]
+    pub fn with<C>(self, command: C) -> Submission<C> {
+        Submission { origin: self, command }
+    }
+
+    /// Refuses names that are too long or have control characters. Agent, workspace and run are checked where they are
+    /// used.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let names = [("session", &self.session), ("tool", &self.tool)];
+        for (what, name) in names.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?))) {
+            if name.is_empty() || name.len() > MAX_ORIGIN_NAME_BYTES || name.chars().any(char::is_control) {
+                let shown: String = name.chars().take(64).flat_map(char::escape_debug).collect();
+                let message = format!("`{shown}` is not the name of a {what}");
+                let help =
+                    format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters; nothing was changed");
+                return Err(Error::new(ErrorCode::InvalidArgument, message, help));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A command with its origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission<C> {
+    /// Who gives it.
+    pub origin: Origin,
+    /// The command.
+    pub command: C,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_a_name_that_can_be_shown() {
+        let check = |name: &str| Origin { session: Some(name.into()), ..Origin::default() }.check();
+        assert_eq!(check("a session"), Ok(()));
+        for refused in ["", "a\nb", &"x".repeat(256)] {
+            assert_eq!(check(refused).unwrap_err().code, ErrorCode::InvalidArgument);
+        }
+    }
+}
