@@ -1,15 +1,17 @@
 //! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the
 //! command line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run
-//! against the program.
+//! against the program. Beside them a host in Python, over the `wasmtime` package of PyPI, runs the component.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::component::TARGET;
 use crate::run::{Output, command, program, root};
 
 /// Where the scripts are, and what says which versions they need.
 const SCRIPTS: &str = "cli/tests/clients";
+const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
                        --without-clients` leaves it out";
@@ -32,7 +34,14 @@ pub(crate) fn run() -> Result<(), String> {
     let environment = &[("PYTHONDONTWRITEBYTECODE", "1")];
     let python = python.to_string_lossy();
     command(&python, [script("python_client.py"), program.clone().into()], environment, output)?;
-    command(&python, [script("inspector.py"), program.into(), modules.into()], environment, output)
+    command(&python, [script("inspector.py"), program.clone().into(), modules.into()], environment, output)?;
+    if cfg!(windows) {
+        eprintln!("left out: the host in Python, which needs `flock`");
+        return Ok(());
+    }
+    // The component that the tests run, built by the build script of `saddlebag-component`.
+    let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
+    command(&python, [OsString::from(PYTHON_HOST), program.into(), component.into()], environment, output)
 }
 
 fn with_way_out(error: String) -> String {

@@ -6,5 +6,6 @@ mod agreement;
 mod concurrency;
 mod conformance;
 mod local_dir;
+mod page;
 mod simulator;
 mod support;

@@ -1,0 +1,411 @@
+"""The executor: performs the operations of the component on a folder, as docs/writing-a-host.md says.
+
+`Folder.perform` takes an operation, `("read", {...})`, and gives its result: `("ok", outcome)` or `("err", fs_error)`.
+It needs `flock` and calls that take an open folder, so it runs on Linux and macOS. A version is the SHA-256 of the bytes.
+"""
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import itertools
+import os
+import secrets
+import stat
+import time
+import unicodedata
+
+LOCKS, RECOVERED, UNSYNCED = ".saddlebag/locks", ".saddlebag/recovered", ".saddlebag/locks/unsynced"
+MAX_BYTES, PATIENCE, ATTEMPTS = 16 * 1024 * 1024, 10, 8
+COUNT = itertools.count()
+ERRORS = dict(EACCES="denied", EPERM="denied", ENOSPC="no-space", EDQUOT="no-space", EROFS="read-only",
+              EISDIR="is-directory", ENOTDIR="not-directory", ELOOP="symbolic-link", ETIMEDOUT="timed-out")
+
+
+class Refused(Exception):
+    """The operation is not performed; the arguments are the `fs-error`."""
+
+
+class Stale(Exception):
+    """The precondition does not hold; the argument is the version of the file, `None` if there is none."""
+
+
+class Folder:
+    def __init__(self, root):
+        self.path = os.path.abspath(root)
+        self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def perform(self, op):
+        kind, args = op
+        try:
+            for key in ("path", "from", "to", "folder"):
+                if args.get(key) is not None:
+                    check_path(args[key])
+            if len(args.get("content", b"")) > MAX_BYTES:
+                raise Refused("too-large", MAX_BYTES)
+            if not os.path.samestat(os.stat(self.path), os.fstat(self.root)):
+                raise Refused("other", "the store's folder was replaced by another one; open it again")
+            method = getattr(self, kind.replace("-", "_"))
+            return "ok", (kind, method(**{key.replace("-", "_"): value for key, value in args.items()}))
+        except Stale as stale:
+            return "ok", (kind, ("stale", *stale.args))
+        except Refused as refused:
+            return "err", refused.args
+        except OSError as error:
+            name = ERRORS.get(errno.errorcode.get(error.errno))
+            return "err", (name,) if name else ("other", os.strerror(error.errno))
+
+    # The operations.
+
+    def read(self, path, offset, max_bytes, unless):
+        if self.is_unsynced(path):  # The bytes may be in the cache alone: nothing may rest on them.
+            self.append(path, b"", False, ("any",), settling=True)
+        with self.above(path) as (folder, name):
+            whole = content_of(folder, name)
+        if whole is None:
+            return ("absent",)
+        version, part = version_of(whole), whole[offset:offset + max_bytes]
+        if len(part) > MAX_BYTES:
+            raise Refused("too-large", MAX_BYTES)
+        return ("unchanged",) if version == unless else ("content", dict(bytes=part, version=version, size=len(whole)))
+
+    def write(self, path, content, precondition):
+        with self.locked(path) as note:
+            return "written", self.replace(path, content, precondition, note)
+
+    def append(self, path, content, newline_first, precondition, settling=False):
+        """`settling`: only writes a file again, to new blocks, whose last change could not be synced."""
+        with self.locked(path) as note:
+            return "written", self.add(path, content, newline_first, precondition, note, settling)
+
+    def list(self, folder, recursive, after, limit, unless):
+        entries, below = [], [folder or ""]
+        while below:
+            prefix = below.pop()
+            with self.folder(prefix) as opened:
+                for name in os.listdir(opened) if opened is not None else []:
+                    path = f"{prefix}/{name}" if prefix else name
+                    # What no path may name, what is the host's own and what is gone by now is left out.
+                    with contextlib.suppress(Refused, FileNotFoundError):
+                        check_path(path)
+                        entry = entry_of(opened, name, path)
+                        below += [path] if recursive and entry["kind"] == "directory" else []
+                        entries += [entry] if after is None or path > after else []
+        entries.sort(key=lambda entry: entry["path"])  # Code points sort as the bytes of UTF-8 do.
+        page = entries[:max(1, limit)]
+        cursor = page[-1]["path"] if len(entries) > len(page) else None
+        in_doubt = any(entry["version"] == "r" for entry in page)
+        version = None if in_doubt else version_of(repr((cursor, page)).encode())
+        return ("unchanged",) if version is not None and version == unless else ("page", dict(entries=page, next=cursor, version=version))
+
+    def remove(self, path, precondition):
+        with self.locked(path), self.above(path) as (folder, name):
+            old = content_of(folder, name)
+            if old is not None:
+                require(old, precondition)
+                os.unlink(name, dir_fd=folder)
+                self.mark(path, False)
+                self.sync(path, folder)
+            return ("done",)
+
+    def rename(self, to, precondition, **others):
+        path = others["from"]
+        with self.locked(path, to), self.above(path) as (folder, name):
+            old = content_of(folder, name)
+            if old is None:
+                return ("absent",)
+            require(old, precondition)
+            with self.above(to, make=True) as (new_folder, new_name):
+                if not place_new(folder, name, new_folder, new_name):
+                    return ("exists",)
+                self.mark(to, self.is_unsynced(path))
+                self.mark(path, False)
+                self.sync(to, new_folder, folder)
+            return ("done",)
+
+    def make_directory(self, path):
+        with self.folder(path, make=True):
+            return None
+
+    # Changes, by the holder of the lock.
+
+    def replace(self, path, content, precondition, note):
+        """Puts a whole new file in the place of the old one, and gives its version."""
+        with self.above(path, make=precondition[0] != "matches") as (folder, name):
+            require(content_of(folder, name), precondition)
+            temporary = f".saddlebag-{os.getpid()}-{next(COUNT)}-{secrets.token_hex(8)}.tmp"
+            note(f"staged\t{path[:len(path) - len(name)]}{temporary}\t{path}\n")
+            try:
+                with opened(folder, temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
+                    take_over(file, folder, name)
+                    write_all(file, content)
+                    os.fsync(file)
+                if precondition[0] == "absent":
+                    if not place_new(folder, temporary, folder, name):
+                        raise Stale(version_of(content_of(folder, name) or b""))
+                else:
+                    require(content_of(folder, name), precondition)  # Editors take no lock: one more look.
+                    os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=folder)
+            self.sync(path, folder)
+            self.mark(path, False)
+            return version_of(content)
+
+    def add(self, path, content, newline_first, precondition, note, settling):
+        """Adds to a file by one write, and gives its version."""
+        added = False
+        for _ in range(ATTEMPTS):
+            with self.above(path, make=precondition[0] != "matches") as (folder, name):
+                old = content_of(folder, name)
+                if settling and old is None:
+                    return self.mark(path, False)
+                if not added:
+                    require(old, precondition)
+                again = added and old is not None and old.endswith(content)  # An editor may have read it in.
+                newline = b"\n" if newline_first and old and not old.endswith(b"\n") else b""
+                addition = b"" if again else newline + content
+                with contextlib.suppress(FileNotFoundError, FileExistsError):
+                    flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if old is None else 0)
+                    with opened(folder, name, flags) as file:
+                        before = os.fstat(file)
+                        # Another name may be outside of the store: it keeps its text.
+                        if before.st_nlink > 1 or self.is_unsynced(path):
+                            return self.replace(path, old + addition, ("matches", version_of(old)), note)
+                        if os.write(file, addition) < len(addition):
+                            os.ftruncate(file, before.st_size)
+                            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                        added = True
+                        if os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), before):
+                            self.sync(path, file, *([folder] if old is None else []))
+                            return version_of(read_all(file))
+        raise Refused("other", "the file kept being replaced while it was appended to; try again")
+
+    def sync(self, path, *files):
+        """Makes a change survive a power cut. Where that fails it is there all the same, and is marked."""
+        try:
+            for file in files:
+                os.fsync(file)
+        except OSError as error:
+            self.mark(path, True)
+            raise Refused("not-durable", error.strerror) from error
+
+    # Files that could not be synced.
+
+    def is_unsynced(self, path):
+        return os.path.lexists(os.path.join(self.path, UNSYNCED, marker(path)))
+
+    def mark(self, path, unsynced):
+        """The marker tells other hosts; a disk that fails may not take it either."""
+        if unsynced != self.is_unsynced(path):
+            with contextlib.suppress(OSError), self.folder(UNSYNCED, make=True) as folder:
+                if not unsynced:
+                    return os.unlink(marker(path), dir_fd=folder)
+                with opened(folder, marker(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
+                    write_all(file, path.encode())
+
+    # Locks.
+
+    @contextlib.contextmanager
+    def locked(self, *paths):
+        """Holds the locks of the paths; gives the function that notes which temporary file is in use."""
+        with contextlib.ExitStack() as held:
+            # In one order for everybody, or two renames would wait for each other.
+            files = [held.enter_context(self.lock(shard)) for shard in sorted({shard_of(path) for path in paths})]
+            line = f"{os.getpid()}\tpython_host\t{next(COUNT)}\n".encode()
+            for file in files:
+                self.clear(file)
+                os.pwrite(file, line, 0)
+            try:
+                yield lambda record: os.pwrite(files[0], record.encode(), len(line))
+            finally:
+                for file in files:
+                    os.ftruncate(file, 0)
+
+    @contextlib.contextmanager
+    def lock(self, shard, patience=PATIENCE):
+        name, since, holder, pause = f"{shard:02}", time.monotonic(), b"", 0.0001
+        current = os.path.join(self.path, LOCKS, name)
+        while True:
+            with self.folder(LOCKS, make=True) as folder, opened(folder, name, os.O_RDWR | os.O_CREAT) as file:
+                while not try_lock(file):
+                    holding = read_all(file).split(b"\n")[0]
+                    if holding not in (b"", holder):  # It goes from one writer to the next: wait on.
+                        holder, since = holding, time.monotonic()
+                    if time.monotonic() - since >= patience:
+                        raise Refused("locked", holder.decode(errors="replace") or "another program")
+                    time.sleep(pause)
+                    pause = min(pause * 2, 0.001)
+                # Somebody may have deleted the file while it was waited for.
+                if os.path.exists(current) and os.path.samestat(os.lstat(current), os.fstat(file)):
+                    yield file
+                    return
+
+    def clear(self, file):
+        """Clears up after a holder that died: removes its own temporary file, keeps what may be somebody's text."""
+        lines = read_all(file).decode(errors="replace").split("\n")
+        stage, temporary, path = (lines[1].split("\t") + ["", ""])[:3] if len(lines) > 2 else ("", "", "")
+        if is_temporary(temporary.rpartition("/")[2]):
+            with contextlib.suppress(Refused, OSError), self.above(temporary) as (folder, name):
+                if stage == "staged":
+                    os.unlink(name, dir_fd=folder)
+                elif stage == "placing":
+                    with self.folder(RECOVERED, make=True) as kept:
+                        names = (f"{path.replace('/', '-')[:60]}.{number}" for number in itertools.count(1))
+                        next(kept_as for kept_as in names if place_new(folder, name, kept, kept_as))
+        os.ftruncate(file, 0)
+
+    # Folders, one segment at a time and through no link.
+
+    @contextlib.contextmanager
+    def folder(self, path, make=False):
+        """The open folder; `None` where there is none."""
+        with contextlib.ExitStack() as stack:
+            current = self.root
+            for name in path.split("/") if path else []:
+                current = open_folder(current, name, make)
+                if current is None:
+                    break
+                stack.callback(os.close, current)
+            yield current
+
+    @contextlib.contextmanager
+    def above(self, path, make=False):
+        """The folder that a path is in, and its last segment."""
+        above, _, name = path.rpartition("/")
+        with self.folder(above, make) as folder:
+            yield folder, name
+
+
+def open_folder(above, name, make):
+    try:
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+    except FileNotFoundError:
+        if not make:
+            return None
+    except OSError:
+        # Systems differ in the error for a link here.
+        link = stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
+        raise Refused("symbolic-link" if link else "not-directory") from None
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=above)
+        os.fsync(above)
+    return open_folder(above, name, False)
+
+
+@contextlib.contextmanager
+def opened(folder, name, flags):
+    file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def content_of(folder, name):
+    """The bytes of a regular file at one moment; `None` where there is none."""
+    for _ in range(ATTEMPTS if folder is not None else 0):
+        try:
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(mode):
+            raise Refused("is-directory" if stat.S_ISDIR(mode) else
+                          "symbolic-link" if stat.S_ISLNK(mode) else "not-regular")
+        with contextlib.suppress(FileNotFoundError), opened(folder, name, os.O_RDONLY) as file:
+            before, whole, after = os.fstat(file), read_all(file), os.fstat(file)
+            if (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size) == (after.st_mtime_ns, len(whole)):
+                return whole
+    if folder is not None:
+        raise Refused("other", "the file kept changing while it was read; try again")
+    return None
+
+
+def entry_of(folder, name, path):
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if not stat.S_ISREG(found.st_mode):
+        kind = "directory" if stat.S_ISDIR(found.st_mode) else "other"
+        return dict(path=path, kind=kind, size=0, version="", modified=0)
+    size, version = found.st_size, "r"  # A file that cannot be read hides no other one, and matches nothing.
+    with contextlib.suppress(Refused, PermissionError):
+        whole = content_of(folder, name)
+        if whole is None:
+            raise FileNotFoundError
+        size, version = len(whole), version_of(whole)
+    return dict(path=path, kind="file", size=size, version=version, modified=max(0, found.st_mtime_ns))
+
+
+def require(old, precondition):
+    """Raises unless the precondition holds for these bytes, or for a file that does not exist."""
+    version = None if old is None else version_of(old)
+    if precondition != ("any",) and precondition != (("absent",) if old is None else ("matches", version)):
+        raise Stale(version)
+
+
+def version_of(content):
+    return "h" + hashlib.sha256(content).hexdigest()
+
+
+def place_new(folder, name, new_folder, new_name):
+    """Moves a file to a free name. A second name cannot replace anything; then the first goes."""
+    try:
+        os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    os.unlink(name, dir_fd=folder)
+    return True
+
+
+def take_over(file, folder, name):
+    """Gives a new file the mode of the one that it replaces, and its owner where that is allowed."""
+    with contextlib.suppress(FileNotFoundError):
+        old = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        with contextlib.suppress(PermissionError):
+            os.fchown(file, old.st_uid, old.st_gid)
+        os.fchmod(file, stat.S_IMODE(old.st_mode) & 0o777)
+
+
+def read_all(file):
+    return os.pread(file, os.fstat(file).st_size, 0)
+
+
+def write_all(file, content):
+    while content:
+        content = content[os.write(file, content):]
+
+
+def try_lock(file):
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def shard_of(path):
+    digest = 0xCBF29CE484222325
+    for byte in path.lower().encode():
+        digest = (digest ^ byte) * 0x100000001B3 % (1 << 64)
+    return digest % 64
+
+
+def marker(path):
+    return hashlib.sha256(path.encode()).hexdigest()[:32]
+
+
+def folded(name):
+    """The name as file systems that ignore case take it."""
+    return unicodedata.normalize("NFD", name.split(":")[0]).casefold().rstrip(". ")
+
+
+def is_temporary(name):
+    return folded(name).startswith(".saddlebag-") and folded(name).endswith(".tmp")
+
+
+def check_path(path):
+    names = path.split("/")
+    if any(map(is_temporary, names)) or [folded(name) for name in names[:2]] == LOCKS.split("/"):
+        raise Refused("invalid-path", "this name is kept for the host")
+    bad = any(unicodedata.category(c) in ("Cc", "Cs") or c == "\\" for c in path) or {"", ".", ".."} & set(names)
+    if bad or len(path.encode()) > 4096 or any(len(name.encode()) > 255 for name in names):
+        raise Refused("invalid-path", "a segment is empty, `.` or `..`, is too long, or has a forbidden character")
