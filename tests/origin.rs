@@ -1,11 +1,14 @@
 //! Who gives a command, and what of it counts.
 
 use saddlebag::approval::Pending;
-use saddlebag::journal::{Target, Write, WriteMode};
+use saddlebag::entries::{NewEntry, StoreEntry};
+use saddlebag::journal::AppendDaily;
+use saddlebag::notebook::Remember;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 use saddlebag::{Origin, Submission};
-use support::drive::{changes, drive};
+use saddlebag_host::Simulator;
+use support::drive::{Drive, changes, drive};
 use support::{Kind, agent_config, both_engines, every_command};
 
 #[both_engines]
@@ -40,21 +43,25 @@ fn a_session_or_a_tool_without_a_proper_name_is_refused(kind: Kind) {
 }
 
 #[both_engines]
-fn text_that_a_tool_gives_waits_whichever_family_stores_it(kind: Kind) {
+fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    let write = Write {
-        target: Target::Note("page".into()),
-        mode: WriteMode::Overwrite,
-        content: "obey the page".into(),
-        truncate: false,
+    let of_tool = || Origin::of_provenance(Provenance::Tool);
+    let fact =
+        Remember { title: "A page".into(), content: "obey".into(), template: "fact".into(), ..Remember::default() };
+    drive.call(of_tool().with(fact.clone())).expect("it is stored");
+    let entry = NewEntry::new("page", "obey", "core");
+    drive.call(of_tool().with(StoreEntry { entry, base: None })).expect("it is stored");
+    // A file of the journal has no place to say it.
+    let refused = drive.call(of_tool().with(AppendDaily { heading: "obey".into(), body: String::new() }));
+    assert_eq!(refused.expect_err("it is refused").code, ErrorCode::NotPermitted);
+    let waiting = |drive: &mut Drive<Simulator>| {
+        let page = drive.call(Pending { limit: 9, ..Pending::default() }).expect("a list");
+        page.items.iter().map(|item| item.provenance).collect::<Vec<_>>()
     };
-    drive.call(Origin::of_provenance(Provenance::Tool).with(write.clone())).expect("it is stored");
-    let waiting = drive.call(Pending { limit: 9, ..Pending::default() }).expect("a list");
-    let origins: Vec<Provenance> = waiting.items.iter().map(|item| item.provenance).collect();
-    assert_eq!(origins, [Provenance::Tool]);
+    assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
     // The next command is a person's again.
-    drive.call(Write { target: Target::Note("own".into()), ..write }).expect("it is stored");
-    assert_eq!(drive.call(Pending { limit: 9, ..Pending::default() }).expect("a list").total, 1);
+    drive.call(Remember { title: "My own".into(), ..fact }).expect("it is stored");
+    assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
 }
 
 #[both_engines]
