@@ -1,7 +1,7 @@
 //! The tests that hold `wit/` and the crate together: the conversions are made of `wit/`, and every command has its case
 //! there.
 //!
-//! [`schemas`] holds the JSON of the program against `docs/schemas/`.
+//! `schemas.rs` holds the JSON of the program against `docs/schemas/`.
 //!
 //! They are a package of their own, and not a default member of the workspace: the parser of `wit/` changes the features
 //! of what wasmtime depends on, and wasmtime would be compiled a second time.
