@@ -1,8 +1,10 @@
 //! What a release needs: dependencies that satisfy `deny.toml`, and crates that a registry takes.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
-use crate::run::{Output, cargo, cargo_with};
+use crate::run::{Output, cargo, cargo_with, root};
 
 const HOW_TO_INSTALL: &str = "install it with `cargo install --locked cargo-deny`, or take a program from \
                               https://github.com/EmbarkStudios/cargo-deny/releases";
@@ -18,15 +20,44 @@ pub(crate) fn audit() -> Result<(), String> {
 
 /// Packages every crate that is published, without building it.
 pub(crate) fn package(output: &mut Output) -> Result<(), String> {
-    cargo_with(["package", "--workspace", "--quiet", "--allow-dirty", "--no-verify", "--offline"], &[], output)
+    let mut arguments =
+        ["package", "--workspace", "--quiet", "--allow-dirty", "--no-verify", "--offline"].map(String::from).to_vec();
+    for path in manifests(&root()?).map_err(|error| format!("the manifests cannot be found: {error}"))? {
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let package = package_of(&text);
+        if is_internal(package) {
+            let name = package.lines().find_map(|line| line.strip_prefix("name = ")).unwrap_or_default();
+            arguments.extend(["--exclude".into(), name.trim_matches('"').into()]);
+        }
+    }
+    cargo_with(arguments, &[], output)
+}
+
+/// The part of a manifest that describes the package.
+fn package_of(manifest: &str) -> &str {
+    let package = manifest.split_once("[package]\n").map_or("", |(_, package)| package);
+    package.split_once("\n[").map_or(package, |(package, _)| package)
+}
+
+/// Returns true for a package that is never published.
+fn is_internal(package: &str) -> bool {
+    package.lines().any(|line| line == "publish = false")
+}
+
+/// The manifests of all crates.
+fn manifests(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let folders = ["", "benches", "cli", "host-harness", "tests", "tests/attributes", "tests/contract", "xtask"];
+    let mut folders = folders.map(|folder| root.join(folder)).to_vec();
+    for entry in fs::read_dir(root.join("crates"))? {
+        folders.push(entry?.path());
+    }
+    let manifests = folders.into_iter().map(|folder| folder.join("Cargo.toml"));
+    Ok(manifests.filter(|path| path.exists()).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::{Path, PathBuf};
-
-    use crate::run::root;
+    use super::*;
 
     /// What a registry shows of a crate, as its manifest spells it.
     const SHOWN: [&str; 6] = [
@@ -40,13 +71,12 @@ mod tests {
 
     #[test]
     fn every_crate_is_internal_or_has_what_a_registry_shows() {
-        let manifests = manifests();
+        let manifests = manifests(&root().expect("a root")).expect("the manifests");
         assert!(manifests.len() > 5, "{manifests:?}");
         for path in manifests {
             let text = fs::read_to_string(&path).expect("text");
-            let (_, package) = text.split_once("[package]\n").expect("a package");
-            let package = package.split_once("\n[").map_or(package, |(package, _)| package);
-            if package.lines().any(|line| line == "publish = false") {
+            let package = package_of(&text);
+            if is_internal(package) {
                 continue;
             }
             for field in SHOWN {
@@ -66,15 +96,5 @@ mod tests {
         for line in ours {
             assert!(line.contains(&format!("version = {version}")), "{line}: its version is not {version}");
         }
-    }
-
-    /// The manifests of all crates.
-    fn manifests() -> Vec<PathBuf> {
-        let root = root().expect("a root");
-        let folders = ["", "benches", "cli", "host-harness", "tests", "xtask"].map(|folder| root.join(folder));
-        let crates = fs::read_dir(root.join("crates")).expect("the folder of crates");
-        let crates = crates.map(|entry| entry.expect("an entry").path());
-        let manifest = |folder: PathBuf| folder.join(Path::new("Cargo.toml"));
-        folders.into_iter().chain(crates).map(manifest).filter(|path| path.exists()).collect()
     }
 }
