@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG, shown};
 use crate::subcommand::Ask;
 
-/// How many hits are shown unless told otherwise.
+/// The number of hits that are shown by default.
 const USUAL_HITS: u32 = 20;
 
 /// Find entries by a question or a query, best first

@@ -75,7 +75,7 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
     Ok(())
 }
 
-/// The commands of a run's entries. A line that is none refuses all of them.
+/// The commands of a run's entries. If one line is not an entry, all are refused.
 fn run_verbs(args: &RunArgs) -> Result<Vec<(String, EntriesCommand)>, Failure> {
     let text = input::text(args.entries.clone())?;
     let lines = (1_usize..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());

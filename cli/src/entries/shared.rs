@@ -5,7 +5,7 @@ use saddlebag::entries::{EntryInfo, EntryProblem};
 
 use crate::output::Output;
 
-/// How many characters of a content a list shows.
+/// The length of a content in a list, in characters.
 const PREVIEW_CHARS: usize = 80;
 
 pub(super) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {

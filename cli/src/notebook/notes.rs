@@ -1,13 +1,11 @@
 //! `notes`: the notes that pass filters.
 
 use clap::Args;
-use saddlebag::notebook::{ListNotes, ListNotesReply};
+use saddlebag::notebook::ListNotes;
 
 use super::filter::{FilterArgs, sort_keys};
-use super::shared::{print_notes, warn_of_notes};
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::subcommand::Ask;
+use super::shared::ListsNotes;
+use crate::failure::Failure;
 
 /// List notes by filters alone
 #[derive(Debug, Args)]
@@ -22,7 +20,7 @@ pub(crate) struct NotesArgs {
     limit: Option<u32>,
 }
 
-impl Ask for NotesArgs {
+impl ListsNotes for NotesArgs {
     type Request = ListNotes;
 
     fn request(self) -> Result<ListNotes, Failure> {
@@ -32,19 +30,5 @@ impl Ask for NotesArgs {
             limit: self.limit,
             ..ListNotes::default()
         })
-    }
-
-    fn print(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
-        print_notes(&reply.notes, output)?;
-        Ok(())
-    }
-
-    fn exit(reply: &ListNotesReply) -> Exit {
-        if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done }
-    }
-
-    fn warn(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
-        warn_of_notes(reply, output);
-        Ok(())
     }
 }

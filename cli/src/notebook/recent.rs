@@ -1,12 +1,10 @@
 //! `recent`: the notes that were changed last.
 
 use clap::Args;
-use saddlebag::notebook::{ListNotes, ListNotesReply, SortBy, SortKey};
+use saddlebag::notebook::{ListNotes, SortBy, SortKey};
 
-use super::shared::{USUAL_HITS, print_notes, warn_of_notes};
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::subcommand::Ask;
+use super::shared::{ListsNotes, USUAL_HITS};
+use crate::failure::Failure;
 
 /// List the notes that were changed last
 #[derive(Debug, Args)]
@@ -16,7 +14,7 @@ pub(crate) struct RecentArgs {
     limit: u32,
 }
 
-impl Ask for RecentArgs {
+impl ListsNotes for RecentArgs {
     type Request = ListNotes;
 
     fn request(self) -> Result<ListNotes, Failure> {
@@ -25,19 +23,5 @@ impl Ask for RecentArgs {
             limit: Some(self.limit),
             ..ListNotes::default()
         })
-    }
-
-    fn print(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
-        print_notes(&reply.notes, output)?;
-        Ok(())
-    }
-
-    fn exit(reply: &ListNotesReply) -> Exit {
-        if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done }
-    }
-
-    fn warn(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
-        warn_of_notes(reply, output);
-        Ok(())
     }
 }

@@ -2,11 +2,45 @@
 
 use saddlebag::notebook::{ListNotesReply, NoteInfo, Warning};
 
-use crate::failure::Failure;
+use clap::Args;
+use saddlebag::{Answered, Request};
+
+use crate::failure::{Exit, Failure};
 use crate::output::{Output, warn_of_skipped};
+use crate::subcommand::Ask;
 
 /// How many notes are shown unless told otherwise.
 pub(super) const USUAL_HITS: u32 = 10;
+
+/// A subcommand that lists notes.
+pub(crate) trait ListsNotes: Args {
+    /// The command.
+    type Request: Answered<Request: Request<Reply = ListNotesReply>>;
+
+    /// Makes the command of the arguments.
+    fn request(self) -> Result<Self::Request, Failure>;
+}
+
+impl<L: ListsNotes> Ask for L {
+    type Request = L::Request;
+
+    fn request(self) -> Result<Self::Request, Failure> {
+        ListsNotes::request(self)
+    }
+
+    fn print(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+        print_notes(&reply.notes, output)
+    }
+
+    fn exit(reply: &ListNotesReply) -> Exit {
+        if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+
+    fn warn(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_notes(reply, output);
+        Ok(())
+    }
+}
 
 pub(super) fn warn(warnings: &[Warning], output: &mut Output) {
     warnings.iter().for_each(|warning| output.warning(&format!("{}: {}", warning.path, warning.message)));
