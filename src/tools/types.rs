@@ -104,7 +104,11 @@ struct AnswerView {
 
 impl From<ToolAnswer> for AnswerView {
     fn from(ToolAnswer { text, structured, is_error }: ToolAnswer) -> Self {
-        let structured = structured.and_then(|object| serde_json::from_str(&object).ok());
+        let structured = structured.and_then(|object| {
+            let parsed = serde_json::from_str(&object);
+            debug_assert!(parsed.is_ok(), "the structured answer of a tool is not JSON: {object}");
+            parsed.ok()
+        });
         Self { text, structured, is_error }
     }
 }
