@@ -11,13 +11,39 @@ use core::cell::RefCell;
 use crate::mirror::{Mirror, Mismatch};
 use crate::protocol::ProtocolError;
 
+// The largest set of families that is enabled chooses the world.
+#[cfg(feature = "everything")]
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
+#[cfg(all(feature = "notebook", not(feature = "everything")))]
+wit_bindgen::generate!({ path: "wit", world: "notebook-memory", generate_all });
+#[cfg(all(feature = "journal", feature = "entries", not(feature = "notebook")))]
+wit_bindgen::generate!({ path: "wit", world: "journal-entries-memory", generate_all });
+#[cfg(all(feature = "journal", not(feature = "entries")))]
+wit_bindgen::generate!({ path: "wit", world: "journal-memory", generate_all });
+#[cfg(all(feature = "entries", not(feature = "journal")))]
+wit_bindgen::generate!({ path: "wit", world: "entries-memory", generate_all });
+#[cfg(not(any(feature = "journal", feature = "entries")))]
+compile_error!("the component needs a family: enable the feature `journal`, `entries`, `notebook` or `everything`");
 
-use exports::saddlebag::memory::{
-    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, tools, trust, types,
-};
+#[cfg(feature = "entries")]
+use exports::saddlebag::memory::entries;
+#[cfg(feature = "journal")]
+use exports::saddlebag::memory::journal;
+#[cfg(feature = "notebook")]
+use exports::saddlebag::memory::{agents_md, files, notebook, trust};
+use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
+#[cfg(feature = "everything")]
+use exports::saddlebag::memory::{exchange, zk};
 
-crate::mirror_contract!(closed);
+crate::mirror_contract!(closed: types fs config engine prompt tools);
+#[cfg(feature = "journal")]
+crate::mirror_contract!(closed: journal);
+#[cfg(feature = "entries")]
+crate::mirror_contract!(closed: entries);
+#[cfg(feature = "notebook")]
+crate::mirror_contract!(closed: agents_md files notebook trust);
+#[cfg(feature = "everything")]
+crate::mirror_contract!(closed: exchange zk);
 
 // `memcmp` and the like come from here; they are all that is linked of it.
 #[cfg(target_os = "wasi")]
@@ -158,10 +184,14 @@ macro_rules! family {
     };
 }
 
+#[cfg(feature = "notebook")]
 family!(agents_md: AgentsMdCommand => AgentsMdReply {});
+#[cfg(feature = "entries")]
 family!(entries: EntriesCommand => EntriesReply {});
+#[cfg(feature = "notebook")]
 family!(files: FilesCommand => FilesReply {});
 
+#[cfg(feature = "journal")]
 family!(journal: JournalCommand => JournalReply {
     fn project_slug(path: Vec<u8>) -> String {
         alloc::string::ToString::to_string(&crate::store::ProjectSlug::of_path(&path))
@@ -180,8 +210,12 @@ family!(journal: JournalCommand => JournalReply {
     }
 });
 
-family!(notebook: NotebookCommand => NotebookReply {
-    fn parse_zk_list_output(stdout: String) -> Result<Vec<notebook::ZkNote>, types::Error> {
+#[cfg(feature = "notebook")]
+family!(notebook: NotebookCommand => NotebookReply {});
+
+#[cfg(feature = "everything")]
+impl zk::Guest for Component {
+    fn parse_zk_list_output(stdout: String) -> Result<Vec<zk::ZkNote>, types::Error> {
         match crate::notebook::parse_zk_list_output(&stdout) {
             Ok(notes) => Ok(given(notes)),
             Err(error) => Err(given(crate::protocol::Error::from(error))),
@@ -192,8 +226,9 @@ family!(notebook: NotebookCommand => NotebookReply {
         let path = crate::notebook::parse_note_path(&stdout, &extension, root.as_deref());
         path.map_err(|error| given(crate::protocol::Error::from(error)))
     }
-});
+}
 
+#[cfg(feature = "notebook")]
 family!(trust: TrustCommand => TrustReply {
     fn for_model(text: String) -> trust::SafeText {
         let (text, flags) = crate::trust::for_model(&text);
@@ -202,6 +237,7 @@ family!(trust: TrustCommand => TrustReply {
     }
 });
 
+#[cfg(feature = "everything")]
 family!(exchange: ExchangeCommand => ExchangeReply {
     fn detect(paths: Vec<String>) -> Option<exchange::Detected> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();

@@ -101,13 +101,13 @@ impl CommandInfo {
 
 /// Makes [`Command`] and [`Reply`] of the families.
 macro_rules! families {
-    ($($(#[$doc:meta])* $family:ident($command:ident => $reply:ident),)*) => {
+    ($($(#[$doc:meta])* $family:ident($command:ident => $reply:ident) if $enabled:meta,)*) => {
         /// A command of any family.
         #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command {
-            $($(#[$doc])* $family($command),)*
+            $($(#[$doc])* #[cfg($enabled)] $family($command),)*
         }
 
         /// The reply of a [`Command`]. Its case is that of the command.
@@ -115,7 +115,7 @@ macro_rules! families {
         #[serde(untagged)]
         #[non_exhaustive]
         pub enum Reply {
-            $($(#[$doc])* $family($reply),)*
+            $($(#[$doc])* #[cfg($enabled)] $family($reply),)*
         }
 
         impl Command {
@@ -123,7 +123,7 @@ macro_rules! families {
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$family(command) => command.name(),)*
+                    $(#[cfg($enabled)] Self::$family(command) => command.name(),)*
                 }
             }
 
@@ -131,7 +131,7 @@ macro_rules! families {
             #[must_use]
             pub fn effect(&self) -> Effect {
                 match self {
-                    $(Self::$family(command) => command.effect(),)*
+                    $(#[cfg($enabled)] Self::$family(command) => command.effect(),)*
                 }
             }
         }
@@ -140,17 +140,19 @@ macro_rules! families {
         #[must_use]
         pub fn catalogue() -> Vec<CommandInfo> {
             let mut commands = Vec::new();
-            $($command::visit(&mut commands);)*
+            $(#[cfg($enabled)] $command::visit(&mut commands);)*
             commands
         }
 
         $(
+            #[cfg($enabled)]
             impl From<$command> for Command {
                 fn from(command: $command) -> Self {
                     Self::$family(command)
                 }
             }
 
+            #[cfg($enabled)]
             impl Part for $command {
                 fn pick(reply: Reply) -> Result<$reply, Reply> {
                     match reply {
@@ -165,23 +167,23 @@ macro_rules! families {
 
 families! {
     /// Of the journal.
-    Journal(JournalCommand => JournalReply),
+    Journal(JournalCommand => JournalReply) if feature = "journal",
     /// Of the texts of a prompt.
-    Prompt(PromptCommand => PromptReply),
+    Prompt(PromptCommand => PromptReply) if all(),
     /// Of the managed section of AGENTS.md.
-    AgentsMd(AgentsMdCommand => AgentsMdReply),
+    AgentsMd(AgentsMdCommand => AgentsMdReply) if feature = "notebook",
     /// Of the notebook.
-    Notebook(NotebookCommand => NotebookReply),
+    Notebook(NotebookCommand => NotebookReply) if feature = "notebook",
     /// Of the entries.
-    Entries(EntriesCommand => EntriesReply),
+    Entries(EntriesCommand => EntriesReply) if feature = "entries",
     /// Of the files.
-    Files(FilesCommand => FilesReply),
+    Files(FilesCommand => FilesReply) if feature = "notebook",
     /// Of the tools.
-    Tools(ToolsCommand => ToolsReply),
+    Tools(ToolsCommand => ToolsReply) if all(),
     /// A decision of a person about text.
-    Trust(TrustCommand => TrustReply),
+    Trust(TrustCommand => TrustReply) if feature = "notebook",
     /// Of the exchange with other agents.
-    Exchange(ExchangeCommand => ExchangeReply),
+    Exchange(ExchangeCommand => ExchangeReply) if feature = "everything",
 }
 
 /// A family whose commands are those of a memory.
@@ -405,23 +407,34 @@ async fn run(
     let screen = Screen::of_scope(scope.trust, scope.layout.clone());
     let call = &Call { fs, scope, now, screen };
     Ok(match command {
+        #[cfg(feature = "journal")]
         Command::Journal(command) => {
+            #[cfg(feature = "notebook")]
             let command = notebook::locate_page(call, notebook, command).await?;
             Reply::Journal(command.run(&JournalCall { call, corpus }).await?)
         }
         Command::Prompt(command) => {
+            #[cfg(feature = "notebook")]
             let memories = &|turn, max_bytes| notebook.memories(turn, max_bytes);
+            #[cfg(not(feature = "notebook"))]
+            let memories = &|_, _| crate::context::TurnMemories::default();
             Reply::Prompt(command.run(&PromptCall { call, entries, memories }).await?)
         }
+        #[cfg(feature = "notebook")]
         Command::AgentsMd(command) => Reply::AgentsMd(command.run(&AgentsMdCall { call, entries }).await?),
+        #[cfg(feature = "notebook")]
         Command::Notebook(command) => Reply::Notebook(command.run(&NotebookCall { call, notebook }).await?),
+        #[cfg(feature = "entries")]
         Command::Entries(command) => Reply::Entries(entries::run_any(call, entries, &origin, command).await?),
+        #[cfg(feature = "notebook")]
         Command::Files(command) => Reply::Files(command.run(&FilesCall { call, entries }).await?),
         Command::Tools(command) => {
             let origin = &origin;
             Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)
         }
+        #[cfg(feature = "notebook")]
         Command::Trust(command) => Reply::Trust(command.run(&TrustCall { call, notebook, entries }).await?),
+        #[cfg(feature = "everything")]
         Command::Exchange(command) => {
             let provenance = origin.provenance;
             Reply::Exchange(command.run(&ExchangeCall { call, entries, provenance }).await?)

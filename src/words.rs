@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::agents_md::Side;
 use crate::context::{BlockForm, Overflow};
-use crate::entries::{ImportMode, Policy};
+use crate::entries::{HydrationPolicy, ImportMode};
 use crate::journal::{FileState, WriteMode};
 use crate::notebook::{ErrorState, SortBy};
 use crate::protocol::{EntryKind, ErrorCode};
@@ -35,7 +35,7 @@ fn the_contract_has_the_same_words_in_the_same_order() {
         ("file-state", &FileState::WORDS),
         ("import-mode", &ImportMode::WORDS),
         ("overflow", &Overflow::WORDS),
-        ("policy", &Policy::WORDS),
+        ("hydration-policy", &HydrationPolicy::WORDS),
         ("provenance", &Provenance::WORDS),
         ("secret-policy", &SecretPolicy::WORDS),
         ("side", &Side::WORDS),

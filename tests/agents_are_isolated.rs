@@ -6,8 +6,8 @@ use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble, PromptCommand};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Explain, ExportEntries,
-    FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ListEntries, NewEntry, OpenRun,
-    Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ListEntries,
+    NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
@@ -86,8 +86,8 @@ const SPELLINGS: [&str; 10] = [
 ];
 
 fn every_verb(name: &str) -> Vec<EntriesCommand> {
-    let request = Hydrate { max_bytes: 100_000, policy: Policy::Greedy };
-    let prefix = Hydrate { policy: Policy::Prefix, ..request };
+    let request = Hydrate { max_bytes: 100_000, policy: HydrationPolicy::Greedy };
+    let prefix = Hydrate { policy: HydrationPolicy::Prefix, ..request };
     let filter = EntryFilter { category: Some(name.into()), ..EntryFilter::default() };
     vec![
         EntriesCommand::GetEntry(GetEntry { key: name.into() }),
@@ -231,8 +231,8 @@ fn every_other_command(name: &str) -> Vec<Command> {
         TrustCommand::Approve(Approve { items, dry_run: false }).into(),
     ]);
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        let request = Hydrate { max_bytes: 10_000, policy: Policy::Greedy };
-        let entries = Some(ContextEntries { request, run: None });
+        let request = Hydrate { max_bytes: 10_000, policy: HydrationPolicy::Greedy };
+        let entries = Some(ContextEntries::from(request));
         let memory = Context { overflow, max_bytes: 10_000, turn: Some(1), entries, ..Context::default() };
         commands.push(memory.clone().into());
         commands.push(Preamble { memory, max_bytes: 20_000, ..Preamble::default() }.into());

@@ -10,7 +10,7 @@ use saddlebag::context::{
     PromptReply,
 };
 use saddlebag::document::yaml_string;
-use saddlebag::entries::{EntriesCommand, Hydrate, OpenRun, Policy};
+use saddlebag::entries::{EntriesCommand, HydrationPolicy, OpenRun};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::EntryFolder;
 use saddlebag::{Config, Limits, Origin, Reply};
@@ -53,7 +53,7 @@ fn block_of(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
-    Some(ContextEntries { request: Hydrate { max_bytes, policy: Policy::Greedy }, run: None })
+    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy, run: None })
 }
 
 /// A store in which an agent has kept these entries: key, content and category.

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextEntries, ContextReply, PromptReply};
-use saddlebag::entries::{EntriesCommand, EntriesReply, Hydrate, HydrateReply, Policy};
+use saddlebag::entries::{EntriesCommand, EntriesReply, Hydrate, HydrateReply, HydrationPolicy};
 use saddlebag::store::EntryFolder;
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
@@ -38,7 +38,7 @@ fn insert(store: &mut Simulator, (key, content, category, second): &Kept) {
 /// What is hydrated, and the block of it.
 fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, ContextReply) {
     drive.now = today();
-    let entries = Some(ContextEntries { request, run: None });
+    let entries = Some(ContextEntries::from(request));
     let hydrated = drive.run(EntriesCommand::Hydrate(request));
     let block = drive.run(Context { entries, ..Context::default() });
     match (hydrated, block) {
@@ -57,7 +57,7 @@ proptest! {
     fn hydration_is_a_pure_function_of_entries_budget_and_clock(
         entries in entries(),
         max_bytes in 0_u64..300,
-        policy in prop::sample::select(vec![Policy::Greedy, Policy::Prefix]),
+        policy in prop::sample::select(vec![HydrationPolicy::Greedy, HydrationPolicy::Prefix]),
         seed in any::<u64>(),
     ) {
         let request = Hydrate { max_bytes, policy };
@@ -75,7 +75,7 @@ proptest! {
                 let (reply, block) = hydrate(&mut drive, request);
                 let sizes: u64 = reply.entries.iter().map(|entry| entry.size).sum();
                 prop_assert_eq!(reply.bytes, sizes, "{:?}, order {}", kind, order);
-                let fits = policy == Policy::Prefix || sizes <= max_bytes;
+                let fits = policy == HydrationPolicy::Prefix || sizes <= max_bytes;
                 prop_assert!(fits, "{} over {} in {:?}, order {}", sizes, max_bytes, kind, order);
                 let files = drive.executor.files().len();
                 let named = reply.entries.len() + reply.left_out.len() + reply.problems.len();
@@ -92,7 +92,7 @@ proptest! {
 #[both_engines]
 fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(kind: Kind) {
     let entry = ("\\PC{1,40}", prop::sample::select(vec!["core", "daily", "n"]));
-    let policy = prop::sample::select(vec![Policy::Greedy, Policy::Prefix]);
+    let policy = prop::sample::select(vec![HydrationPolicy::Greedy, HydrationPolicy::Prefix]);
     proptest!(cases(96), |(
         entries in prop::collection::btree_map("[a-f]", entry, 1..6),
         max_bytes in 0_u64..300,
@@ -121,7 +121,7 @@ fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(kind: Kind) {
 /// Of the clock it depends only through the age of daily entries.
 #[both_engines]
 fn the_clock_alone_ages_daily_entries(kind: Kind) {
-    let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
     let mut drive = Drive::new(kind, agent_config(), Simulator::new(1));
     drive.run(keep("d", "today", "daily")).unwrap();
     drive.run(keep("c", "always", "core")).unwrap();

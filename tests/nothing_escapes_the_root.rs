@@ -10,8 +10,8 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
-    CloseRun, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, Hydrate, ImportEntries, ImportFile,
-    ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun, Policy,
+    CloseRun, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, Hydrate, HydrationPolicy, ImportEntries,
+    ImportFile, ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
@@ -131,8 +131,8 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         commands.push(TrustCommand::Pending(request).submission());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        let request = Hydrate { max_bytes: 4000, policy: Policy::Greedy };
-        let entries = Some(ContextEntries { request, run: None });
+        let request = Hydrate { max_bytes: 4000, policy: HydrationPolicy::Greedy };
+        let entries = Some(ContextEntries::from(request));
         let memory = Context { overflow, max_bytes: 4000, entries, ..Context::default() };
         commands.push(memory.clone().submission());
         commands.push(Preamble { memory, max_bytes: 9000, ..Preamble::default() }.submission());

@@ -6,7 +6,7 @@ use saddlebag::context::{
     BlockForm, Context, ContextEntries, ContextReply, LeftOutReason, Overflow, Preamble, PreambleFile, PreambleReply,
     PreambleRole, PromptReply,
 };
-use saddlebag::entries::{Hydrate, Policy};
+use saddlebag::entries::HydrationPolicy;
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
@@ -33,7 +33,7 @@ fn block(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
-    Some(ContextEntries { request: Hydrate { max_bytes, policy: Policy::Greedy }, run: None })
+    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy, run: None })
 }
 
 /// Asserts that no line of a block without tags is the block's own but those that it knows.

@@ -3,9 +3,9 @@
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry,
-    Hydrate, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES,
-    MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES,
-    MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, Policy, PurgeEntries, RetainEntries, StoreEntry,
+    Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries,
+    MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES,
+    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Read, Restore, Search, Slash,
@@ -417,7 +417,7 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
 
 #[both_engines]
 fn what_has_no_entry_is_not_found(kind: Kind) {
-    let request = Hydrate { max_bytes: 0, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 0, policy: HydrationPolicy::Greedy };
     let key = || "nowhere".to_string();
     assert_entries_refused(
         kind,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::context::{Context, ContextEntries, PromptReply};
-use saddlebag::entries::{Hydrate, Policy};
+use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::tools::{
     CallTool, DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolSet, ToolsReply, tools,
 };
@@ -439,8 +439,8 @@ fn what_a_tool_said_is_found_and_marked_and_in_no_prompt(kind: Kind) {
         assert!(text.contains("(unapproved: tool)"), "{tool}: {text}");
         assert!(structured.to_string().contains("\"unapproved\":\"tool\""), "{tool}: {structured}");
     }
-    let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
-    let entries = Some(ContextEntries { request, run: None });
+    let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
+    let entries = Some(ContextEntries::from(request));
     let Reply::Prompt(PromptReply::Context(reply)) = run(&mut host, Context { entries, ..Context::default() }) else {
         panic!("no block")
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use saddlebag::entries::{
     DEFAULT_HYDRATE_BYTES, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, ExportEntries, FindEntries,
-    GetEntry, Hydrate, ListEntries, NewEntry, Policy, StoreEntry,
+    GetEntry, Hydrate, HydrationPolicy, ListEntries, NewEntry, StoreEntry,
 };
 use saddlebag::{Command, Config, Memory, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, LocalDir, NativeEngine};
@@ -46,7 +46,7 @@ fn store(change: usize) -> Command {
 }
 
 fn questions() -> [(&'static str, Command); 4] {
-    let request = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: HydrationPolicy::Greedy };
     [
         ("get", command(EntriesCommand::GetEntry(GetEntry { key: corpus::entry_key(7) }))),
         (

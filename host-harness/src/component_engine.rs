@@ -19,10 +19,10 @@ use crate::engine::{Engine, EngineError};
 use crate::private::PrivateError;
 
 use bindings::exports::saddlebag::memory::{
-    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, tools, trust, types,
+    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, tools, trust, types, zk,
 };
 
-saddlebag::mirror_contract!(open);
+saddlebag::mirror_contract!(open: types fs config engine prompt tools journal entries agents_md notebook files trust exchange zk);
 
 #[allow(missing_docs, unreachable_pub)]
 mod bindings {

@@ -11,7 +11,7 @@ use super::types::{
 };
 use crate::document::breaks_one_line;
 use crate::engine::{Call, Loaded, load_all};
-use crate::entries::{self, Entries, EntryInfo, HydrateReply};
+use crate::entries::{self, Entries, EntryInfo, Hydrate, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
@@ -61,6 +61,7 @@ impl Run<PromptCall<'_>> for Context {
 pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
     let PromptCall { call, entries, memories } = *with;
     let Context { overflow, max_bytes, turn, .. } = request;
+    check_families(&request)?;
     let memories = turn.map(|turn| memories(turn, max_bytes as usize));
     let layout = &call.scope.layout;
     let today = call.now.date();
@@ -80,12 +81,17 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         files.extend(days.map(|date| (SectionKind::Log { date, today: date == today }, layout.daily(date))));
     }
     sections.extend(read_sections(call, &files, overflow, max_bytes).await);
-    let mut not_hydrated = Vec::new();
-    if let Some(request) = request.entries {
-        let (section, left_out) = hydrated(call, entries, request).await?;
-        sections.push(section);
-        not_hydrated = left_out;
-    }
+    #[cfg(feature = "entries")]
+    let not_hydrated = match request.entries {
+        Some(request) => {
+            let (section, left_out) = hydrated(call, entries, request).await?;
+            sections.push(section);
+            left_out
+        }
+        None => Vec::new(),
+    };
+    #[cfg(not(feature = "entries"))]
+    let not_hydrated: Vec<LeftOut> = Vec::new();
     let TurnMemories { text, unapproved, flags } = memories.unwrap_or_default();
     if !text.is_empty() {
         let content = SectionContent::Text { text, unread_bytes: 0 };
@@ -110,10 +116,26 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     Ok(Gathered { sections, left_out, flags })
 }
 
+/// Refuses a request for a section whose family this build does not have.
+fn check_families(request: &Context) -> Result<(), Error> {
+    let asked = [
+        ("entries", request.entries.is_some(), cfg!(feature = "entries")),
+        ("turn", request.turn.is_some(), cfg!(feature = "notebook")),
+    ];
+    match asked.into_iter().find(|(_, is_asked, is_there)| *is_asked && !is_there) {
+        Some((field, ..)) => {
+            let message = format!("`{field}` of a context needs a family that this component does not have");
+            Err(Error::invalid_argument(message, "leave the field out, or load the component of a larger world"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Hydrates the entries of the section, and names those that are not hydrated. Where they cannot be read, the
 /// block is still worth having.
 async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Result<(Section, Vec<LeftOut>), Error> {
-    let ContextEntries { request, run } = request;
+    let ContextEntries { max_bytes, policy, run } = request;
+    let request = Hydrate { max_bytes, policy };
     let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
     match entries::hydrate_as_stored(call, entries, request, run.as_deref()).await {
         Ok(HydrateReply { entries, left_out, problems, .. }) => {

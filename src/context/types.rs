@@ -7,7 +7,7 @@ use saddlebag_words::words;
 
 use super::form::BlockForm;
 use crate::engine::Call;
-use crate::entries::{Entries, Hydrate, Policy};
+use crate::entries::{Entries, Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
 use crate::trust::{Flag, ForModel};
 
@@ -71,11 +71,20 @@ pub(crate) struct PromptCall<'a> {
 /// The entries of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextEntries {
-    /// Which are hydrated. What of them does not fit into the block is left out as well, each entry whole for
-    /// [`Overflow::Balanced`].
-    pub request: Hydrate,
+    /// How many bytes of entries, as [`Hydrate`] counts them. What of them does not fit into the
+    /// block is left out as well, each entry whole for [`Overflow::Balanced`].
+    pub max_bytes: u64,
+    /// Which are taken when not all fit.
+    pub policy: HydrationPolicy,
     /// The run whose entries are seen, too; it must be open.
     pub run: Option<String>,
+}
+
+impl From<Hydrate> for ContextEntries {
+    fn from(request: Hydrate) -> Self {
+        let Hydrate { max_bytes, policy } = request;
+        Self { max_bytes, policy, run: None }
+    }
 }
 
 impl Request for Context {
@@ -84,8 +93,7 @@ impl Request for Context {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(_: &str) -> Vec<Self> {
-        let request = Hydrate { max_bytes: 4000, policy: Policy::Greedy };
-        let entries = Some(ContextEntries { request, run: None });
+        let entries = Some(ContextEntries { max_bytes: 4000, policy: HydrationPolicy::Greedy, run: None });
         let block = |overflow| Self { overflow, turn: Some(1), entries: entries.clone(), ..Self::default() };
         [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced].map(block).to_vec()
     }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::category::Tier;
 use super::document::Entry;
-use super::plan::{Budget, Candidate, Placement, Policy, WORKSPACE_SHARE, plan};
+use super::plan::{Budget, Candidate, HydrationPolicy, Placement, WORKSPACE_SHARE, plan};
 use super::readable::{Readable, readable};
 use super::scope::EntriesScope;
 use super::state::Entries;
@@ -20,7 +20,7 @@ pub struct Hydrate {
     /// How many bytes of entries.
     pub max_bytes: u64,
     /// Which are taken when not all fit.
-    pub policy: Policy,
+    pub policy: HydrationPolicy,
 }
 
 /// Why an entry is hydrated or is not.

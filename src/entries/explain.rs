@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::decision::{Explanation, Hydrate, decide, explanation};
 use super::limits::checked_key;
-use super::plan::Policy;
+use super::plan::HydrationPolicy;
 use super::state::EntriesCall;
 use super::types::EntryProblem;
 use super::view::absent;
@@ -41,7 +41,7 @@ impl Request for Explain {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(name: &str) -> Vec<Self> {
-        let request = Hydrate { max_bytes: 1000, policy: Policy::Greedy };
+        let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
         [None, Some(name.into())].map(|key| Self { request, key }).to_vec()
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::decision::{Explanation, Hydrate, decide, explanation, placed};
-use super::plan::{Policy, taken};
+use super::plan::{HydrationPolicy, taken};
 use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{EntryInfo, EntryProblem};
@@ -32,7 +32,7 @@ impl Request for Hydrate {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(_: &str) -> Vec<Self> {
-        [Policy::Greedy, Policy::Prefix].map(|policy| Self { max_bytes: 1000, policy }).to_vec()
+        [HydrationPolicy::Greedy, HydrationPolicy::Prefix].map(|policy| Self { max_bytes: 1000, policy }).to_vec()
     }
 }
 

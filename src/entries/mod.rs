@@ -95,7 +95,9 @@ pub use import::{
 pub use limits::MAX_KEY_BYTES;
 pub use list::{ListEntries, ListEntriesReply};
 pub use open_run::{MAX_RUN_BYTES, MAX_RUNS, OpenRun, RunReply};
-pub use plan::{Budget, Candidate, DEFAULT_HYDRATE_BYTES, OutReason, Placement, Policy, WORKSPACE_SHARE, plan, taken};
+pub use plan::{
+    Budget, Candidate, DEFAULT_HYDRATE_BYTES, HydrationPolicy, OutReason, Placement, WORKSPACE_SHARE, plan, taken,
+};
 pub use purge::{PurgeEntries, PurgeReply};
 pub use restore::RestoreEntry;
 pub use retain::{DeletedEntry, RetainEntries, RetainReply};

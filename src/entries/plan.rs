@@ -1,8 +1,8 @@
 //! Hydration: which entries go into a prompt, under a budget of bytes.
 //!
 //! A pure function of the entries, the budget and the clock, of which the caller has made [`Candidate`]s. The
-//! rules are section 1.4 of zombie's behaviour, those of [`Policy::Prefix`] as it was shipped, those of
-//! [`Policy::Greedy`] as it was documented.
+//! rules are section 1.4 of zombie's behaviour, those of [`HydrationPolicy::Prefix`] as it was shipped, those of
+//! [`HydrationPolicy::Greedy`] as it was documented.
 
 use alloc::vec::Vec;
 
@@ -19,7 +19,7 @@ pub const WORKSPACE_SHARE: u64 = 4;
 
 /// Which entries are taken when not all fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
+pub enum HydrationPolicy {
     /// Every core entry that fits, newest first, then every other that fits. The budget holds always, and a
     /// large entry is passed over.
     #[default]
@@ -29,7 +29,7 @@ pub enum Policy {
     Prefix,
 }
 
-words!(Policy, "policy of hydration" { Greedy = "greedy", Prefix = "prefix" });
+words!(HydrationPolicy, "policy of hydration" { Greedy = "greedy", Prefix = "prefix" });
 
 /// An entry as far as hydration cares. The newest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub enum OutReason {
 
 /// Decides on every candidate: the pinned ones first, then the others, each newest first.
 #[must_use]
-pub fn plan(candidates: &[Candidate], budget: Budget, policy: Policy) -> Vec<Placement> {
+pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -> Vec<Placement> {
     let mut placements = Vec::with_capacity(candidates.len());
     let mut left = budget;
     let mut total = 0_u64;
@@ -108,7 +108,7 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: Policy) -> Vec<Pla
         let of_tier = candidates.iter().enumerate().filter(|(_, candidate)| candidate.tier == tier);
         for (rank, (index, candidate)) in (1..).zip(of_tier) {
             let Candidate { size, shared, expired, unapproved, .. } = *candidate;
-            let is_head = policy == Policy::Prefix && total == 0 && !has_pinned && !is_closed;
+            let is_head = policy == HydrationPolicy::Prefix && total == 0 && !has_pinned && !is_closed;
             let left_out = if expired {
                 Some(OutReason::Expired)
             } else if unapproved {
@@ -140,20 +140,20 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: Policy) -> Vec<Pla
                 left_out,
                 None | Some(OutReason::Expired | OutReason::Unapproved | OutReason::WorkspaceShare)
             );
-            is_closed |= policy == Policy::Prefix && is_full;
+            is_closed |= policy == HydrationPolicy::Prefix && is_full;
             placements.push(Placement { index, rank, total, left_out });
         }
     }
     placements
 }
 
-/// What is taken, as it is shown: pinned entries first for [`Policy::Greedy`], the newest first of all for
-/// [`Policy::Prefix`].
+/// What is taken, as it is shown: pinned entries first for [`HydrationPolicy::Greedy`], the newest first of all for
+/// [`HydrationPolicy::Prefix`].
 #[must_use]
-pub fn taken(placements: &[Placement], policy: Policy) -> Vec<usize> {
+pub fn taken(placements: &[Placement], policy: HydrationPolicy) -> Vec<usize> {
     let taken = placements.iter().filter(|placement| placement.left_out.is_none());
     let mut taken: Vec<usize> = taken.map(|placement| placement.index).collect();
-    if policy == Policy::Prefix {
+    if policy == HydrationPolicy::Prefix {
         order::sort_slice(&mut taken, Ord::cmp);
     }
     taken
@@ -177,8 +177,8 @@ mod tests {
         )
     }
 
-    fn policy() -> impl Strategy<Value = Policy> {
-        prop_oneof![Just(Policy::Greedy), Just(Policy::Prefix)]
+    fn policy() -> impl Strategy<Value = HydrationPolicy> {
+        prop_oneof![Just(HydrationPolicy::Greedy), Just(HydrationPolicy::Prefix)]
     }
 
     proptest! {
@@ -188,8 +188,8 @@ mod tests {
             bytes in 0_u64..300,
             shared_bytes in 0_u64..100,
         ) {
-            let placements = plan(&candidates, Budget { bytes, shared_bytes }, Policy::Greedy);
-            let sizes = |only_shared: bool| taken(&placements, Policy::Greedy)
+            let placements = plan(&candidates, Budget { bytes, shared_bytes }, HydrationPolicy::Greedy);
+            let sizes = |only_shared: bool| taken(&placements, HydrationPolicy::Greedy)
                 .into_iter()
                 .filter(|&index| candidates[index].shared || !only_shared)
                 .map(|index| candidates[index].size)
@@ -204,7 +204,7 @@ mod tests {
             candidates in proptest::collection::vec(candidate(), 0..30),
             bytes in 0_u64..300,
         ) {
-            let placements = plan(&candidates, Budget { bytes, shared_bytes: bytes }, Policy::Greedy);
+            let placements = plan(&candidates, Budget { bytes, shared_bytes: bytes }, HydrationPolicy::Greedy);
             let of = |tier: Tier, is_in: bool| placements
                 .iter()
                 .filter(|placement| placement.left_out.is_none() == is_in)
@@ -240,7 +240,7 @@ mod tests {
             candidates in proptest::collection::vec(candidate(), 0..30),
             bytes in 0_u64..300,
         ) {
-            let placements = plan(&candidates, Budget { bytes, shared_bytes: bytes }, Policy::Prefix);
+            let placements = plan(&candidates, Budget { bytes, shared_bytes: bytes }, HydrationPolicy::Prefix);
             for tier in [Tier::Pinned, Tier::Windowed] {
                 let of_tier = placements.iter().filter(|placement| candidates[placement.index].tier == tier);
                 let outs: Vec<bool> = of_tier

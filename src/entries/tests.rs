@@ -109,7 +109,7 @@ impl World {
     }
 
     fn hydrate(&mut self, max_bytes: u64, run: Option<&str>) -> HydrateReply {
-        let verb = EntriesCommand::Hydrate(Hydrate { max_bytes, policy: Policy::Greedy });
+        let verb = EntriesCommand::Hydrate(Hydrate { max_bytes, policy: HydrationPolicy::Greedy });
         match self.run_command(Origin { run: run.map(String::from), ..Origin::default() }.with(verb)).unwrap() {
             EntriesReply::Hydrate(reply) => reply,
             other => panic!("{other:?}"),
@@ -539,7 +539,7 @@ fn explain_says_why_of_every_entry() {
     world.keep("core", "0123456789", "core");
     world.keep("big", &"x".repeat(100), "notes");
     world.keep("n", "v", "notes");
-    let request = Hydrate { max_bytes: 25, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 25, policy: HydrationPolicy::Greedy };
     let verb = EntriesCommand::Explain(Explain { request, key: None });
     let EntriesReply::Explain(reply) = world.run(verb).unwrap() else { panic!("no explanation") };
     let said: Vec<String> = reply

@@ -1,26 +1,53 @@
 // Made of `wit/` by the test `the_conversions_are_those_of_wit`.
 
-/// Everything of the contract, over the modules of the bindings in scope, which are named as the interfaces.
+/// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! mirror_contract {
-    ($openness:ident) => {
+    ($openness:ident: $($interface:ident)*) => {
+        $($crate::mirror_contract! { @$interface $openness })*
+    };
+    (@agents_md $openness:ident) => {
         $crate::mirror_records! {
-            types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
-            types::Error { code, message, help }
-            types::Origin { agent, workspace, run, session, tool, provenance }
-            types::Flag { kind, what, count }
+            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
+            agents_md::Unconfirmed { digest, reason }
+            agents_md::FactChange { key, line, kind, entry, section }
+            agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
+        }
+
+        $crate::mirror_variants! { $openness:
+            agents_md::Side { Section, Store }
+            agents_md::AgentsMdCommand { SyncAgentsMd(value) }
+            agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
+            agents_md::AgentsMdReply { SyncAgentsMd(value) }
+        }
+    };
+    (@config $openness:ident) => {
+        $crate::mirror_records! {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
             config::TrustConfig { provenance, secrets }
             config::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
-            fs::Request { key, command, op }
-            fs::FileContent { bytes, version, size }
-            fs::Entry { path, kind, size, version, modified }
-            fs::Listing { entries, next, version }
-            fs::Reply { key, outcome }
+        }
+
+        $crate::mirror_variants! { $openness:
+            config::LongTermScope { Shared, Project }
+            config::SecretPolicy { Refuse, Redact, Allow }
+        }
+    };
+    (@engine $openness:ident) => {
+        $crate::mirror_records! {
             engine::Finished { id, error }
             engine::Step { requests, finished }
+        }
+
+        $crate::mirror_variants! { $openness:
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, LimitTooSmall(value) }
+            engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
+        }
+    };
+    (@entries $openness:ident) => {
+        $crate::mirror_records! {
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, base }
             entries::GetEntry { key }
@@ -57,6 +84,18 @@ macro_rules! mirror_contract {
             entries::SkippedEntry { key, reason }
             entries::RetainReply { deleted, skipped, message }
             entries::CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message }
+        }
+
+        $crate::mirror_variants! { $openness:
+            entries::ImportMode { Upsert, Replace }
+            entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
+            entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
+            entries::EntriesCommand { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesReply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint(value), CloseRun(value) }
+        }
+    };
+    (@exchange $openness:ident) => {
+        $crate::mirror_records! {
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::ImportFrom { format, origin, files, others, dry_run, earlier }
@@ -66,6 +105,53 @@ macro_rules! mirror_contract {
             exchange::FilePart { path, offset, content }
             exchange::Loss { key, field, reason }
             exchange::ExportToReply { parts, next, files, bytes, entries, unapproved, losses, problems }
+        }
+
+        $crate::mirror_variants! { $openness:
+            exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
+            exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
+            exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
+            exchange::ExchangeCommand { ImportFrom(value), ExportTo(value) }
+            exchange::ExchangeReply { ImportFrom(value), ExportTo(value) }
+        }
+    };
+    (@files $openness:ident) => {
+        $crate::mirror_records! {
+            files::ListFiles { after, limit }
+            files::ReadFile { path, offset, max_bytes }
+            files::FilePage { files, next, total }
+        }
+
+        $crate::mirror_variants! { $openness:
+            files::FilesCommand { ListFiles(value), ReadFile(value) }
+            files::FilesReply { ListFiles(value), ReadFile(value) }
+        }
+    };
+    (@fs $openness:ident) => {
+        $crate::mirror_records! {
+            fs::Request { key, command, op }
+            fs::FileContent { bytes, version, size }
+            fs::Entry { path, kind, size, version, modified }
+            fs::Listing { entries, next, version }
+            fs::Reply { key, outcome }
+        }
+
+        $crate::mirror_variants! { $openness:
+            fs::Precondition { Any, Absent, Matches(value) }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, recursive, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
+            fs::ReadOutcome { Content(value), Unchanged, Absent }
+            fs::WriteOutcome { Written(value), Stale(value), Unknown }
+            fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
+            fs::RemoveOutcome { Done, Stale(value) }
+            fs::RenameOutcome { Done, Stale(value), Absent, Exists }
+            fs::EntryKind { File, Directory, Other }
+            fs::ListOutcome { Page(value), Unchanged }
+            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory }
+            fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
+        }
+    };
+    (@journal $openness:ident) => {
+        $crate::mirror_records! {
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
             journal::Read { target, offset, max_bytes }
@@ -87,9 +173,20 @@ macro_rules! mirror_contract {
             journal::Skipped { path, reason }
             journal::ListReply { files, skipped }
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
-            files::ListFiles { after, limit }
-            files::ReadFile { path, offset, max_bytes }
-            files::FilePage { files, next, total }
+        }
+
+        $crate::mirror_variants! { $openness:
+            journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
+            journal::WriteMode { Append, Overwrite }
+            journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
+            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::FileState { Missing, Empty, Text }
+            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory }
+            journal::JournalReply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
+        }
+    };
+    (@notebook $openness:ident) => {
+        $crate::mirror_records! {
             notebook::Remember { title, content, template, group, tags, links, supersede, provenance }
             notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
@@ -134,8 +231,20 @@ macro_rules! mirror_contract {
             notebook::ForgetReply { path, backup, message }
             notebook::ErrorReply { path, title, count, state, message }
             notebook::MemoryContextReply { text, included, left_out, unapproved, flags }
-            notebook::ZkNote { path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum }
-            prompt::ContextEntries { request, run }
+        }
+
+        $crate::mirror_variants! { $openness:
+            notebook::MatchStrategy { FullText, Exact }
+            notebook::SortBy { Created, Modified, Path, Title, WordCount }
+            notebook::NotebookCommand { Init = (Init), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::RememberState { Created, AlreadyThere, Superseded(value) }
+            notebook::ErrorState { Created, Counted, Full }
+            notebook::NotebookReply { Init(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+        }
+    };
+    (@prompt $openness:ident) => {
+        $crate::mirror_records! {
+            prompt::ContextEntries { max_bytes, policy, run }
             prompt::Context { overflow, max_bytes, turn, entries, form }
             prompt::Flagged { path, key, section, flags }
             prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
@@ -144,13 +253,33 @@ macro_rules! mirror_contract {
             prompt::Preamble { files, memory, memory_prompt, max_bytes }
             prompt::PreamblePart { name, bytes }
             prompt::PreambleReply { text, tokens, parts, left_out }
-            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
-            agents_md::Unconfirmed { digest, reason }
-            agents_md::FactChange { key, line, kind, entry, section }
-            agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
+        }
+
+        $crate::mirror_variants! { $openness:
+            prompt::BlockForm { Claude, Openai, Plain }
+            prompt::Overflow { Documented, Prioritised, Balanced }
+            prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
+            prompt::PreambleRole { Base, Instructions, Architecture }
+            prompt::PromptCommand { Context(value), Preamble(value) }
+            prompt::PromptReply { Context(value), Preamble(value) }
+        }
+    };
+    (@tools $openness:ident) => {
+        $crate::mirror_records! {
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
             tools::CallTool { name, arguments, sets, dialect }
             tools::ToolAnswer { text, structured, is_error }
+        }
+
+        $crate::mirror_variants! { $openness:
+            tools::ToolSet { Journal, Entries, Notebook, Anthropic }
+            tools::Dialect { Docs, Sdk }
+            tools::ToolsCommand { CallTool(value) }
+            tools::ToolsReply { CallTool(value) }
+        }
+    };
+    (@trust $openness:ident) => {
+        $crate::mirror_records! {
             trust::Pending { limit, cursor, name, from }
             trust::ApproveItem { name, base }
             trust::Approve { items, dry_run }
@@ -161,64 +290,29 @@ macro_rules! mirror_contract {
         }
 
         $crate::mirror_variants! { $openness:
-            types::Provenance { User, Agent, Tool, Import }
-            config::LongTermScope { Shared, Project }
-            config::SecretPolicy { Refuse, Redact, Allow }
-            fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, recursive, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
-            fs::ReadOutcome { Content(value), Unchanged, Absent }
-            fs::WriteOutcome { Written(value), Stale(value), Unknown }
-            fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
-            fs::RemoveOutcome { Done, Stale(value) }
-            fs::RenameOutcome { Done, Stale(value), Absent, Exists }
-            fs::EntryKind { File, Directory, Other }
-            fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory }
-            fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
-            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, LimitTooSmall(value) }
-            engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
-            entries::ImportMode { Upsert, Replace }
-            entries::Policy { Greedy, Prefix }
-            entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
-            entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint(value), CloseRun(value) }
-            exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
-            exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
-            exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
-            exchange::ExchangeCommand { ImportFrom(value), ExportTo(value) }
-            exchange::ExchangeReply { ImportFrom(value), ExportTo(value) }
-            journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
-            journal::WriteMode { Append, Overwrite }
-            journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
-            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
-            journal::FileState { Missing, Empty, Text }
-            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory }
-            journal::JournalReply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
-            files::FilesCommand { ListFiles(value), ReadFile(value) }
-            files::FilesReply { ListFiles(value), ReadFile(value) }
-            notebook::MatchStrategy { FullText, Exact }
-            notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { Init = (Init), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
-            notebook::RememberState { Created, AlreadyThere, Superseded(value) }
-            notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { Init(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
-            prompt::BlockForm { Claude, Openai, Plain }
-            prompt::Overflow { Documented, Prioritised, Balanced }
-            prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
-            prompt::PreambleRole { Base, Instructions, Architecture }
-            prompt::PromptCommand { Context(value), Preamble(value) }
-            prompt::PromptReply { Context(value), Preamble(value) }
-            agents_md::Side { Section, Store }
-            agents_md::AgentsMdCommand { SyncAgentsMd(value) }
-            agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
-            agents_md::AgentsMdReply { SyncAgentsMd(value) }
-            tools::ToolSet { Journal, Entries, Notebook, Anthropic }
-            tools::Dialect { Docs, Sdk }
-            tools::ToolsCommand { CallTool(value) }
-            tools::ToolsReply { CallTool(value) }
             trust::TrustCommand { Pending(value), Approve(value) }
             trust::TrustReply { Pending(value), Approve(value) }
+        }
+    };
+    (@types $openness:ident) => {
+        $crate::mirror_records! {
+            types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
+            types::Error { code, message, help }
+            types::Origin { agent, workspace, run, session, tool, provenance }
+            types::Flag { kind, what, count }
+        }
+
+        $crate::mirror_variants! { $openness:
+            types::Provenance { User, Agent, Tool, Import }
+            types::HydrationPolicy { Greedy, Prefix }
+        }
+    };
+    (@zk $openness:ident) => {
+        $crate::mirror_records! {
+            zk::ZkNote { path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum }
+        }
+
+        $crate::mirror_variants! { $openness:
         }
     };
 }

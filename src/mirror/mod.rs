@@ -118,6 +118,7 @@ impl Mirror<u64> for CommandId {
 pub mod own {
     pub mod types {
         pub use crate::Origin;
+        pub use crate::entries::HydrationPolicy;
         pub use crate::protocol::Error;
         pub use crate::store::Timestamp;
         pub use crate::trust::{Flag, Provenance};
@@ -175,6 +176,10 @@ pub mod own {
     pub mod trust {
         pub use crate::approval::*;
         pub use crate::trust::*;
+    }
+
+    pub mod zk {
+        pub use crate::notebook::ZkNote;
     }
 
     pub mod exchange {

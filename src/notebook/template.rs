@@ -478,6 +478,11 @@ mod tests {
         }
     }
 
+    #[test]
+    fn two_tags_can_take_away_the_same_white_space() {
+        assert_eq!(render("a {{~title~}} {{~title~}} b"), render("a{{title}}{{title}}b"));
+    }
+
     proptest::proptest! {
         #[test]
         fn no_template_panics(pieces in proptest::collection::vec(

@@ -392,7 +392,8 @@ fn kept_texts<'a>(texts: &'a [String], tags: &[(Tag, Trim, usize)]) -> Vec<&'a s
             cut.0 = cut.0.max(start);
         }
     }
-    texts.iter().zip(cuts).map(|(text, (from, to))| text.part(from..to)).collect()
+    // The tags on both sides can take away the same white space.
+    texts.iter().zip(cuts).map(|(text, (from, to))| text.part(from.min(to)..to)).collect()
 }
 
 struct Tree {

@@ -58,7 +58,6 @@ use crate::trust::{add_flags, for_model};
 use answer::Answer;
 use arguments::Arguments;
 use spec::Spec;
-use table::TABLE;
 
 impl Request for CallTool {
     type Reply = ToolAnswer;
@@ -72,14 +71,14 @@ impl Request for CallTool {
             sets: ToolSet::ALL.to_vec(),
             dialect: Dialect::Docs,
         };
-        TABLE.iter().map(call).collect()
+        table::rows(&ToolSet::ALL).map(call).collect()
     }
 }
 
 /// The tools of these sets, in the order of [`ToolSet::ALL`].
 #[must_use]
 pub fn tools(sets: &[ToolSet]) -> Vec<Tool> {
-    TABLE.iter().filter(|spec| sets.contains(&spec.set)).map(shown).collect()
+    table::rows(sets).map(shown).collect()
 }
 
 fn shown(spec: &Spec) -> Tool {
@@ -146,12 +145,14 @@ fn told(error: &Error) -> String {
 
 async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error> {
     let ToolsCall { call, origin, corpus, notebook, entries } = *with;
-    let spec = TABLE.iter().find(|spec| spec.name == given.name && given.sets.contains(&spec.set));
+    let spec = table::rows(&given.sets).find(|spec| spec.name == given.name);
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.arguments)?;
     match spec.set {
+        #[cfg(feature = "journal")]
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;
+            #[cfg(feature = "notebook")]
             let command = crate::notebook::locate_page(call, notebook, command).await?;
             let with = JournalCall { call, corpus };
             let reply = command.run(&with).await?;
@@ -164,27 +165,32 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             }
             Ok(answer)
         }
+        #[cfg(feature = "entries")]
         ToolSet::Entries => {
             let command = self::entries::command(spec, &arguments)?;
             let origin = Origin { provenance: arguments.provenance()?.or(origin.provenance), ..origin.clone() };
             let reply = crate::entries::run_any(call, entries, &origin, command).await?;
             self::entries::answer(&arguments, reply)
         }
+        #[cfg(feature = "notebook")]
         ToolSet::Notebook => {
             let command = self::notebook::command(spec, &arguments)?;
             let reply = command.run(&NotebookCall { call, notebook }).await?;
             self::notebook::answer(&arguments, reply)
         }
+        #[cfg(feature = "notebook")]
         ToolSet::Anthropic => {
             let text = anthropic::run(call, entries, given.dialect, &arguments).await?;
             Ok(Answer { text, structured: None, flags: Vec::new() })
         }
+        #[cfg(not(feature = "notebook"))]
+        _ => Err(unknown(given)),
     }
 }
 
 fn unknown(given: &CallTool) -> Error {
     let name: String = given.name.chars().take(64).flat_map(char::escape_debug).collect();
-    let names: Vec<&str> = TABLE.iter().filter(|spec| given.sets.contains(&spec.set)).map(|spec| spec.name).collect();
+    let names: Vec<&str> = table::rows(&given.sets).map(|spec| spec.name).collect();
     let help =
         if names.is_empty() { "no set of tools is on".to_string() } else { format!("one of {}", names.join(", ")) };
     Error::new(ErrorCode::NotFound, format!("unknown tool: {name}"), help)

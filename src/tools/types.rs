@@ -31,6 +31,18 @@ words!(ToolSet, "set of tools" {
     Anthropic = "anthropic",
 });
 
+impl ToolSet {
+    /// Returns true if the family of the set is enabled. A set that is not enabled has no tools.
+    #[must_use]
+    pub const fn is_enabled(self) -> bool {
+        match self {
+            Self::Journal => cfg!(feature = "journal"),
+            Self::Entries => cfg!(feature = "entries"),
+            Self::Notebook | Self::Anthropic => cfg!(feature = "notebook"),
+        }
+    }
+}
+
 /// The words in which `memory` answers. Models know both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {

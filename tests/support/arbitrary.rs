@@ -6,8 +6,8 @@ use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain, ExportEntries,
-    FindEntries, ForgetEntry, GetEntry, Hydrate, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile,
-    ListEntries, NewEntry, OpenRun, Policy, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState,
+    ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
@@ -300,7 +300,7 @@ fn command() -> impl Strategy<Value = Command> {
         3 => exchange().prop_map(Command::Exchange).boxed(),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
-                let entries = entries.map(|(request, run)| ContextEntries { request, run });
+                let entries = entries.map(|(request, run)| ContextEntries { run, ..request.into() });
                 Context { overflow, max_bytes, turn, entries, ..Context::default() }.into()
             }),
         1 => preamble().prop_map(Command::from),
@@ -454,7 +454,7 @@ fn preamble() -> impl Strategy<Value = Preamble> {
     let forms = prop::sample::select(vec![BlockForm::Claude, BlockForm::Openai, BlockForm::Plain]);
     let memory = (overflow(), 0_u32..6000, prop::option::of(hydrate_request()), forms).prop_map(
         |(overflow, max_bytes, entries, form)| {
-            let entries = entries.map(|request| ContextEntries { request, run: None });
+            let entries = entries.map(|request| ContextEntries::from(request));
             Context { overflow, max_bytes, turn: None, entries, form }
         },
     );
@@ -495,7 +495,7 @@ fn agents_md() -> impl Strategy<Value = SyncAgentsMd> {
 }
 
 fn hydrate_request() -> impl Strategy<Value = Hydrate> + Clone {
-    let policy = prop::sample::select(vec![Policy::Greedy, Policy::Prefix]);
+    let policy = prop::sample::select(vec![HydrationPolicy::Greedy, HydrationPolicy::Prefix]);
     (0_u64..300, policy).prop_map(|(max_bytes, policy)| Hydrate { max_bytes, policy })
 }
 

@@ -1,8 +1,8 @@
 //! The vectors of the entries: pure rules, and both engines over the simulator.
 
 use saddlebag::entries::{
-    Budget, Candidate, Category, Checkpoint, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Hydrate, Kept,
-    ListEntries, NewEntry, OpenRun, Policy, StoreEntry, Tier, is_expired, over_cap, plan, taken,
+    Budget, Candidate, Category, Checkpoint, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Hydrate,
+    HydrationPolicy, Kept, ListEntries, NewEntry, OpenRun, StoreEntry, Tier, is_expired, over_cap, plan, taken,
 };
 use saddlebag::store::{EntryFolder, Timestamp, utc_text};
 use saddlebag::{Config, Origin, Reply};
@@ -166,7 +166,7 @@ impl Hydration {
         };
         let candidates: Vec<Candidate> = self.rows.iter().map(candidate).collect();
         let budget = Budget { bytes: self.budget, shared_bytes: self.budget };
-        for (policy, expected) in [(Policy::Prefix, &self.prefix), (Policy::Greedy, &self.greedy)] {
+        for (policy, expected) in [(HydrationPolicy::Prefix, &self.prefix), (HydrationPolicy::Greedy, &self.greedy)] {
             let places = taken(&plan(&candidates, budget, policy), policy);
             let given: Vec<String> = places.into_iter().map(|place| self.rows[place].key.get()).collect();
             same(&format!("{policy:?}"), &given, &keys(expected))?;

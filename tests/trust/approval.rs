@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand, TrustReply};
 use saddlebag::context::{Context, LeftOutReason, PromptReply};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, ImportState, Policy,
+    EntriesCommand, EntriesReply, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, HydrationPolicy,
+    ImportState,
 };
 use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, Remember, RememberSummary};
 use saddlebag::protocol::ErrorCode;
@@ -30,8 +31,10 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     let reply = block(&mut drive, None);
     assert_eq!(reply.block, None);
     assert_eq!(reply.left_out[0].reason, LeftOutReason::NotHydrated("unapproved".into()));
-    let explain =
-        EntriesCommand::Explain(Explain { request: Hydrate { max_bytes: 1, policy: Policy::Prefix }, key: None });
+    let explain = EntriesCommand::Explain(Explain {
+        request: Hydrate { max_bytes: 1, policy: HydrationPolicy::Prefix },
+        key: None,
+    });
     match drive.run(explain) {
         Ok(Reply::Entries(EntriesReply::Explain(ExplainReply { entries, .. }))) => {
             assert_eq!(entries[0].left_out.as_deref(), Some("unapproved"));

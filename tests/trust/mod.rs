@@ -11,7 +11,8 @@ use saddlebag::approval::{
 };
 use saddlebag::context::{Context, ContextEntries, ContextReply, PromptReply};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, Hydrate, ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, Policy,
+    EntriesCommand, EntriesReply, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportReply,
+    ImportState,
 };
 use saddlebag::notebook::Remember;
 use saddlebag::protocol::Error;
@@ -63,8 +64,8 @@ fn import(drive: &mut Drive<Simulator>, given: &[(&str, &str)], provenance: Opti
 }
 
 fn block(drive: &mut Drive<Simulator>, turn: Option<u64>) -> ContextReply {
-    let request = Hydrate { max_bytes: 100_000, policy: Policy::Greedy };
-    let entries = Some(ContextEntries { request, run: None });
+    let request = Hydrate { max_bytes: 100_000, policy: HydrationPolicy::Greedy };
+    let entries = Some(ContextEntries::from(request));
     match drive.run(Context { entries, turn, max_bytes: 100_000, ..Context::default() }) {
         Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
         other => panic!("{other:?}"),

@@ -1,7 +1,7 @@
 //! What a model reads hides nothing and poses as nobody, and does not come back as memory.
 
 use saddlebag::context::{PromptCommand, PromptReply};
-use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, GetEntry, Hydrate, Policy, RestoreEntry};
+use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, RestoreEntry};
 use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{Journal, LoadMemories, NotebookCommand, NotebookReply};
 use saddlebag::protocol::ErrorCode;
@@ -126,7 +126,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         Ok(Reply::Notebook(NotebookReply::Recall(reply))) => seen.push(("recall", reply.rendered.into_string())),
         other => panic!("{other:?}"),
     }
-    let request = Hydrate { max_bytes: 10_000, policy: Policy::Greedy };
+    let request = Hydrate { max_bytes: 10_000, policy: HydrationPolicy::Greedy };
     match drive.run(EntriesCommand::Hydrate(request)) {
         Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
             let entry = &reply.entries[0];

@@ -1,7 +1,7 @@
 //! `hydrate`: the entries for a prompt.
 
 use clap::Args;
-use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrateReply, Policy};
+use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrateReply, HydrationPolicy};
 
 use super::shared::warn_of_problems;
 use crate::failure::{Exit, Failure};
@@ -16,8 +16,8 @@ pub(crate) struct HydrateArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_HYDRATE_BYTES)]
     max_bytes: u64,
     /// greedy: every core entry that fits, then every other; prefix: each tier ends at the first that does not
-    #[arg(long, default_value_t, value_parser = word::<Policy>())]
-    policy: Policy,
+    #[arg(long, default_value_t, value_parser = word::<HydrationPolicy>())]
+    policy: HydrationPolicy,
 }
 
 impl HydrateArgs {

@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{ErrorData, ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
 use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES};
-use saddlebag::entries::{Hydrate, Policy};
+use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::files::{FilePage, ListFiles, ReadFile};
 use saddlebag::journal::{FileState, ReadReply};
 use saddlebag::trust::ForModel;
@@ -45,8 +45,8 @@ pub(crate) fn file_uri(path: &str) -> String {
 
 /// The command that makes the block; with entries where the tools for them are on.
 pub(crate) fn context(with_entries: bool) -> Context {
-    let request = Hydrate { max_bytes: DEFAULT_BLOCK_BYTES.into(), policy: Policy::Greedy };
-    let entries = with_entries.then_some(ContextEntries { request, run: None });
+    let request = Hydrate { max_bytes: DEFAULT_BLOCK_BYTES.into(), policy: HydrationPolicy::Greedy };
+    let entries = with_entries.then_some(ContextEntries::from(request));
     Context { entries, ..Context::default() }
 }
 

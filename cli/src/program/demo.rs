@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use saddlebag::context::{Context, ContextEntries, PromptReply};
-use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, NewEntry, Policy, StoreEntry};
+use saddlebag::context::{Context, PromptReply};
+use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, HydrationPolicy, NewEntry, StoreEntry};
 use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{NoteFilter, NotebookReply, Recall, Remember};
 use saddlebag::protocol::{
@@ -124,7 +124,7 @@ fn commands() -> [(&'static str, Command); 7] {
         tags: vec!["ops".into()],
         ..NewEntry::new("deploy_target", "Staging first, production on the next workday.", "core")
     };
-    let hydrate = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: Policy::Greedy };
+    let hydrate = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: HydrationPolicy::Greedy };
     let question = Recall {
         query: "which port is staging listening on?".into(),
         limit: 3,
@@ -144,10 +144,7 @@ fn commands() -> [(&'static str, Command); 7] {
         ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", fact_note.into()),
         ("recall \"which port is staging listening on?\"", question.into()),
         ("store deploy_target \"Staging first ...\" --tag ops", StoreEntry { entry, base: None }.into()),
-        (
-            "context --entries",
-            Context { entries: Some(ContextEntries { request: hydrate, run: None }), ..Context::default() }.into(),
-        ),
+        ("context --entries", Context { entries: Some(hydrate.into()), ..Context::default() }.into()),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, Overflow, append_memory_block};
-use saddlebag::entries::{Hydrate, Policy};
+use saddlebag::entries::HydrationPolicy;
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::notebook::RecallForTurn;
 use saddlebag::trust::ForModel;
@@ -160,7 +160,8 @@ pub(crate) fn recalled(question: Option<&str>, store: &mut Store, output: &mut O
 /// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
 pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
     asked.map(|bytes| ContextEntries {
-        request: Hydrate { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: Policy::Greedy },
+        max_bytes: bytes.unwrap_or(block_bytes.into()),
+        policy: HydrationPolicy::Greedy,
         run: None,
     })
 }

@@ -11,6 +11,7 @@
 
 mod schemas;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,11 +69,12 @@ fn record(contract: &Resolve, payload: Option<Type>) -> Option<&wit_parser::Reco
 
 fn rendered() -> String {
     let contract = contract();
-    let (mut records, mut variants) = (String::new(), String::new());
+    let mut interfaces: BTreeMap<&str, (String, String)> = BTreeMap::new();
     for (interface, name, definition) in
         types(&contract).filter(|(interface, name, _)| (*interface, *name) != OF_A_FUNCTION)
     {
         let shown = format!("{}::{}", snake(interface), camel(name));
+        let (records, variants) = interfaces.entry(interface).or_default();
         match &definition.kind {
             TypeDefKind::Record(record) => {
                 let fields: Vec<String> = record.fields.iter().map(|field| snake(&field.name)).collect();
@@ -122,22 +124,33 @@ fn rendered() -> String {
         })
         .collect();
     let is_inline = |line: &&str| inline.iter().any(|start| line.starts_with(start.as_str()));
-    let records: String = records.lines().filter(|line| !is_inline(line)).map(|line| format!("{line}\n")).collect();
-    format!(
-        "// Made of `wit/` by the test `the_conversions_are_those_of_wit`.
-
-/// Everything of the contract, over the modules of the bindings in scope, which are named as the interfaces.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! mirror_contract {{
-    ($openness:ident) => {{
+    let mut arms = String::new();
+    for (interface, (records, variants)) in &interfaces {
+        let records: String = records.lines().filter(|line| !is_inline(line)).map(|line| format!("{line}\n")).collect();
+        let arm = format!(
+            "    (@{} $openness:ident) => {{
         $crate::mirror_records! {{
 {records}        }}
 
         $crate::mirror_variants! {{ $openness:
 {variants}        }}
     }};
-}}
+",
+            snake(interface)
+        );
+        arms.push_str(&arm);
+    }
+    format!(
+        "// Made of `wit/` by the test `the_conversions_are_those_of_wit`.
+
+/// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_contract {{
+    ($openness:ident: $($interface:ident)*) => {{
+        $($crate::mirror_contract! {{ @$interface $openness }})*
+    }};
+{arms}}}
 "
     )
 }
