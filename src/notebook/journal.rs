@@ -1,7 +1,7 @@
 //! `journal`: one line in the note of the day.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
@@ -68,7 +68,7 @@ impl Run<NotebookCall<'_>> for Journal {
 ///
 /// An entry of several lines becomes one item of the list: the lines behind the first are indented.
 async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<JournalEntryReply, Error> {
-    let text = item(&call.now.hour_minute().to_string(), entry)?;
+    let text = item(&call.now.hour_minute(), entry)?;
     let path = call.scope.layout.daily(call.now.date());
     let mut warnings = Vec::new();
     let mut created = false;

@@ -1,5 +1,6 @@
 //! Time as the component sees it: an argument, never a clock.
 
+use alloc::format;
 use alloc::string::String;
 use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Timelike};
@@ -48,8 +49,9 @@ impl LocalTime {
     }
 
     /// The time of day as `HH:MM`.
-    pub fn hour_minute(self) -> impl fmt::Display {
-        self.time.format("%H:%M")
+    #[must_use]
+    pub fn hour_minute(self) -> String {
+        format!("{:02}:{:02}", self.time.hour(), self.time.minute())
     }
 
     /// Hour, minute and second.
@@ -195,7 +197,7 @@ mod tests {
         let midnight_utc = 1_779_667_200; // 2026-05-25T00:00:00Z
         assert_eq!(at(midnight_utc, 0).map(|t| t.date().to_string()).as_deref(), Some("2026-05-25"));
         assert_eq!(at(midnight_utc, -3600).map(|t| t.date().to_string()).as_deref(), Some("2026-05-24"));
-        assert_eq!(at(midnight_utc, 5400).map(|t| t.hour_minute().to_string()).as_deref(), Some("01:30"));
+        assert_eq!(at(midnight_utc, 5400).map(|t| t.hour_minute()).as_deref(), Some("01:30"));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::format::{Fixed, Item, Numeric, Pad, Parsed, parse};
+use chrono::{DateTime, NaiveTime};
 
 use super::frontmatter::{Frontmatter, FrontmatterProblem};
 use super::inline::Found;
@@ -222,16 +223,40 @@ impl Note {
 #[must_use]
 pub fn parse_date(date: &str) -> Option<u64> {
     let date = date.trim();
-    let with_offset = || DateTime::parse_from_str(date, "%Y-%m-%dT%H:%M:%S%.f%z").ok();
+    let with_offset = || read_date(date, &[DAY, &[Item::Literal("T")], TIME, FRACTION, OFFSET])?.to_datetime().ok();
     let moment = DateTime::parse_from_rfc3339(date).ok().or_else(with_offset).map(|moment| moment.to_utc());
     let moment = moment.or_else(|| {
-        let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"];
-        let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(date, format).ok());
-        let day = || NaiveDate::parse_from_str(date, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN));
+        let local = [Item::Space(" "), Item::Literal("T")].into_iter().find_map(|between| {
+            let between = &[between][..];
+            let time = read_date(date, &[DAY, between, TIME, FRACTION]);
+            time.or_else(|| read_date(date, &[DAY, between, MINUTE]))?.to_naive_datetime_with_offset(0).ok()
+        });
+        let day = || read_date(date, &[DAY])?.to_naive_date().ok().map(|day| day.and_time(NaiveTime::MIN));
         local.or_else(day).map(|local| local.and_utc())
     })?;
     let nanoseconds = i128::from(moment.timestamp()) * 1_000_000_000 + i128::from(moment.timestamp_subsec_nanos());
     u64::try_from(nanoseconds.max(0)).ok()
+}
+
+// The parts of a date as lists: reading a pattern such as `%Y-%m-%d` takes more code than all dates do.
+const DAY: &[Item<'static>] =
+    &[number(Numeric::Year), Item::Literal("-"), number(Numeric::Month), Item::Literal("-"), number(Numeric::Day)];
+const MINUTE: &[Item<'static>] = &[number(Numeric::Hour), Item::Literal(":"), number(Numeric::Minute)];
+const TIME: &[Item<'static>] =
+    &[number(Numeric::Hour), Item::Literal(":"), number(Numeric::Minute), Item::Literal(":"), number(Numeric::Second)];
+const FRACTION: &[Item<'static>] = &[Item::Fixed(Fixed::Nanosecond)];
+const OFFSET: &[Item<'static>] = &[Item::Fixed(Fixed::TimezoneOffset)];
+
+const fn number(number: Numeric) -> Item<'static> {
+    Item::Numeric(number, Pad::Zero)
+}
+
+/// Reads a date that has these parts and nothing else.
+fn read_date(date: &str, parts: &[&[Item<'static>]]) -> Option<Parsed> {
+    let mut parsed = Parsed::new();
+    let items: Vec<&Item<'static>> = parts.iter().copied().flatten().collect();
+    parse(&mut parsed, date, items.into_iter()).ok()?;
+    Some(parsed)
 }
 
 /// The first heading of level 1. Headings of other levels are sections, which a rename must not touch.

@@ -367,6 +367,33 @@ fn dates_are_read_as_utc() {
     assert_eq!(note.created(), Some(1_767_484_800_000_000_000));
 }
 
+/// A date by the patterns of `strftime`.
+fn date_by_patterns(date: &str) -> Option<i64> {
+    use chrono::{DateTime, NaiveDate, NaiveDateTime};
+    let date = date.trim();
+    let with_offset = || DateTime::parse_from_str(date, "%Y-%m-%dT%H:%M:%S%.f%z").ok();
+    let moment = DateTime::parse_from_rfc3339(date).ok().or_else(with_offset).map(|moment| moment.to_utc());
+    let local = || {
+        let patterns = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
+        patterns.iter().find_map(|pattern| NaiveDateTime::parse_from_str(date, pattern).ok())
+    };
+    let day = || NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
+    let moment = moment.or_else(|| local().or_else(day).map(|local| local.and_utc()))?;
+    Some(moment.timestamp_nanos_opt().unwrap_or_default().max(0))
+}
+
+proptest! {
+    #[test]
+    fn dates_are_read_as_their_patterns_say(
+        date in "[0-9]{4}-[0-1]?[0-9]-[0-3]?[0-9]([ T]{1,2}[0-2]?[0-9]:[0-6]?[0-9](:[0-6][0-9])?(\\.[0-9]{1,10})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    ) {
+        let expected = date_by_patterns(&date);
+        let in_range = expected.is_none_or(|nanoseconds| nanoseconds > 0);
+        prop_assume!(in_range);
+        prop_assert_eq!(parse_date(&date), expected.and_then(|nanoseconds| u64::try_from(nanoseconds).ok()));
+    }
+}
+
 /// Every range is within the text, on boundaries of characters, and in order.
 fn check_ranges(text: &str) {
     let note = note(text);
