@@ -6,12 +6,15 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::component::TARGET;
+use crate::component::{TARGET, WORLDS, build_for_tests};
 use crate::run::{Output, command, program, root};
 
 /// Where the scripts are, and what says which versions they need.
 const SCRIPTS: &str = "cli/tests/clients";
+const JCO: &str = "xtask/node";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
+/// The smaller worlds that the host in Python loads, too.
+const SMALL: [&str; 2] = ["journal-memory", "entries-memory"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
                        --without-clients` leaves it out";
@@ -41,7 +44,11 @@ pub(crate) fn run() -> Result<(), String> {
     }
     // The component that the tests run, built by the build script of `saddlebag-component`.
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
-    command(&python, [OsString::from(PYTHON_HOST), program.into(), component.into()], environment, output)
+    let mut arguments = vec![OsString::from(PYTHON_HOST), program.into(), component.into()];
+    for world in WORLDS.iter().filter(|world| SMALL.contains(&world.name)) {
+        arguments.push(build_for_tests(world, output)?.into());
+    }
+    command(&python, arguments, environment, output)
 }
 
 fn with_way_out(error: String) -> String {
@@ -63,10 +70,26 @@ fn node(root: &Path) -> PathBuf {
     root.join("target/clients/node")
 }
 
+/// The program that optimises and translates components.
+pub(crate) fn jco(root: &Path) -> PathBuf {
+    jco_folder(root).join("node_modules/@bytecodealliance/jco/src/jco.js")
+}
+
+fn jco_folder(root: &Path) -> PathBuf {
+    root.join("target/clients/jco")
+}
+
+/// Installs jco below `target/`.
+pub(crate) fn install_jco(output: &mut Output) -> Result<(), String> {
+    let root = root()?;
+    let way_out = |error| format!("{error}\n  `dist` needs Node.js 20 or later with npm, and its registry or a mirror");
+    install_packages(&root, &jco_folder(&root), JCO, output).map_err(way_out)
+}
+
 fn install_python(root: &Path, output: &mut Output) -> Result<(), String> {
     let folder = python_folder(root);
     let python = python(root);
-    unless_installed(root, &folder, &["requirements.txt"], |folder| {
+    unless_installed(root, SCRIPTS, &folder, &["requirements.txt"], |folder| {
         let base = if cfg!(windows) { "python" } else { "python3" };
         let venv: [OsString; 4] = ["-m".into(), "venv".into(), "--clear".into(), folder.into()];
         command(base, venv, &[], output)?;
@@ -78,12 +101,16 @@ fn install_python(root: &Path, output: &mut Output) -> Result<(), String> {
 }
 
 fn install_node(root: &Path, output: &mut Output) -> Result<(), String> {
-    let folder = node(root);
+    install_packages(root, &node(root), SCRIPTS, output)
+}
+
+/// Installs the packages that the files of npm in the folder `source` name.
+fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
     let files = ["package.json", "package-lock.json"];
-    unless_installed(root, &folder, &files, |folder| {
+    unless_installed(root, source, folder, &files, |folder| {
         fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         for name in files {
-            let from = root.join(SCRIPTS).join(name);
+            let from = root.join(source).join(name);
             fs::copy(&from, folder.join(name)).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
         }
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
@@ -95,13 +122,14 @@ fn install_node(root: &Path, output: &mut Output) -> Result<(), String> {
 /// Installs into a folder, unless what the files ask for is there.
 fn unless_installed(
     root: &Path,
+    source: &str,
     folder: &Path,
     files: &[&str],
     install: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut wanted = String::new();
     for name in files {
-        let file = root.join(SCRIPTS).join(name);
+        let file = root.join(source).join(name);
         wanted += &fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     }
     let stamp = folder.join("installed");

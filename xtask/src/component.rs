@@ -1,7 +1,7 @@
-//! The component as a release embeds it.
+//! The component: as a release embeds it, and as the smaller worlds that other hosts load.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::run::{Output, add_target, cargo_with, root};
 
@@ -10,21 +10,70 @@ pub(crate) const TARGET: &str = "wasm32-wasip2";
 /// Keeps the component from growing unseen. The bar is lower: see `docs/benchmarks.md`.
 const MAX_BYTES: u64 = 3_310_000;
 
+/// A world of `wit/world.wit`.
+pub(crate) struct World {
+    pub(crate) name: &'static str,
+    /// The cargo features that choose it.
+    pub(crate) features: &'static str,
+    /// The most bytes that its optimised component may have.
+    pub(crate) max_bytes: u64,
+}
+
+/// The worlds, the smallest first.
+pub(crate) const WORLDS: [World; 5] = [
+    World { name: "journal-memory", features: "journal", max_bytes: 900_000 },
+    World { name: "entries-memory", features: "entries", max_bytes: 1_400_000 },
+    World { name: "journal-entries-memory", features: "journal,entries", max_bytes: 1_700_000 },
+    World { name: "notebook-memory", features: "notebook", max_bytes: 2_750_000 },
+    World { name: "saddlebag", features: "everything", max_bytes: 2_980_000 },
+];
+
 /// Builds the component with the profile of releases and checks its size.
 pub(crate) fn build() -> Result<PathBuf, String> {
     build_with(&mut Output::Inherited)
 }
 
 pub(crate) fn build_with(output: &mut Output) -> Result<PathBuf, String> {
-    add_target(TARGET)?;
     // In the folder that the build script of `saddlebag-component` uses, so that a release build finds it.
-    let folder = "target/component";
-    let build = ["build", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", "component"];
-    cargo_with(build.into_iter().chain(["--target-dir", folder]), &[], output)?;
-    let built = root()?.join(folder).join(TARGET).join("component/saddlebag.wasm");
-    let size = fs::metadata(&built).map_err(|error| format!("cannot read {}: {error}", built.display()))?.len();
-    if size > MAX_BYTES {
-        return Err(format!("the component has {size} bytes, more than the {MAX_BYTES} of xtask/src/component.rs"));
-    }
+    let built = build_world("everything", "component", "target/component", output)?;
+    check_size(&built, MAX_BYTES)?;
     Ok(built)
+}
+
+/// Builds the component of a smaller world for tests: quickly, and not optimised.
+pub(crate) fn build_for_tests(world: &World, output: &mut Output) -> Result<PathBuf, String> {
+    let built = build_world(world.features, "component-dev", "target/worlds", output)?;
+    let kept = built.with_file_name(format!("{}.wasm", world.name));
+    fs::copy(&built, &kept).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
+    Ok(kept)
+}
+
+/// Builds the component that these features choose.
+pub(crate) fn build_world(features: &str, profile: &str, folder: &str, output: &mut Output) -> Result<PathBuf, String> {
+    add_target(TARGET)?;
+    let build = ["build", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile];
+    let chosen = ["--no-default-features", "--features", features, "--target-dir", folder];
+    cargo_with(build.into_iter().chain(chosen), &[], output)?;
+    Ok(root()?.join(folder).join(TARGET).join(profile).join("saddlebag.wasm"))
+}
+
+/// Gives the size of a component, or an error if that is over a bound.
+pub(crate) fn check_size(component: &Path, max_bytes: u64) -> Result<u64, String> {
+    let size = fs::metadata(component).map_err(|error| format!("cannot read {}: {error}", component.display()))?.len();
+    if size > max_bytes {
+        let path = component.display();
+        return Err(format!("{path} has {size} bytes, more than the {max_bytes} of xtask/src/component.rs"));
+    }
+    Ok(size)
+}
+
+/// Checks that every world compiles, as a component and without warnings.
+pub(crate) fn check_worlds() -> Result<(), String> {
+    for world in WORLDS {
+        let check = ["check", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET];
+        let chosen = ["--no-default-features", "--features", world.features];
+        let no_warnings = [("RUSTFLAGS", "--deny warnings -Ctarget-feature=+simd128")];
+        cargo_with(check.into_iter().chain(chosen), &no_warnings, &mut Output::Inherited)?;
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `bench`, `build`.
+//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `bench`, `build`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build
 //! the component yet, and adds what such a machine lacks.
@@ -7,6 +7,7 @@
 
 mod clients;
 mod component;
+mod dist;
 mod release;
 mod run;
 mod test;
@@ -21,6 +22,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask audit
        cargo xtask bench [--notes N] [--write]
        cargo xtask build
+       cargo xtask dist
 
   demo                Build the program and show an agent's memory at work on a sample store
     --engine native   Without the WebAssembly component: builds in a third of the time
@@ -32,7 +34,8 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
-  build               Build the component of a release, check its size and print its path";
+  build               Build the component of a release, check its size and print its path
+  dist                Build a component for each world, optimised, and the package of the contract; needs Node.js";
 
 enum Task {
     Demo { native: bool, keep: bool },
@@ -40,6 +43,7 @@ enum Task {
     Audit,
     Bench { notes: Option<usize>, write: bool },
     Build,
+    Dist,
     Help,
 }
 
@@ -86,6 +90,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "audit" => Ok(Task::Audit),
         "bench" => Ok(Task::Bench { notes, write }),
         "build" => Ok(Task::Build),
+        "dist" => Ok(Task::Dist),
         "help" | "--help" | "-h" => Ok(Task::Help),
         other => Err(format!("there is no task `{other}`\n\n{USAGE}")),
     }
@@ -103,6 +108,7 @@ fn perform(task: Task) -> Result<(), String> {
             eprintln!("built {}", built.display());
             Ok(())
         }
+        Task::Dist => dist::dist(),
         Task::Help => {
             eprintln!("{USAGE}");
             Ok(())

@@ -97,6 +97,7 @@ impl Pass {
         self.step("check without the standard library", || {
             cargo(["check", "--quiet"].into_iter().chain(COMPONENT).chain(["--lib", "--target", NO_STD_TARGET]))
         })?;
+        self.step("check of every world", component::check_worlds)?;
         self.step("unit tests", unit_tests)?;
         self.step("contract", contract)?;
         let installing = (!without_clients).then(|| Background::start("installation of the clients", clients::install));

@@ -1,4 +1,6 @@
-"""Uses a host in Python, written from the pages alone, over every family: scenario.py PROGRAM COMPONENT
+"""Uses a host in Python, written from the pages alone, over every family: scenario.py PROGRAM COMPONENT [SMALLER]...
+
+Components of smaller worlds are used as far as they go.
 
 Then the host and the program change one folder at the same time, and nothing may be lost.
 """
@@ -22,7 +24,9 @@ APPENDS = 300
 EDITS = 150
 
 
-def main(program, component):
+def main(program, component, *smaller):
+    for path in smaller:
+        small_world(Runtime(path), pathlib.Path(path).stem)
     runtime = Runtime(component)
     for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, exchange, failures):
         with tempfile.TemporaryDirectory() as folder:
@@ -34,6 +38,32 @@ def main(program, component):
     print("python host: every family, and every operation on every state of a path")
     with tempfile.TemporaryDirectory() as folder:
         race(program, runtime, pathlib.Path(folder))
+
+
+def small_world(runtime, name):
+    families = {"journal-memory": [journal, prompt], "entries-memory": [entries]}[name]
+    base = {"types", "fs", "config", "engine", "prompt", "tools"}
+    exports = {export.split("/")[1].split("@")[0] for export in runtime.component.type.exports(runtime.engine)}
+    assert exports == base | {families[0].__name__}, exports
+    for check in families:
+        with tempfile.TemporaryDirectory() as folder:
+            check(Scene(runtime, pathlib.Path(folder)))
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(runtime, pathlib.Path(folder))
+        tools = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
+        assert len(tools) == 4 and all(tool.set == families[0].__name__ for tool in tools), tools
+        arguments = {"memory_write": '{"target":"long_term","content":"Tea."}', "memory_store": '{"key":"k","content":"Tea."}'}
+        call = dict(name=tools[0].name, arguments=arguments[tools[0].name], sets=["journal", "entries"], dialect="docs")
+        assert not scene("tools", "call_tool", call).is_error
+        context = dict(overflow="balanced", max_bytes=4096, form="claude")
+        wanted = dict(max_bytes=4096, policy="greedy")
+        if "entries" in exports:
+            assert "Tea." in scene("prompt", "context", context | dict(entries=wanted)).block
+        else:
+            assert "Tea." in scene("prompt", "context", context).block
+            scene.fails("invalid-argument", "prompt", "context", context | dict(entries=wanted))
+        scene.fails("invalid-argument", "prompt", "context", context | dict(turn=1))
+    print(f"python host: {name}, {len(exports)} interfaces")
 
 
 class Scene:

@@ -1,0 +1,66 @@
+//! The files of a release that other hosts load: a component for each world, optimised, and the package of `wit/`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use crate::clients::{self, jco};
+use crate::component::{WORLDS, build_world, check_size};
+use crate::run::{Output, cargo, command, root};
+
+const FOLDER: &str = "target/dist";
+
+/// For `wasm-opt`: what the components use, and keep saying that they use.
+const OPTIMISED: [&str; 7] = [
+    "-Oz",
+    "--enable-simd",
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-nontrapping-float-to-int",
+    "--enable-mutable-globals",
+    "--emit-target-features",
+];
+
+/// The world whose JavaScript is measured: that of most hosts.
+const OF_MOST_HOSTS: &str = "notebook-memory";
+
+/// The most bytes that its JavaScript may have. The bar is lower: see `docs/benchmarks.md`.
+const MAX_JAVASCRIPT_BYTES: u64 = 900_000;
+
+/// Builds every file, checks their sizes, and prints them.
+pub(crate) fn dist() -> Result<(), String> {
+    let root = root()?;
+    clients::install_jco(&mut Output::Inherited)?;
+    let folder = root.join(FOLDER);
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let mut sizes = Vec::new();
+    for world in WORLDS {
+        let built = build_world(world.features, "component", "target/worlds", &mut Output::Inherited)?;
+        let path = folder.join(format!("{}.wasm", world.name));
+        let before = check_size(&built, u64::MAX)?;
+        let optimise = ["opt".into(), "--quiet".into(), built.into_os_string(), "-o".into(), path.clone().into()];
+        let options = std::iter::once("--").chain(OPTIMISED).map(OsString::from);
+        run_jco(&root, optimise.into_iter().chain(options))?;
+        sizes.push((format!("{}.wasm", world.name), before, check_size(&path, world.max_bytes)?));
+    }
+    let javascript = root.join("target/worlds/javascript");
+    let component = folder.join(format!("{OF_MOST_HOSTS}.wasm"));
+    let translate = ["transpile".into(), "--quiet".into(), component.into_os_string(), "-o".into()];
+    let named = [javascript.clone().into_os_string(), "--name".into(), "saddlebag".into()];
+    run_jco(&root, translate.into_iter().chain(named))?;
+    let bytes = check_size(&javascript.join("saddlebag.js"), MAX_JAVASCRIPT_BYTES)?;
+    let package = folder.join("saddlebag.wit.wasm");
+    let write = ["run", "--quiet", "--package", "saddlebag-contract", "--bin", "wit-package", "--"];
+    cargo(write.map(OsString::from).into_iter().chain([package.into()]))?;
+    for (name, before, after) in sizes {
+        eprintln!("{FOLDER}/{name}: {after} bytes ({before} before wasm-opt)");
+    }
+    eprintln!("{FOLDER}/saddlebag.wit.wasm: the package of the contract, with its documentation");
+    eprintln!("JavaScript of {OF_MOST_HOSTS}: {bytes} bytes, not minified");
+    Ok(())
+}
+
+fn run_jco(root: &Path, arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let script = std::iter::once(jco(root).into_os_string());
+    command("node", script.chain(arguments), &[], &mut Output::Inherited)
+}
