@@ -18,6 +18,7 @@ mod hostile_host;
 mod hydration;
 mod imports_nothing;
 mod index_file;
+mod index_schemes;
 mod journal;
 mod native_and_component_agree;
 mod notebook;

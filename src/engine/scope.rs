@@ -40,6 +40,8 @@ pub(crate) struct Scope {
     pub(crate) limits: Limits,
     /// Whether a copy of the index is kept in the store.
     pub(crate) index_file: bool,
+    /// Names how the host makes versions.
+    pub(crate) version_scheme: String,
     /// Whose text is taken, and what of it.
     pub(crate) trust: TrustConfig,
 }
@@ -50,12 +52,13 @@ impl Scope {
         if provenance == self.trust.provenance {
             return self;
         }
-        let Self { layout, path_prefix, limits, index_file, trust } = &*self;
+        let Self { layout, path_prefix, limits, index_file, version_scheme, trust } = &*self;
         Arc::new(Self {
             layout: layout.clone(),
             path_prefix: path_prefix.clone(),
             limits: *limits,
             index_file: *index_file,
+            version_scheme: version_scheme.clone(),
             trust: TrustConfig { provenance, ..*trust },
         })
     }

@@ -27,7 +27,7 @@ macro_rules! mirror_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
+            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, entries, trust, long_term }
         }
 
         $crate::mirror_variants! { $openness:
@@ -42,7 +42,7 @@ macro_rules! mirror_contract {
         }
 
         $crate::mirror_variants! { $openness:
-            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, LimitTooSmall(value) }
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), LimitTooSmall(value) }
             engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
         }
     };

@@ -39,6 +39,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
             path_prefix: String::new(),
             limits: Limits::default(),
             index_file: false,
+            version_scheme: String::new(),
             trust: TrustConfig::default(),
         }),
         now,

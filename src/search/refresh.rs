@@ -129,12 +129,13 @@ async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>,
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
         let first = corpus.files.next_id();
+        let keep_texts = purpose == Purpose::Literal || corpus.keeps_texts;
         for (entry, answer) in small.into_iter().zip(answers) {
-            corpus.take(entry, answer, limits);
+            corpus.take(entry, answer, limits, keep_texts);
         }
         for entry in large {
             let size = entry.size;
-            corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
+            corpus.take(entry, Ok(Loaded::TooLarge(size)), limits, keep_texts);
         }
         if purpose == Purpose::Ranked {
             corpus.index_notes();
@@ -171,7 +172,7 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
                 answer => answer,
             };
             let entry = Entry { path, kind: EntryKind::File, size: 0, version: Version(String::new()), modified };
-            corpus.take(entry, answer, limits);
+            corpus.take(entry, answer, limits, true);
         }
     }
 }

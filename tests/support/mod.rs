@@ -25,6 +25,7 @@
 //! | `tests/trust/` | Provenance, approval, secrets, echoes and flags, through the commands |
 //! | `tests/agents_are_isolated.rs` | Every command of every family, across two agents and two workspaces |
 //! | `tests/tools.rs`, `anthropic_memory_tool.rs` | The tools: tokens, schemas, arguments of every kind, pages; Anthropic's tool against the recorded SDK |
+//! | `tests/index_schemes.rs` | The index file between hosts that make versions in different ways |
 //! | `tests/index_file.rs` | The index file: what it spares, what it must not change, damage of every kind |
 //! | `tests/retrieval.rs` | 144 questions about 102 notes, literal search beside recall; fails if recall gets worse |
 //! | `tests/commonmark.rs` | The scanner of Markdown against `pulldown-cmark`, on examples of our own and on random text; stems are held to `rust-stemmers` beside the code |
@@ -53,7 +54,8 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
-    CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, PrivateFolder, Simulator,
+    CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine, PrivateFolder,
+    Simulator,
 };
 pub use saddlebag_tests_attributes::both_engines;
 
@@ -72,10 +74,14 @@ pub enum Kind {
 pub const BOTH: [Kind; 2] = [Kind::Native, Kind::Component];
 
 pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {
-    match kind {
-        Kind::Native => Box::new(NativeEngine::new(Memory::open(config).expect("a valid configuration"))),
-        Kind::Component => Box::new(RUNTIME.open(config).expect("a valid configuration")),
-    }
+    try_engine(kind, config).expect("a valid configuration")
+}
+
+pub fn try_engine(kind: Kind, config: Config) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(match kind {
+        Kind::Native => Box::new(NativeEngine::new(Memory::open(config)?)),
+        Kind::Component => Box::new(RUNTIME.open(config)?),
+    })
 }
 
 /// The embedded component. Its compiled code stays in the build folder, so that later runs load it.

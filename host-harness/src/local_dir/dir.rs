@@ -117,6 +117,9 @@ pub struct LocalDir {
 }
 
 impl LocalDir {
+    /// Names the versions of this release, for [`Config::version_scheme`](saddlebag::Config::version_scheme).
+    pub const VERSION_SCHEME: &str = "local-dir/1";
+
     /// Opens the store at `root`, which must exist.
     ///
     /// # Errors

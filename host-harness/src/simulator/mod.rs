@@ -20,7 +20,7 @@ use crate::executor::{
 };
 use scheduler::Random;
 pub use scheduler::Scheduler;
-use tree::{File, Node, Tree};
+use tree::{File, Node, Tree, Versions};
 
 /// 2026-01-01T00:00:00Z in nanoseconds since 1970: when the virtual clock begins.
 const FIRST_MOMENT: u64 = 1_767_225_600_000_000_000;
@@ -56,6 +56,7 @@ pub struct Simulator {
     max_write_bytes: u64,
     now: u64,
     last_number: u64,
+    versions: Versions,
     crashed: bool,
     /// What the paths held whose last change could not be synced.
     unsynced: BTreeMap<String, Option<Node>>,
@@ -93,6 +94,7 @@ impl Simulator {
             max_write_bytes: u64::MAX,
             now: FIRST_MOMENT,
             last_number: 0,
+            versions: Versions::Numbered { prefix: "v".into() },
             crashed: false,
             unsynced: BTreeMap::new(),
         }
@@ -119,6 +121,21 @@ impl Simulator {
     #[must_use]
     pub fn with_folded_names(mut self) -> Self {
         self.tree.folds_names = true;
+        self
+    }
+
+    /// Versions are made in another way from here on, as by another host of the store: they begin with `scheme`, and say
+    /// how often anything was changed.
+    #[must_use]
+    pub fn with_versions_of(mut self, scheme: &str) -> Self {
+        self.versions = Versions::Numbered { prefix: format!("{scheme}:") };
+        self
+    }
+
+    /// As [`with_versions_of`](Self::with_versions_of), but made of the bytes: a file that changes back has its old version.
+    #[must_use]
+    pub fn with_hashes_of(mut self, scheme: &str) -> Self {
+        self.versions = Versions::Hashed { prefix: format!("{scheme}:") };
         self
     }
 
@@ -353,7 +370,7 @@ impl Simulator {
         let Some(file) = self.tree.file(path.as_str())? else {
             return Ok(ReadOutcome::Absent);
         };
-        let version = file.version();
+        let version = self.versions.of(file);
         if unless == Some(&version) {
             return Ok(ReadOutcome::Unchanged);
         }
@@ -423,7 +440,7 @@ impl Simulator {
             let Ok(path) = RelPath::parse(format!("{asked}{}", &path[prefix.len()..])) else {
                 continue;
             };
-            entries.push(entry(path, node));
+            entries.push(entry(path, node, &self.versions));
         }
         Ok(list_outcome(entries, None, true, unless))
     }
@@ -457,7 +474,7 @@ impl Simulator {
 
     /// What a stale operation answers; `None` if the precondition holds.
     fn stale(&self, path: &RelPath, precondition: &Precondition) -> Result<Option<Option<Version>>, FsError> {
-        let current = self.tree.file(path.as_str())?.map(File::version);
+        let current = self.tree.file(path.as_str())?.map(|file| self.versions.of(file));
         let holds = match precondition {
             Precondition::Any => true,
             Precondition::Absent => current.is_none(),
@@ -469,7 +486,7 @@ impl Simulator {
     fn store(&mut self, path: &RelPath, bytes: Vec<u8>) -> Result<Version, FsError> {
         self.make_parent(path)?;
         let file = self.new_file(bytes);
-        let version = file.version();
+        let version = self.versions.of(&file);
         self.tree.set(path.as_str(), Some(Node::File(file)));
         Ok(version)
     }
@@ -495,11 +512,11 @@ impl Simulator {
     }
 }
 
-fn entry(path: RelPath, node: &Node) -> Entry {
+fn entry(path: RelPath, node: &Node, versions: &Versions) -> Entry {
     let nothing = Version(String::new());
     match node {
         Node::File(file) => {
-            let (size, version, modified) = (file.bytes.len() as u64, file.version(), file.modified);
+            let (size, version, modified) = (file.bytes.len() as u64, versions.of(file), file.modified);
             Entry { path, kind: EntryKind::File, size, version, modified }
         }
         Node::Directory => Entry { path, kind: EntryKind::Directory, size: 0, version: nothing, modified: 0 },

@@ -31,6 +31,8 @@ class Stale(Exception):
 
 
 class Folder:
+    VERSION_SCHEME = "python-sha256/1"
+
     def __init__(self, root):
         self.path = os.path.abspath(root)
         self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
