@@ -149,9 +149,8 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
         FsOp::Append { path, newline_first, precondition, .. } => fields(json!({
             "path": path.as_str(), "newline_first": newline_first, "precondition": condition(precondition),
         })),
-        FsOp::List { folder, recursive, after, limit, unless } => fields(json!({
+        FsOp::List { folder, after, limit, unless } => fields(json!({
             "folder": folder.as_ref().map(RelPath::as_str),
-            "recursive": recursive,
             "after": after.as_ref().map(RelPath::as_str),
             "limit": limit,
             "unless": unless.as_ref().map(|version| &version.0),

@@ -158,8 +158,8 @@ macro_rules! by_method {
             FsOp::Append { path, content, newline_first, precondition } => {
                 $store.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
             }
-            FsOp::List { folder, recursive, after, limit, unless } => {
-                $store.list(folder.as_ref(), *recursive, after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
+            FsOp::List { folder, after, limit, unless } => {
+                $store.list(folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
             }
             FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
             FsOp::Rename { from, to, precondition } => $store.rename(from, to, precondition).map(FsOutcome::Rename),

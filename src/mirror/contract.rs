@@ -138,7 +138,7 @@ macro_rules! mirror_contract {
 
         $crate::mirror_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, recursive, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }

@@ -26,10 +26,9 @@
 //! acknowledged. `a_change_that_is_not_durable_is_never_acknowledged` puts this on every operation of every command and
 //! then cuts the power.
 //!
-//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list`, the last never recursively: a tree is
+//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list`. A listing is of one folder: a tree is
 //! walked folder by folder, so that each page has a version of its own. `init` asks for `make-directory`, and Anthropic's
-//! tool for `rename`. Recursive listings and the `unless` of a read are in the contract and in both executors, and no
-//! command uses them; the `rename` of a note makes a new file before the old one goes.
+//! tool for `rename`; the `rename` of a note makes a new file before the old one goes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -95,8 +94,6 @@ pub enum FsOp {
     List {
         /// The folder; `None` for the root.
         folder: Option<RelPath>,
-        /// Also everything below it.
-        recursive: bool,
         /// Gives only what sorts after this path: the cursor of an earlier page.
         after: Option<RelPath>,
         /// The most entries to give.

@@ -410,7 +410,6 @@ impl Simulator {
     fn list(
         &self,
         folder: Option<&RelPath>,
-        recursive: bool,
         after: Option<&RelPath>,
         limit: u32,
         unless: Option<&Version>,
@@ -430,7 +429,7 @@ impl Simulator {
         let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
         let mut entries: Vec<Entry> = Vec::new();
         for (path, node) in self.tree.below(&prefix, &after) {
-            if is_reserved(path) || (!recursive && path[prefix.len()..].contains('/')) {
+            if is_reserved(path) || path[prefix.len()..].contains('/') {
                 continue;
             }
             if entries.len() == limit {

@@ -163,13 +163,13 @@ fn listings_come_in_pages(store: &mut dyn Executor) {
     for name in ["a.md", "b-c.md", "b/1.md", "b/2.md", "b0.md", "c/d/e.md"] {
         store.put(name, "text");
     }
-    for (folder, recursive) in [("", true), ("", false), ("b", true), ("c", true)] {
-        let whole = store.list_with(folder, recursive, "", u32::MAX).unwrap();
+    for folder in ["", "b", "c", "c/d"] {
+        let whole = store.list_with(folder, "", u32::MAX).unwrap();
         assert_eq!(whole.next, None);
         for limit in 1..=whole.entries.len() as u32 {
             let (mut pages, mut after) = (Vec::new(), String::new());
             loop {
-                let page = store.list_with(folder, recursive, &after, limit).unwrap();
+                let page = store.list_with(folder, &after, limit).unwrap();
                 assert!(page.entries.len() <= limit as usize);
                 pages.extend(page.entries);
                 let Some(next) = page.next else { break };
@@ -179,9 +179,9 @@ fn listings_come_in_pages(store: &mut dyn Executor) {
             assert_eq!(paths(&pages), paths(&whole.entries), "{folder} by {limit}");
         }
     }
-    assert_eq!(paths(&store.list_with("b", false, "a.md", 10).unwrap().entries), ["b/1.md", "b/2.md"]);
-    assert_eq!(paths(&store.list_with("b", false, "c", 10).unwrap().entries), [""; 0]);
-    assert_eq!(store.list_with("", true, "", 0).unwrap().entries.len(), 1);
+    assert_eq!(paths(&store.list_with("b", "a.md", 10).unwrap().entries), ["b/1.md", "b/2.md"]);
+    assert_eq!(paths(&store.list_with("b", "c", 10).unwrap().entries), [""; 0]);
+    assert_eq!(store.list_with("", "", 0).unwrap().entries.len(), 1);
 }
 
 fn removing_is_idempotent(store: &mut dyn Executor) {
@@ -262,7 +262,7 @@ fn outcomes_are_of_their_operations(store: &mut dyn Executor) {
         FsOp::Read { path: path("a.md"), offset: 0, max_bytes: 1, unless: None },
         FsOp::Write { path: path("a.md"), content: vec![0xff], precondition: Any },
         FsOp::Append { path: path("a.md"), content: vec![], newline_first: true, precondition: Any },
-        FsOp::List { folder: None, recursive: false, after: None, limit: 1, unless: None },
+        FsOp::List { folder: None, after: None, limit: 1, unless: None },
         FsOp::Rename { from: path("a.md"), to: path("b.md"), precondition: Any },
         FsOp::Remove { path: path("b.md"), precondition: Any },
         FsOp::MakeDirectory { path: path("d") },
@@ -285,7 +285,7 @@ fn each_of_many_has_one_result_in_its_place(store: &mut dyn Executor) {
             0 => read("folder", 10),
             1 => read(".saddlebag/locks/1", 10),
             2 => read("d0/000.md/below", 10),
-            3 => FsOp::List { folder: Some(path("d1")), recursive: false, after: None, limit: number, unless: None },
+            3 => FsOp::List { folder: Some(path("d1")), after: None, limit: number, unless: None },
             _ => read("d2/002.md", number),
         });
     }

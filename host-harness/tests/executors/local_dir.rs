@@ -186,7 +186,7 @@ mod unix {
             // Some file systems take only UTF-8.
             let _ = fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), "");
         }
-        let page = open(folder.path()).list_with("", true, "", 1).unwrap();
+        let page = open(folder.path()).list_with("", "", 1).unwrap();
         assert_eq!((paths(&page.entries), page.next), (vec!["good.md"], None));
     }
 

@@ -98,7 +98,7 @@ fn operation_of(name: &str, precondition: Precondition, at: &str) -> FsOp {
         "rename, of from" => FsOp::Rename { from: path, to: crate::support::path("free"), precondition },
         "rename, of to" => FsOp::Rename { from: crate::support::path("source"), to: path, precondition },
         "make-directory" => FsOp::MakeDirectory { path },
-        "list" => FsOp::List { folder: Some(path), recursive: false, after: None, limit: 9, unless: None },
+        "list" => FsOp::List { folder: Some(path), after: None, limit: 9, unless: None },
         other => panic!("no such operation: {other}"),
     }
 }

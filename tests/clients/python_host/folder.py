@@ -80,19 +80,16 @@ class Folder:
         with self.locked(path) as note:
             return "written", self.add(path, content, newline_first, precondition, note, settling)
 
-    def list(self, folder, recursive, after, limit, unless):
-        entries, below = [], [folder or ""]
-        while below:
-            prefix = below.pop()
-            with self.folder(prefix) as opened:
-                for name in os.listdir(opened) if opened is not None else []:
-                    path = f"{prefix}/{name}" if prefix else name
-                    # What no path may name, what is the host's own and what is gone by now is left out.
-                    with contextlib.suppress(Refused, FileNotFoundError):
-                        check_path(path)
-                        entry = entry_of(opened, name, path)
-                        below += [path] if recursive and entry["kind"] == "directory" else []
-                        entries += [entry] if after is None or path > after else []
+    def list(self, folder, after, limit, unless):
+        entries = []
+        with self.folder(folder or "") as opened:
+            for name in os.listdir(opened) if opened is not None else []:
+                path = f"{folder}/{name}" if folder else name
+                # What no path may name, what is the host's own and what is gone by now is left out.
+                with contextlib.suppress(Refused, FileNotFoundError):
+                    check_path(path)
+                    entry = entry_of(opened, name, path)
+                    entries += [entry] if after is None or path > after else []
         entries.sort(key=lambda entry: entry["path"])  # Code points sort as the bytes of UTF-8 do.
         page = entries[:max(1, limit)]
         cursor = page[-1]["path"] if len(entries) > len(page) else None

@@ -296,8 +296,8 @@ def operations(root):
     assert outcome(folder, "append", path="a/b", content=b"x\n", newline_first=True, precondition=("any",)) == "written"
     assert (root / "a/b").read_bytes() == b"new\nx\n"
     assert outcome(folder, "make-directory", path="a/b") == "not-directory"
-    _, (_, (_, page)) = folder.perform(("list", dict(folder=None, recursive=True, after="a", limit=2, unless=None)))
-    assert [entry["path"] for entry in page["entries"]] == ["a/b", "deep"] and page["next"] == "deep", page
+    _, (_, (_, page)) = folder.perform(("list", dict(folder=None, after="a", limit=2, unless=None)))
+    assert [entry["path"] for entry in page["entries"]] == ["deep", "folder"] and page["next"] == "folder", page
     names = [path.name for path in root.rglob(".saddlebag-*")]
     assert not names and (root / "a/b").stat().st_mode & 0o777 == 0o600, names
 

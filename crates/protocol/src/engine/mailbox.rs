@@ -102,7 +102,7 @@ impl Fs {
         limit: u32,
         unless: Option<Version>,
     ) -> Operation<ListOutcome> {
-        let op = FsOp::List { folder: folder.cloned(), recursive: false, after, limit, unless };
+        let op = FsOp::List { folder: folder.cloned(), after, limit, unless };
         self.submit(op, |outcome| match outcome {
             FsOutcome::List(list) => Some(list),
             _ => None,

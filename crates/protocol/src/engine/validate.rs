@@ -25,22 +25,16 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
         (FsOp::List { unless: None, .. }, FsOutcome::List(ListOutcome::Unchanged)) => {
             Err("unchanged, but no version was named".into())
         }
-        (FsOp::List { folder, recursive, after, limit, .. }, FsOutcome::List(ListOutcome::Page(page))) => {
+        (FsOp::List { folder, after, limit, .. }, FsOutcome::List(ListOutcome::Page(page))) => {
             let limit = (*limit).min(limits.max_list_entries) as usize;
-            listing(folder.as_ref(), *recursive, after.as_ref(), limit, page)
+            listing(folder.as_ref(), after.as_ref(), limit, page)
         }
         _ if op.name() == outcome.name() => Ok(()),
         _ => Err(format!("an outcome of {}, {} was asked for", outcome.name(), op.name())),
     }
 }
 
-fn listing(
-    folder: Option<&RelPath>,
-    recursive: bool,
-    after: Option<&RelPath>,
-    limit: usize,
-    page: &Listing,
-) -> Result<(), String> {
+fn listing(folder: Option<&RelPath>, after: Option<&RelPath>, limit: usize, page: &Listing) -> Result<(), String> {
     if page.entries.len() > limit {
         return Err(format!("{} entries, the limit is {limit}", page.entries.len()));
     }
@@ -49,11 +43,7 @@ fn listing(
         if previous.is_some_and(|previous| *previous >= entry.path) {
             return Err(format!("`{}` is not sorted behind the entry before it", entry.path));
         }
-        let below = match folder {
-            None => true,
-            Some(folder) => entry.path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')),
-        };
-        if !below || (!recursive && !entry.path.is_child_of(folder)) {
+        if !entry.path.is_child_of(folder) {
             return Err(format!("`{}` is not in the folder", entry.path));
         }
         if entry.kind == EntryKind::File && entry.version.0.is_empty() {
