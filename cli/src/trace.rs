@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use saddlebag::protocol::{
     AppendOutcome, CommandId, EntryKind, Error, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, Precondition,
-    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::{RelPath, Timestamp, utc_text};
 use saddlebag::trust::{FoundSecret, secrets_in};
@@ -161,7 +161,7 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
         FsOp::Rename { from, to, precondition } => fields(json!({
             "path": from.as_str(), "to": to.as_str(), "precondition": condition(precondition),
         })),
-        FsOp::MakeDirectory { path } => fields(json!({ "path": path.as_str() })),
+        FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => fields(json!({ "path": path.as_str() })),
     };
     if let FsOp::Write { content, .. } | FsOp::Append { content, .. } = op {
         put_bytes(&mut object, content, redacts);
@@ -197,6 +197,9 @@ fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
         FsOutcome::Remove(RemoveOutcome::Done) | FsOutcome::Rename(RenameOutcome::Done) | FsOutcome::MakeDirectory => {
             outcome_only("done")
         }
+        FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Removed) => outcome_only("removed"),
+        FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::NotEmpty) => outcome_only("not-empty"),
+        FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent) => outcome_only("absent"),
         FsOutcome::List(ListOutcome::Unchanged) => outcome_only("unchanged"),
         FsOutcome::List(ListOutcome::Page(page)) => {
             let entries = page.entries.iter().map(|entry| {

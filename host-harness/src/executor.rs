@@ -92,7 +92,8 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::Write { path, .. }
         | FsOp::Append { path, .. }
         | FsOp::Remove { path, .. }
-        | FsOp::MakeDirectory { path } => path.as_str(),
+        | FsOp::MakeDirectory { path }
+        | FsOp::RemoveDirectory { path } => path.as_str(),
         FsOp::Rename { from, .. } => from.as_str(),
         FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
     }
@@ -164,6 +165,7 @@ macro_rules! by_method {
             FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
             FsOp::Rename { from, to, precondition } => $store.rename(from, to, precondition).map(FsOutcome::Rename),
             FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
+            FsOp::RemoveDirectory { path } => $store.remove_directory(path).map(FsOutcome::RemoveDirectory),
         }
     };
 }

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::protocol::{
-    self, AppendOutcome, ListOutcome, Operation, Precondition, ReadOutcome, RenameOutcome, Version, WriteOutcome,
+    self, AppendOutcome, ListOutcome, Operation, Precondition, ReadOutcome, RemoveDirectoryOutcome, RenameOutcome,
+    Version, WriteOutcome,
 };
 use crate::store::RelPath;
 
@@ -76,6 +77,11 @@ impl Fs {
     /// Removes the file.
     pub(super) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
         self.0.remove(path, precondition)
+    }
+
+    /// Removes the folder if nothing is in it.
+    pub(super) fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
+        self.0.remove_directory(path)
     }
 
     /// Moves the file to a free name.

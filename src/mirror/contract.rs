@@ -138,15 +138,16 @@ macro_rules! mirror_contract {
 
         $crate::mirror_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
             fs::RemoveOutcome { Done, Stale(value) }
             fs::RenameOutcome { Done, Stale(value), Absent, Exists }
+            fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
             fs::EntryKind { File, Directory, Other }
             fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory }
+            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };

@@ -191,7 +191,8 @@ pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
         | FsOp::Write { path, .. }
         | FsOp::Append { path, .. }
         | FsOp::Remove { path, .. }
-        | FsOp::MakeDirectory { path } => vec![path],
+        | FsOp::MakeDirectory { path }
+        | FsOp::RemoveDirectory { path } => vec![path],
         FsOp::List { folder, after, .. } => folder.iter().chain(after).collect(),
         FsOp::Rename { from, to, .. } => vec![from, to],
     }

@@ -212,7 +212,8 @@ impl Observer for Watcher {
             | FsOp::Write { path, .. }
             | FsOp::Append { path, .. }
             | FsOp::Remove { path, .. }
-            | FsOp::MakeDirectory { path } => path.as_str(),
+            | FsOp::MakeDirectory { path }
+            | FsOp::RemoveDirectory { path } => path.as_str(),
             FsOp::List { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
             FsOp::Rename { from, .. } => from.as_str(),
         };

@@ -16,6 +16,7 @@
 //! | `readdir`, in no order | Sorted by the bytes of the path, in pages with a cursor and a version; `unchanged` if the page still has it |
 //! | Links, devices, any name | Links are refused, devices never read. A path is relative, at most 4,096 bytes; a segment has 1 to 255 bytes, is neither `.` nor `..`, and has no `\`, NUL or control character |
 //! | `mkdir` first, `rename` replaces | Folders are made on the way; `rename` needs a free name, else `exists` |
+//! | `rmdir` of what is not empty is an error | `not-empty` is an outcome, and so is `absent` |
 //!
 //! An `unknown` is settled by reading back: a write by comparing the whole file, an append by comparing the bytes at the
 //! offset that the outcome names. A change that lost its race is computed anew from what is there, up to 1,024 times; then
@@ -27,8 +28,8 @@
 //! then cuts the power.
 //!
 //! The commands that exist ask for `read`, `write`, `append`, `remove` and `list`. A listing is of one folder: a tree is
-//! walked folder by folder, so that each page has a version of its own. `init` asks for `make-directory`, and Anthropic's
-//! tool for `rename`; the `rename` of a note makes a new file before the old one goes.
+//! walked folder by folder, so that each page has a version of its own. `init` asks for `make-directory`, Anthropic's tool
+//! for `rename`, and both that tool and a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -122,6 +123,11 @@ pub enum FsOp {
         /// The folder.
         path: RelPath,
     },
+    /// Removes a folder that has nothing in it.
+    RemoveDirectory {
+        /// The folder.
+        path: RelPath,
+    },
 }
 
 /// An operation and the key that its result must carry.
@@ -161,6 +167,8 @@ pub enum FsOutcome {
     Rename(RenameOutcome),
     /// Outcome of [`FsOp::MakeDirectory`]: the folder exists.
     MakeDirectory,
+    /// Outcome of [`FsOp::RemoveDirectory`].
+    RemoveDirectory(RemoveDirectoryOutcome),
 }
 
 /// Outcome of a read.
@@ -227,6 +235,17 @@ pub enum RenameOutcome {
     Absent,
     /// The new name is taken. Nothing was moved.
     Exists,
+}
+
+/// Outcome of removing a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoveDirectoryOutcome {
+    /// The folder is gone.
+    Removed,
+    /// Something is in it. Nothing was removed.
+    NotEmpty,
+    /// There is no such folder.
+    Absent,
 }
 
 /// Outcome of a listing.
@@ -342,6 +361,7 @@ impl FsOp {
             Self::Remove { .. } => "remove",
             Self::Rename { .. } => "rename",
             Self::MakeDirectory { .. } => "make-directory",
+            Self::RemoveDirectory { .. } => "remove-directory",
         }
     }
 }
@@ -358,6 +378,7 @@ impl FsOutcome {
             Self::Remove(_) => "remove",
             Self::Rename(_) => "rename",
             Self::MakeDirectory => "make-directory",
+            Self::RemoveDirectory(_) => "remove-directory",
         }
     }
 }

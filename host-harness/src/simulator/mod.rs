@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
-    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 
@@ -492,6 +492,18 @@ impl Simulator {
 
     fn make_directory(&mut self, path: &RelPath) -> Result<(), FsError> {
         self.tree.make_folders(path.as_str())
+    }
+
+    fn remove_directory(&mut self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError> {
+        if !self.tree.is_folder(path.as_str())? {
+            return Ok(RemoveDirectoryOutcome::Absent);
+        }
+        let prefix = format!("{}/", self.tree.kept_path(path.as_str()));
+        if self.tree.below(&prefix, "").next().is_some() {
+            return Ok(RemoveDirectoryOutcome::NotEmpty);
+        }
+        self.tree.set(path.as_str(), None);
+        Ok(RemoveDirectoryOutcome::Removed)
     }
 
     fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {

@@ -32,6 +32,7 @@ enum Action {
     Remove(RelPath, Expect),
     Rename(RelPath, RelPath, Expect),
     MakeDirectory(RelPath),
+    RemoveDirectory(RelPath),
 }
 
 proptest! {
@@ -127,6 +128,7 @@ impl<E: Executor> Run<E> {
                 FsOp::Rename { from, to, precondition }
             }
             Action::MakeDirectory(path) => FsOp::MakeDirectory { path },
+            Action::RemoveDirectory(path) => FsOp::RemoveDirectory { path },
         }
     }
 
@@ -180,6 +182,7 @@ fn action() -> impl Strategy<Value = Action> {
         (any_path(), expect()).prop_map(|(p, e)| Action::Remove(p, e)),
         (any_path(), any_path(), expect()).prop_map(|(f, t, e)| Action::Rename(f, t, e)),
         any_path().prop_map(Action::MakeDirectory),
+        any_path().prop_map(Action::RemoveDirectory),
     ]
 }
 

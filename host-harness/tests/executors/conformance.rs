@@ -1,7 +1,8 @@
 //! What every executor does, whatever is behind it.
 
 use saddlebag::protocol::{
-    AppendOutcome, EntryKind, FsError, FsOp, FsOutcome, ReadOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
+    AppendOutcome, EntryKind, FsError, FsOp, FsOutcome, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome,
+    RenameOutcome, WriteOutcome,
 };
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator};
 
@@ -56,6 +57,7 @@ fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
         removing_is_idempotent,
         renaming_needs_a_free_name,
         folders_are_not_files,
+        an_empty_folder_is_removed_and_no_other,
         sizes_are_bounded,
         the_hosts_own_names_are_refused,
         outcomes_are_of_their_operations,
@@ -230,6 +232,32 @@ fn folders_are_not_files(store: &mut dyn Executor) {
     assert_eq!(store.make_directory("d"), Ok(FsOutcome::MakeDirectory));
 }
 
+fn an_empty_folder_is_removed_and_no_other(store: &mut dyn Executor) {
+    use RemoveDirectoryOutcome::{Absent, NotEmpty, Removed};
+
+    store.put("d/e/a.md", "text");
+    store.put("file", "text");
+    assert_eq!(store.remove_directory("d"), Ok(NotEmpty));
+    assert_eq!(store.remove_directory("d/e"), Ok(NotEmpty));
+    assert_eq!(store.text("d/e/a.md"), "text");
+    assert_eq!(store.remove("d/e/a.md", Any), Ok(RemoveOutcome::Done));
+    // The folder above goes when it is asked for, and not before.
+    assert_eq!(store.remove_directory("d"), Ok(NotEmpty));
+    assert_eq!(store.remove_directory("d/e"), Ok(Removed));
+    assert_eq!(paths(&store.list("", true).unwrap()), ["d", "file"]);
+    for absent in ["d/e", "d/e/f", "nothing"] {
+        assert_eq!(store.remove_directory(absent), Ok(Absent), "{absent}");
+    }
+    for file in ["file", "file/x"] {
+        assert_eq!(store.remove_directory(file), Err(FsError::NotDirectory), "{file}");
+    }
+    for own in [".saddlebag/locks", "d/.saddlebag-x.tmp"] {
+        assert!(matches!(store.remove_directory(own), Err(FsError::InvalidPath(_))), "{own}");
+    }
+    store.put("d/e/a.md", "again");
+    assert_eq!(store.text("d/e/a.md"), "again");
+}
+
 fn sizes_are_bounded(store: &mut dyn Executor) {
     let (fits, too_large) = ("x".repeat(LIMIT as usize), "x".repeat(LIMIT as usize + 1));
     assert_eq!(store.write("new/a.md", &too_large, Any), Err(FsError::TooLarge(LIMIT)));
@@ -266,6 +294,7 @@ fn outcomes_are_of_their_operations(store: &mut dyn Executor) {
         FsOp::Rename { from: path("a.md"), to: path("b.md"), precondition: Any },
         FsOp::Remove { path: path("b.md"), precondition: Any },
         FsOp::MakeDirectory { path: path("d") },
+        FsOp::RemoveDirectory { path: path("d") },
     ] {
         assert_eq!(store.perform(&op).map(|outcome| outcome.name()), Ok(op.name()));
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Listing, Precondition,
-    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions};
@@ -111,6 +111,13 @@ pub(crate) trait Ask: Executor {
 
     fn make_directory(&mut self, at: &str) -> Result<FsOutcome, FsError> {
         self.perform(&FsOp::MakeDirectory { path: path(at) })
+    }
+
+    fn remove_directory(&mut self, at: &str) -> Result<RemoveDirectoryOutcome, FsError> {
+        match self.perform(&FsOp::RemoveDirectory { path: path(at) })? {
+            FsOutcome::RemoveDirectory(outcome) => Ok(outcome),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// The whole file, which must be there.

@@ -126,6 +126,26 @@ class Folder:
         with self.folder(path, make=True):
             return None
 
+    def remove_directory(self, path):
+        with self.above(path) as (folder, name):
+            if folder is None or open_and_close(folder, name) is None:
+                return "absent"
+            # A writer that has opened the folder, and is about to make a file in it, holds the lock of that file.
+            with self.locked_shards(range(64)):
+                try:
+                    os.rmdir(name, dir_fd=folder)
+                except FileNotFoundError:
+                    return "absent"
+                except OSError as error:
+                    if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                        return "not-empty"
+                    raise
+            try:
+                os.fsync(folder)
+            except OSError as error:
+                raise Refused("not-durable", error.strerror) from error
+            return "removed"
+
     # Changes, by the holder of the lock.
 
     def replace(self, path, content, precondition, note):
@@ -209,9 +229,14 @@ class Folder:
     @contextlib.contextmanager
     def locked(self, *paths):
         """Holds the locks of the paths; gives the function that notes which temporary file is in use."""
+        with self.locked_shards({shard_of(path) for path in paths}) as note:
+            yield note
+
+    @contextlib.contextmanager
+    def locked_shards(self, shards):
         with contextlib.ExitStack() as held:
             # In one order for everybody, or two renames would wait for each other.
-            files = [held.enter_context(self.lock(shard)) for shard in sorted({shard_of(path) for path in paths})]
+            files = [held.enter_context(self.lock(shard)) for shard in sorted(shards)]
             line = f"{os.getpid()}\tpython_host\t{next(COUNT)}\n".encode()
             for file in files:
                 self.clear(file)
@@ -291,6 +316,12 @@ def open_folder(above, name, make):
         os.mkdir(name, 0o700, dir_fd=above)
         os.fsync(above)
     return open_folder(above, name, False)
+
+
+def open_and_close(above, name):
+    """Whether there is such a folder: `None` if not."""
+    folder = open_folder(above, name, False)
+    return None if folder is None else os.close(folder) or True
 
 
 @contextlib.contextmanager

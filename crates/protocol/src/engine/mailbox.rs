@@ -11,8 +11,8 @@ use core::task::{Context, Poll};
 use saddlebag_collections::SortedMap;
 
 use crate::{
-    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveOutcome,
-    RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveDirectoryOutcome,
+    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 
 /// Numbers the operations of one command, in the order in which it asked for them.
@@ -130,6 +130,14 @@ impl Fs {
     pub fn make_directory(&self, path: &RelPath) -> Operation<()> {
         self.submit(FsOp::MakeDirectory { path: path.clone() }, |outcome| match outcome {
             FsOutcome::MakeDirectory => Some(()),
+            _ => None,
+        })
+    }
+
+    /// Removes the folder if nothing is in it.
+    pub fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
+        self.submit(FsOp::RemoveDirectory { path: path.clone() }, |outcome| match outcome {
+            FsOutcome::RemoveDirectory(removed) => Some(removed),
             _ => None,
         })
     }
