@@ -131,8 +131,10 @@ macro_rules! mirror_contract {
         $crate::mirror_records! {
             fs::Request { key, command, op }
             fs::FileContent { bytes, version, size }
+            fs::LeftOutName { path, kind }
+            fs::LeftOut { names, count }
             fs::Entry { path, kind, size, version, modified }
-            fs::Listing { entries, next, version }
+            fs::Listing { entries, next, left_out, version }
             fs::Reply { key, outcome }
         }
 
@@ -182,7 +184,7 @@ macro_rules! mirror_contract {
             journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
             journal::JournalCommand { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
             journal::FileState { Missing, Empty, Text }
-            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory }
+            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory, Unnameable, MoreUnnameable(value) }
             journal::JournalReply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
         }
     };

@@ -127,8 +127,8 @@ pub mod own {
     pub mod fs {
         pub use crate::protocol::{
             AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp as Op, FsOutcome as Outcome,
-            FsRequest as Request, FsResult as Reply, ListOutcome, Listing, Precondition, ReadOutcome,
-            RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
+            FsRequest as Request, FsResult as Reply, LeftOut, LeftOutName, ListOutcome, Listing, Precondition,
+            ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
         };
     }
 

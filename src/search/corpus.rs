@@ -11,12 +11,12 @@ use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 use super::files::{DocId, Document, EncodedNote, Files};
 use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
-use super::scopes::is_markdown;
+use super::scopes::{is_markdown, skipped_names};
 use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, Version};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 use crate::trust::Standing;
@@ -47,6 +47,8 @@ pub(super) struct Page {
     pub(super) version: Option<Version>,
     /// The folders on it.
     pub(super) folders: Vec<RelPath>,
+    /// What the folder has under names that no path may have.
+    pub(super) left_out: LeftOut,
 }
 
 /// By folder, its pages.
@@ -176,6 +178,14 @@ impl Corpus {
         self.rules += 1;
     }
 
+    /// The next try looks at every folder again. What the pages say of names that are skipped stays.
+    pub(super) fn forget_page_versions(&mut self) {
+        for (folder, mut pages) in core::mem::take(&mut self.pages).into_entries() {
+            pages.iter_mut().for_each(|page| page.version = None);
+            self.pages.insert(folder, pages);
+        }
+    }
+
     /// Until this try has succeeded, nothing is known.
     pub(super) fn begin(&mut self) {
         self.loaded = false;
@@ -230,7 +240,10 @@ impl Corpus {
         let skipped = skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() });
         let folders = self.pages.values().flatten().flat_map(|page| &page.folders);
         let others = folders.filter(|folder| Layout::is_other_memory(folder));
-        skipped.chain(others.map(|folder| Skipped { path: shown(folder), reason: SkipReason::OtherMemory })).collect()
+        let others = others.map(|folder| Skipped { path: shown(folder), reason: SkipReason::OtherMemory });
+        let pages = self.pages.iter().flat_map(|(folder, pages)| pages.iter().map(move |page| (folder.as_ref(), page)));
+        let left_out = pages.flat_map(|(folder, page)| skipped_names(folder, &page.left_out, is_of, &shown));
+        skipped.chain(others).chain(left_out).collect()
     }
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.

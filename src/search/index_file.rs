@@ -72,7 +72,7 @@ use super::schemes::{ContentHash, MAX_SCHEMES, OtherScheme, OtherSchemes, Seen};
 use super::scopes::FolderScope;
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all, write_cache};
-use crate::protocol::Version;
+use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
@@ -144,6 +144,9 @@ struct ListedPage<'a> {
     version: Option<&'a str>,
     #[serde(borrow)]
     folders: Vec<&'a str>,
+    /// What has a name that no path may have, and whether it is a folder, of so many.
+    #[serde(borrow)]
+    left_out: (Vec<(&'a str, bool)>, u32),
 }
 
 /// One file.
@@ -385,6 +388,7 @@ impl<'a> ListedPage<'a> {
             next: page.next.as_ref().map(RelPath::as_str),
             version: page.version.as_ref().map(|version| version.0.as_str()),
             folders: page.folders.iter().map(RelPath::as_str).collect(),
+            left_out: (page.left_out.names.iter().map(named).collect(), page.left_out.count),
         }
     }
 
@@ -395,8 +399,21 @@ impl<'a> ListedPage<'a> {
             next: parse(self.next)?,
             version: self.version.map(|version| Version(version.into())),
             folders: self.folders.into_iter().map(|path| RelPath::parse(path).ok()).collect::<Option<_>>()?,
+            left_out: LeftOut {
+                names: self.left_out.0.into_iter().map(left_out_name).collect::<Option<_>>()?,
+                count: self.left_out.1,
+            },
         })
     }
+}
+
+fn named(name: &LeftOutName) -> (&str, bool) {
+    (name.path.as_str(), name.kind == EntryKind::Directory)
+}
+
+fn left_out_name((path, is_folder): (&str, bool)) -> Option<LeftOutName> {
+    let kind = if is_folder { EntryKind::Directory } else { EntryKind::File };
+    Some(LeftOutName { path: RelPath::parse(path).ok()?, kind })
 }
 
 /// A path that may be missing; `None` if it is there and none.

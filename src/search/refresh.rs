@@ -57,7 +57,7 @@ pub(crate) async fn refresh(
         corpus.pages.extend(listed);
     }
     if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
-        corpus.pages.clear();
+        corpus.forget_page_versions();
     }
     let Corpus { files, literal, .. } = &mut *corpus;
     files.settle(literal);
@@ -84,9 +84,9 @@ async fn look_through(
         let page = match (listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?, before) {
             (ListOutcome::Page(listing), _) => {
                 bound.take(&listing)?;
-                let Listing { entries, next, version } = listing;
+                let Listing { entries, next, left_out, version } = listing;
                 let folders = if scope.tree { subfolders(&entries) } else { Vec::new() };
-                let page = Page { after, next, version, folders };
+                let page = Page { after, next, version, folders, left_out };
                 let mut corpus = corpus.borrow_mut();
                 let is_covered = |entry: &Entry| scope.covers(entry, |path| corpus.covers(path));
                 let present = entries.into_iter().filter(is_covered).collect();

@@ -25,6 +25,8 @@
 //! | `tests/trust/` | Provenance, approval, secrets, echoes and flags, through the commands |
 //! | `tests/agents_are_isolated.rs` | Every command of every family, across two agents and two workspaces |
 //! | `tests/tools.rs`, `anthropic_memory_tool.rs` | The tools: tokens, schemas, arguments of every kind, pages; Anthropic's tool against the recorded SDK |
+//! | `tests/empty_folders.rs` | Folders that a command has emptied, and those of others |
+//! | `tests/left_out_names.rs` | Files with names that no path may have |
 //! | `tests/index_schemes.rs` | The index file between hosts that make versions in different ways |
 //! | `tests/index_file.rs` | The index file: what it spares, what it must not change, damage of every kind |
 //! | `tests/retrieval.rs` | 144 questions about 102 notes, literal search beside recall; fails if recall gets worse |

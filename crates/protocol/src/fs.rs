@@ -264,8 +264,31 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// There is more: list again with `after` set to this, the last path of this page.
     pub next: Option<RelPath>,
+    /// What the folder has under names that no path may have; nothing on any page but the first.
+    pub left_out: LeftOut,
     /// Changes whenever anything that the page says does; `None` where the host cannot tell.
     pub version: Option<Version>,
+}
+
+/// The most names that [`LeftOut`] has.
+pub const MAX_LEFT_OUT_NAMES: usize = 64;
+
+/// What a folder has under names that no path may have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// At most [`MAX_LEFT_OUT_NAMES`] of them, sorted by path.
+    pub names: Vec<LeftOutName>,
+    /// The number of all.
+    pub count: u32,
+}
+
+/// A name that no path may have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOutName {
+    /// The path as well as it can be spelled, with U+FFFD for what no path may have.
+    pub path: RelPath,
+    /// File, folder or something else.
+    pub kind: EntryKind,
 }
 
 /// One thing in a folder.
@@ -284,7 +307,7 @@ pub struct Entry {
 }
 
 /// Kind of a thing in a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A regular file.
     File,

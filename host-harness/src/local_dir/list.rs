@@ -3,17 +3,20 @@
 use std::io;
 
 use cap_std::fs::Dir;
-use saddlebag::protocol::{Entry, EntryKind, FsError, ListOutcome, Version};
+use saddlebag::protocol::{Entry, EntryKind, FsError, LeftOut, ListOutcome, Version};
 use saddlebag::store::{RelPath, is_name};
 
 use super::dir::LocalDir;
 use super::error::refusal;
 use super::sys::{self, Kind};
 use super::{batch, version, walk};
-use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, list_outcome};
+use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, left_out, list_outcome, spelled};
 
 /// A path below the root, and its kind where the folder tells it.
 type Name = (RelPath, Option<Kind>);
+
+/// What has a name that no path may have: its path as well as it can be spelled, and what it is.
+type Unnamed = (Option<RelPath>, EntryKind);
 
 /// How many names are worth a thread of their own.
 const MANY_NAMES: usize = 1024;
@@ -28,9 +31,10 @@ impl LocalDir {
     ) -> Result<ListOutcome, FsError> {
         let prefix = folder.map_or("", RelPath::as_str);
         let Some(top) = walk::find_folder(&self.root, prefix)? else {
-            return Ok(list_outcome(Vec::new(), None, true, unless));
+            return Ok(list_outcome(Vec::new(), None, LeftOut::default(), true, unless));
         };
-        let mut names = gather(&top, prefix, after.map_or("", RelPath::as_str))?;
+        let (mut names, others) = gather(&top, prefix, after.map_or("", RelPath::as_str))?;
+        let others = if after.is_none() { left_out(others) } else { LeftOut::default() };
 
         // A page without entries would have no last path to go on from.
         let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
@@ -44,7 +48,7 @@ impl LocalDir {
         let next = if more { names.last().map(|(path, _)| path.clone()) } else { None };
         let entries = look_at_folder(&top, names)?;
         let settled = entries.iter().all(|entry| !version::is_in_doubt(&entry.version));
-        Ok(list_outcome(entries, next, settled, unless))
+        Ok(list_outcome(entries, next, others, settled, unless))
     }
 }
 
@@ -78,15 +82,16 @@ fn look_at_folder(folder: &Dir, mut names: Vec<Name>) -> Result<Vec<Entry>, FsEr
     })
 }
 
-/// The paths directly in `folder`, which is at `prefix`, that sort after `after`.
-fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<Vec<Name>, FsError> {
+/// The paths directly in `folder`, which is at `prefix`, that sort after `after`, and what it has under names that no path
+/// may have.
+fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unnamed>), FsError> {
     let names = match sys::names(folder) {
         // It went since it was opened.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
         names => names.map_err(refusal)?,
     };
-    let mut found = Vec::new();
-    for (name, kind) in names {
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for sys::Name { text: name, is_exact, kind } in names {
         let is_locks = is_name(&name, LOCKS_FOLDER) && is_name(prefix, STATE_FOLDER);
         if is_locks || is_temporary(&name) {
             continue;
@@ -97,14 +102,24 @@ fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<Vec<Name>, FsError>
             text.push('/');
         }
         text.push_str(&name);
-        // A name that no path may have cannot be asked for, so it is not told of.
-        if let Ok(path) = RelPath::parse(text)
-            && path.as_str() > after
-        {
-            found.push((path, kind));
+        match RelPath::parse(text) {
+            Ok(path) if is_exact => {
+                if path.as_str() > after {
+                    found.push((path, kind));
+                }
+            }
+            _ => others.push((spelled((!prefix.is_empty()).then_some(prefix), &name), kind_told(kind))),
         }
     }
-    Ok(found)
+    Ok((found, others))
+}
+
+fn kind_told(kind: Option<Kind>) -> EntryKind {
+    match kind {
+        Some(Kind::File) => EntryKind::File,
+        Some(Kind::Directory) => EntryKind::Directory,
+        Some(Kind::Link | Kind::Other) | None => EntryKind::Other,
+    }
 }
 
 /// What an entry tells besides its path.

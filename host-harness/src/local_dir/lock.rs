@@ -124,7 +124,7 @@ pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
     let Ok(Some(folder)) = walk::find_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}")) else {
         return Vec::new();
     };
-    let names = sys::names(&folder).unwrap_or_default().into_iter().map(|(name, _)| name);
+    let names = sys::names(&folder).unwrap_or_default().into_iter().map(|name| name.text);
     names
         .filter(|name| name.len() == 2 && name.parse::<u64>().is_ok_and(|shard| shard < SHARDS))
         .filter(|name| sys::stat_at(&folder, name).is_ok_and(|stat| stat.size > 0))

@@ -10,13 +10,14 @@ mod tree;
 use std::collections::BTreeMap;
 
 use saddlebag::protocol::{
-    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
-    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, LeftOut, ListOutcome, Precondition,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 
 use crate::executor::{
-    Durability, Executor, MAX_LIST_ENTRIES, by_method, bytes_wanted, check, is_reserved, list_outcome, traced_path,
+    Durability, Executor, MAX_LIST_ENTRIES, by_method, bytes_wanted, check, is_reserved, left_out, list_outcome,
+    spelled, traced_path,
 };
 use scheduler::Random;
 pub use scheduler::Scheduler;
@@ -57,6 +58,8 @@ pub struct Simulator {
     now: u64,
     last_number: u64,
     versions: Versions,
+    /// By folder, what it has under names that no path may have.
+    unnamed: BTreeMap<String, Vec<(String, EntryKind)>>,
     crashed: bool,
     /// What the paths held whose last change could not be synced.
     unsynced: BTreeMap<String, Option<Node>>,
@@ -95,6 +98,7 @@ impl Simulator {
             now: FIRST_MOMENT,
             last_number: 0,
             versions: Versions::Numbered { prefix: "v".into() },
+            unnamed: BTreeMap::new(),
             crashed: false,
             unsynced: BTreeMap::new(),
         }
@@ -149,6 +153,13 @@ impl Simulator {
         files.collect()
     }
 
+    /// The folders, sorted by path.
+    #[must_use]
+    pub fn folders(&self) -> Vec<String> {
+        let folders = self.tree.below("", "").filter(|(_, node)| matches!(node, Node::Directory));
+        folders.map(|(path, _)| path.to_owned()).collect()
+    }
+
     /// How many operations were asked for.
     #[must_use]
     pub fn operations(&self) -> u64 {
@@ -193,6 +204,20 @@ impl Simulator {
     /// Puts a symbolic link into the store. Where it leads does not matter: nobody follows it.
     pub fn insert_link(&mut self, path: &RelPath) {
         self.insert_node(path, Node::Link);
+    }
+
+    /// Puts something under a name that no path may have into a folder; `None` for the root.
+    pub fn insert_unnamed(&mut self, folder: Option<&RelPath>, name: &str, kind: EntryKind) {
+        if let Some(folder) = folder {
+            self.insert_directory(folder);
+        }
+        let folder = folder.map_or(String::new(), RelPath::to_string);
+        self.unnamed.entry(folder).or_default().push((name.to_owned(), kind));
+    }
+
+    /// Takes away everything under names that no path may have, as if it were renamed or removed.
+    pub fn remove_unnamed(&mut self) {
+        self.unnamed.clear();
     }
 
     /// Makes everything so far survive a crash.
@@ -417,7 +442,7 @@ impl Simulator {
         if let Some(folder) = folder
             && !self.tree.is_folder(folder.as_str())?
         {
-            return Ok(list_outcome(Vec::new(), None, true, unless));
+            return Ok(list_outcome(Vec::new(), None, LeftOut::default(), true, unless));
         }
         let asked = folder.map_or(String::new(), |folder| format!("{folder}/"));
         // What is in a folder is told by the path that was asked for, as a disk tells it.
@@ -426,6 +451,9 @@ impl Simulator {
             Some(below) => format!("{prefix}{below}"),
             None => after.to_string(),
         });
+        let unnamed = self.unnamed.get(prefix.trim_end_matches('/')).filter(|_| after.is_empty());
+        let spell = |(name, kind): &(String, EntryKind)| (spelled(folder.map(RelPath::as_str), name), *kind);
+        let others = left_out(unnamed.into_iter().flatten().map(spell).collect());
         let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
         let mut entries: Vec<Entry> = Vec::new();
         for (path, node) in self.tree.below(&prefix, &after) {
@@ -434,14 +462,14 @@ impl Simulator {
             }
             if entries.len() == limit {
                 let next = entries.last().map(|entry| entry.path.clone());
-                return Ok(list_outcome(entries, next, true, unless));
+                return Ok(list_outcome(entries, next, others, true, unless));
             }
             let Ok(path) = RelPath::parse(format!("{asked}{}", &path[prefix.len()..])) else {
                 continue;
             };
             entries.push(entry(path, node, &self.versions));
         }
-        Ok(list_outcome(entries, None, true, unless))
+        Ok(list_outcome(entries, None, others, true, unless))
     }
 
     fn remove(&mut self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {
@@ -499,7 +527,7 @@ impl Simulator {
             return Ok(RemoveDirectoryOutcome::Absent);
         }
         let prefix = format!("{}/", self.tree.kept_path(path.as_str()));
-        if self.tree.below(&prefix, "").next().is_some() {
+        if self.tree.below(&prefix, "").next().is_some() || self.unnamed.contains_key(prefix.trim_end_matches('/')) {
             return Ok(RemoveDirectoryOutcome::NotEmpty);
         }
         self.tree.set(path.as_str(), None);

@@ -81,11 +81,15 @@ class Folder:
             return "written", self.add(path, content, newline_first, precondition, note, settling)
 
     def list(self, folder, after, limit, unless):
-        entries = []
+        entries, others = [], []
         with self.folder(folder or "") as opened:
             for name in os.listdir(opened) if opened is not None else []:
                 path = f"{folder}/{name}" if folder else name
-                # What no path may name, what is the host's own and what is gone by now is left out.
+                spelled = "".join("\ufffd" if is_forbidden(letter) else letter for letter in name)
+                if spelled != name:
+                    others.append(left_out(opened, name, f"{folder}/{spelled}" if folder else spelled))
+                    continue
+                # What is the host's own and what is gone by now is left out.
                 with contextlib.suppress(Refused, FileNotFoundError):
                     check_path(path)
                     entry = entry_of(opened, name, path)
@@ -94,8 +98,12 @@ class Folder:
         page = entries[:max(1, limit)]
         cursor = page[-1]["path"] if len(entries) > len(page) else None
         in_doubt = any(entry["version"] == "r" for entry in page)
-        version = None if in_doubt else version_of(repr((cursor, page)).encode())
-        return ("unchanged",) if version is not None and version == unless else ("page", dict(entries=page, next=cursor, version=version))
+        others = sorted(others, key=lambda other: other["path"]) if after is None else []
+        left = dict(names=others[:64], count=len(others))
+        version = None if in_doubt else version_of(repr((cursor, page, left)).encode())
+        if version is not None and version == unless:
+            return ("unchanged",)
+        return ("page", {"entries": page, "next": cursor, "left-out": left, "version": version})
 
     def remove(self, path, precondition):
         with self.locked(path), self.above(path) as (folder, name):
@@ -350,6 +358,19 @@ def content_of(folder, name):
     if folder is not None:
         raise Refused("other", "the file kept changing while it was read; try again")
     return None
+
+
+def is_forbidden(letter):
+    """No path may have it: a byte that is not UTF-8, a backslash, a control character."""
+    return "\ud800" <= letter <= "\udfff" or letter == "\\" or unicodedata.category(letter) == "Cc"
+
+
+def left_out(folder, name, spelled):
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    kind = "file" if stat.S_ISREG(mode) else "directory" if stat.S_ISDIR(mode) else "other"
+    above, _, last = spelled.rpartition("/")
+    last = last.encode()[:255].decode(errors="ignore")
+    return dict(path=f"{above}/{last}" if above else last, kind=kind)
 
 
 def entry_of(folder, name, path):

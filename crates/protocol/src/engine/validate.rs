@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::limits::Limits;
-use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, ReadOutcome, RelPath};
+use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, ReadOutcome, RelPath};
 
 /// `Err` says how the outcome does not fit.
 pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {
@@ -50,6 +50,17 @@ fn listing(folder: Option<&RelPath>, after: Option<&RelPath>, limit: usize, page
             return Err(format!("`{}` has no version", entry.path));
         }
         previous = Some(&entry.path);
+    }
+    let names = &page.left_out.names;
+    if names.len() > MAX_LEFT_OUT_NAMES || names.len() > page.left_out.count as usize {
+        let (given, count) = (names.len(), page.left_out.count);
+        return Err(format!("{given} names of {count} that are left out, the limit is {MAX_LEFT_OUT_NAMES}"));
+    }
+    if after.is_some() && page.left_out.count > 0 {
+        return Err("names that are left out belong on the first page".into());
+    }
+    if let Some(name) = names.iter().find(|name| !name.path.is_child_of(folder)) {
+        return Err(format!("`{}`, which is left out, is not in the folder", name.path));
     }
     match (&page.next, page.entries.last()) {
         (Some(next), Some(last)) if *next != last.path => Err("the cursor is not the last entry".into()),
