@@ -45,6 +45,8 @@ pub struct Config {
     pub index_file: bool,
     /// Names how the host makes versions, such as `local-dir/1`; empty: the only way that hosts of this store know.
     pub version_scheme: String,
+    /// Have the host rate the best notes of a recall, and merge its order with that of the engine.
+    pub rescore: bool,
     /// Whose entries are kept; `None` refuses every command of theirs.
     pub entries: Option<EntriesConfig>,
     /// Whose text it takes, and what of it.
@@ -311,8 +313,18 @@ impl Memory {
     ///
     /// A field of the configuration that breaks its rule.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
-        let Config { epoch, project, path_prefix, limits, index_file, version_scheme, entries, trust, long_term } =
-            config;
+        let Config {
+            epoch,
+            project,
+            path_prefix,
+            limits,
+            index_file,
+            version_scheme,
+            rescore,
+            entries,
+            trust,
+            long_term,
+        } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
@@ -336,7 +348,7 @@ impl Memory {
         let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
-            scope: Arc::new(Scope { layout, path_prefix, limits, index_file, version_scheme, trust }),
+            scope: Arc::new(Scope { layout, path_prefix, limits, index_file, version_scheme, rescore, trust }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Arc::new(entries),

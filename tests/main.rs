@@ -28,6 +28,7 @@ mod nothing_escapes_the_root;
 mod origin;
 mod preamble;
 mod refused_input_changes_nothing;
+mod rescore;
 mod result_order;
 #[allow(clippy::print_stdout, reason = "it prints a table")]
 mod retrieval;

@@ -161,6 +161,7 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
         FsOp::Rename { from, to, precondition } => fields(json!({
             "path": from.as_str(), "to": to.as_str(), "precondition": condition(precondition),
         })),
+        FsOp::Score { query, texts } => fields(json!({ "query": query, "texts": texts })),
         FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => fields(json!({ "path": path.as_str() })),
     };
     if let FsOp::Write { content, .. } | FsOp::Append { content, .. } = op {
@@ -197,6 +198,7 @@ fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
         FsOutcome::Remove(RemoveOutcome::Done) | FsOutcome::Rename(RenameOutcome::Done) | FsOutcome::MakeDirectory => {
             outcome_only("done")
         }
+        FsOutcome::Score(scores) => fields(json!({ "outcome": "scores", "scores": scores.0 })),
         FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Removed) => outcome_only("removed"),
         FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::NotEmpty) => outcome_only("not-empty"),
         FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent) => outcome_only("absent"),

@@ -84,7 +84,7 @@ pub enum Durability {
 
 /// Returns true if `op` asks for nothing to be changed.
 pub(crate) fn is_read(op: &FsOp) -> bool {
-    matches!(op, FsOp::Read { .. } | FsOp::List { .. })
+    matches!(op, FsOp::Read { .. } | FsOp::List { .. } | FsOp::Score { .. })
 }
 
 /// The path of `op` as a field of a trace; empty for the root.
@@ -98,6 +98,7 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::RemoveDirectory { path } => path.as_str(),
         FsOp::Rename { from, .. } => from.as_str(),
         FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
+        FsOp::Score { .. } => "",
     }
 }
 
@@ -193,6 +194,7 @@ macro_rules! by_method {
             FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
             FsOp::Rename { from, to, precondition } => $store.rename(from, to, precondition).map(FsOutcome::Rename),
             FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
+            FsOp::Score { query, texts } => $store.score(query, texts).map(FsOutcome::Score),
             FsOp::RemoveDirectory { path } => $store.remove_directory(path).map(FsOutcome::RemoveDirectory),
         }
     };

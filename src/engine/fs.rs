@@ -1,10 +1,11 @@
 //! [`Fs`]: the file system as a command sees it.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::protocol::{
     self, AppendOutcome, ListOutcome, Operation, Precondition, ReadOutcome, RemoveDirectoryOutcome, RenameOutcome,
-    Version, WriteOutcome,
+    Scores, Version, WriteOutcome,
 };
 use crate::store::RelPath;
 
@@ -47,6 +48,11 @@ impl Fs {
         unless: Option<Version>,
     ) -> Operation<ListOutcome> {
         self.0.list(folder, after, limit, unless)
+    }
+
+    /// Has the host rate texts by how well each answers the question.
+    pub(crate) fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
+        self.0.score(query, texts)
     }
 
     /// Makes the folder and those above it.

@@ -27,7 +27,7 @@ macro_rules! mirror_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, entries, trust, long_term }
+            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term }
         }
 
         $crate::mirror_variants! { $openness:
@@ -140,7 +140,7 @@ macro_rules! mirror_contract {
 
         $crate::mirror_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
@@ -149,7 +149,7 @@ macro_rules! mirror_contract {
             fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
             fs::EntryKind { File, Directory, Other }
             fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value) }
+            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Score(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };

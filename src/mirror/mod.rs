@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::protocol::ErrorCode;
-use crate::protocol::{CommandId, ContextKey, Version};
+use crate::protocol::{CommandId, ContextKey, Scores, Version};
 use crate::store::{PathError, RelPath};
 use crate::trust::FlagKind;
 use crate::trust::ForModel;
@@ -99,6 +99,18 @@ text! {
     // The set of codes grows; a code that is not known is a fault, whatever it is.
     ErrorCode: |text: String| Ok(text.parse().unwrap_or(ErrorCode::Internal)), |code: ErrorCode| code.as_str().into();
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
+}
+
+impl Mirror<Scores> for Vec<f64> {
+    fn mirror(self) -> Result<Scores, Mismatch> {
+        Ok(Scores(self))
+    }
+}
+
+impl Mirror<Vec<f64>> for Scores {
+    fn mirror(self) -> Result<Vec<f64>, Mismatch> {
+        Ok(self.0)
+    }
 }
 
 impl Mirror<CommandId> for u64 {

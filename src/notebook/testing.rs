@@ -40,6 +40,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
             limits: Limits::default(),
             index_file: false,
             version_scheme: String::new(),
+            rescore: false,
             trust: TrustConfig::default(),
         }),
         now,

@@ -128,6 +128,13 @@ pub enum FsOp {
         /// The folder.
         path: RelPath,
     },
+    /// Rates texts by how well each answers a question.
+    Score {
+        /// The question.
+        query: String,
+        /// At most [`MAX_SCORED_TEXTS`].
+        texts: Vec<String>,
+    },
 }
 
 /// An operation and the key that its result must carry.
@@ -169,7 +176,24 @@ pub enum FsOutcome {
     MakeDirectory,
     /// Outcome of [`FsOp::RemoveDirectory`].
     RemoveDirectory(RemoveDirectoryOutcome),
+    /// Outcome of [`FsOp::Score`].
+    Score(Scores),
 }
+
+/// The most texts of one [`FsOp::Score`].
+pub const MAX_SCORED_TEXTS: usize = 64;
+
+/// A finite number for each text; the higher, the better. Two are equal if their bits are.
+#[derive(Clone, Debug, Default)]
+pub struct Scores(pub Vec<f64>);
+
+impl PartialEq for Scores {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().map(|score| score.to_bits()).eq(other.0.iter().map(|score| score.to_bits()))
+    }
+}
+
+impl Eq for Scores {}
 
 /// Outcome of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -385,6 +409,7 @@ impl FsOp {
             Self::Rename { .. } => "rename",
             Self::MakeDirectory { .. } => "make-directory",
             Self::RemoveDirectory { .. } => "remove-directory",
+            Self::Score { .. } => "score",
         }
     }
 }
@@ -402,6 +427,7 @@ impl FsOutcome {
             Self::Rename(_) => "rename",
             Self::MakeDirectory => "make-directory",
             Self::RemoveDirectory(_) => "remove-directory",
+            Self::Score(_) => "score",
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, LeftOut, ListOutcome, Precondition,
-    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 
@@ -58,12 +58,16 @@ pub struct Simulator {
     now: u64,
     last_number: u64,
     versions: Versions,
+    scorer: Option<Scorer>,
     /// By folder, what it has under names that no path may have.
     unnamed: BTreeMap<String, Vec<(String, EntryKind)>>,
     crashed: bool,
     /// What the paths held whose last change could not be synced.
     unsynced: BTreeMap<String, Option<Node>>,
 }
+
+/// Says how well a text answers a question.
+pub type Scorer = fn(query: &str, text: &str) -> f64;
 
 /// An operation that a [`Simulator`] was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +102,7 @@ impl Simulator {
             now: FIRST_MOMENT,
             last_number: 0,
             versions: Versions::Numbered { prefix: "v".into() },
+            scorer: None,
             unnamed: BTreeMap::new(),
             crashed: false,
             unsynced: BTreeMap::new(),
@@ -140,6 +145,13 @@ impl Simulator {
     #[must_use]
     pub fn with_hashes_of(mut self, scheme: &str) -> Self {
         self.versions = Versions::Hashed { prefix: format!("{scheme}:") };
+        self
+    }
+
+    /// Texts are rated by this function. Without one they are not.
+    #[must_use]
+    pub fn with_scorer(mut self, scorer: Scorer) -> Self {
+        self.scorer = Some(scorer);
         self
     }
 
@@ -532,6 +544,11 @@ impl Simulator {
         }
         self.tree.set(path.as_str(), None);
         Ok(RemoveDirectoryOutcome::Removed)
+    }
+
+    fn score(&self, query: &str, texts: &[String]) -> Result<Scores, FsError> {
+        let scorer = self.scorer.ok_or(FsError::Unsupported)?;
+        Ok(Scores(texts.iter().map(|text| scorer(query, text)).collect()))
     }
 
     fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {

@@ -154,6 +154,9 @@ class Folder:
                 raise Refused("not-durable", error.strerror) from error
             return "removed"
 
+    def score(self, query, texts):
+        raise Refused("unsupported")  # It has no model.
+
     # Changes, by the holder of the lock.
 
     def replace(self, path, content, precondition, note):

@@ -1,6 +1,7 @@
 //! [`Fs`]: the only thing that a command sees of the outside. Its operations go into a mailbox.
 
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
@@ -12,7 +13,7 @@ use saddlebag_collections::SortedMap;
 
 use crate::{
     AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveDirectoryOutcome,
-    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 
 /// Numbers the operations of one command, in the order in which it asked for them.
@@ -138,6 +139,14 @@ impl Fs {
     pub fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
         self.submit(FsOp::RemoveDirectory { path: path.clone() }, |outcome| match outcome {
             FsOutcome::RemoveDirectory(removed) => Some(removed),
+            _ => None,
+        })
+    }
+
+    /// Rates texts by how well each answers the question.
+    pub fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
+        self.submit(FsOp::Score { query: query.into(), texts }, |outcome| match outcome {
+            FsOutcome::Score(scores) => Some(scores),
             _ => None,
         })
     }

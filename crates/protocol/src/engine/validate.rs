@@ -29,6 +29,15 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
             let limit = (*limit).min(limits.max_list_entries) as usize;
             listing(folder.as_ref(), after.as_ref(), limit, page)
         }
+        (FsOp::Score { texts, .. }, FsOutcome::Score(scores)) => {
+            if scores.0.len() != texts.len() {
+                return Err(format!("{} scores of {} texts", scores.0.len(), texts.len()));
+            }
+            match scores.0.iter().find(|score| !score.is_finite()) {
+                Some(score) => Err(format!("`{score}` is not a score, which is finite")),
+                None => Ok(()),
+            }
+        }
         _ if op.name() == outcome.name() => Ok(()),
         _ => Err(format!("an outcome of {}, {} was asked for", outcome.name(), op.name())),
     }
