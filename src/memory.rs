@@ -27,6 +27,9 @@ use crate::trust::{ForModel, Screen, SecretPolicy, TrustConfig, secrets_in};
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
 
+/// How long [`Config::version_scheme`] may be, in bytes.
+pub const MAX_VERSION_SCHEME_BYTES: usize = 64;
+
 /// What a memory is opened with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
@@ -40,6 +43,10 @@ pub struct Config {
     pub limits: Limits,
     /// Keep a copy of the index in the store, so that the next engine need not read every file.
     pub index_file: bool,
+    /// Names how the host makes versions, such as `local-dir/1`; empty: the only way that hosts of this store know.
+    pub version_scheme: String,
+    /// Have the host rate the best notes of a recall, and merge its order with that of the engine.
+    pub rescore: bool,
     /// Whose entries are kept; `None` refuses every command of theirs.
     pub entries: Option<EntriesConfig>,
     /// Whose text it takes, and what of it.
@@ -70,6 +77,11 @@ pub enum ConfigError {
     /// The path prefix is too long or has control characters.
     #[error("path prefix refused (at most {MAX_PATH_PREFIX_BYTES} bytes, no control characters)")]
     InvalidPathPrefix,
+    /// The version scheme is too long, or has other characters than visible ones of ASCII.
+    #[error(
+        "`{0}` is not the name of a version scheme (1 to {MAX_VERSION_SCHEME_BYTES} visible ascii characters, or empty)"
+    )]
+    InvalidVersionScheme(String),
     /// A limit is zero or too small to work with; the text names it.
     #[error("limit {0} is too small")]
     LimitTooSmall(String),
@@ -301,10 +313,26 @@ impl Memory {
     ///
     /// A field of the configuration that breaks its rule.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
-        let Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term } = config;
+        let Config {
+            epoch,
+            project,
+            path_prefix,
+            limits,
+            index_file,
+            version_scheme,
+            rescore,
+            entries,
+            trust,
+            long_term,
+        } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
+        }
+        if version_scheme.len() > MAX_VERSION_SCHEME_BYTES
+            || !version_scheme.bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            return Err(ConfigError::InvalidVersionScheme(version_scheme));
         }
         check(&limits)?;
         if let Some(name) = entries.as_ref().and_then(refused_name) {
@@ -320,7 +348,7 @@ impl Memory {
         let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
-            scope: Arc::new(Scope { layout, path_prefix, limits, index_file, trust }),
+            scope: Arc::new(Scope { layout, path_prefix, limits, index_file, version_scheme, rescore, trust }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Arc::new(entries),

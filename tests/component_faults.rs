@@ -168,9 +168,12 @@ fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {
     assert!(pending.iter().all(|request| request.command == 1));
     while let Some(request) = pending.pop() {
         let outcome = match request.op {
-            fs::Op::List(_) => {
-                fs::Outcome::List(fs::ListOutcome::Page(fs::Listing { entries: Vec::new(), next: None, version: None }))
-            }
+            fs::Op::List(_) => fs::Outcome::List(fs::ListOutcome::Page(fs::Listing {
+                entries: Vec::new(),
+                next: None,
+                left_out: fs::LeftOut { names: Vec::new(), count: 0 },
+                version: None,
+            })),
             _ => fs::Outcome::Read(fs::ReadOutcome::Absent),
         };
         let reply = fs::Reply { key: request.key, outcome: Ok(outcome) };
@@ -196,7 +199,12 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
     for bad in ["../x.md", "/etc/x.md", "", "a//b.md", "a\\b.md", "x\0.md", "x\n.md", "./x.md", "x/"] {
         let entry =
             fs::Entry { path: bad.into(), kind: fs::EntryKind::File, size: 1, version: "v".into(), modified: 0 };
-        let page = fs::Listing { entries: vec![entry], next: None, version: None };
+        let page = fs::Listing {
+            entries: vec![entry],
+            next: None,
+            left_out: fs::LeftOut { names: Vec::new(), count: 0 },
+            version: None,
+        };
         let reply = fs::Reply { key: key.clone(), outcome: Ok(fs::Outcome::List(fs::ListOutcome::Page(page))) };
         let refused = memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().unwrap_err();
         let engine::ProtocolError::InvalidResult(invalid) = refused else { panic!("{bad:?}: {refused:?}") };
@@ -204,7 +212,12 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
         assert!(invalid.reason.starts_with("a path in it is refused: "), "{}", invalid.reason);
     }
 
-    let page = fs::Listing { entries: Vec::new(), next: None, version: None };
+    let page = fs::Listing {
+        entries: Vec::new(),
+        next: None,
+        left_out: fs::LeftOut { names: Vec::new(), count: 0 },
+        version: None,
+    };
     let reply = fs::Reply { key, outcome: Ok(fs::Outcome::List(fs::ListOutcome::Page(page))) };
     assert!(memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().is_ok(), "it is still owed");
 }

@@ -8,8 +8,8 @@ use saddlebag::journal::{
 };
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
-    AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult,
-    ListOutcome, Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult, LeftOut,
+    LeftOutName, ListOutcome, Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{ToolsCommand, ToolsReply};
@@ -37,7 +37,14 @@ fn read_long_term() -> JournalCommand {
 }
 
 fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOutcome {
-    FsOutcome::List(ListOutcome::Page(Listing { entries, next, version: None }))
+    FsOutcome::List(ListOutcome::Page(Listing { entries, next, left_out: LeftOut::default(), version: None }))
+}
+
+/// A page of nothing but names that no path may have.
+fn left_out(names: &[&str], count: u32) -> FsOutcome {
+    let names = names.iter().map(|name| LeftOutName { path: path(name), kind: EntryKind::File }).collect();
+    let left_out = LeftOut { names, count };
+    FsOutcome::List(ListOutcome::Page(Listing { entries: Vec::new(), next: None, left_out, version: None }))
 }
 
 fn version(text: &str) -> Version {
@@ -164,6 +171,9 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
         (page(&["a.md"], Some("b.md")), "the cursor is not the last entry"),
         (page(&[], Some("b.md")), "a cursor behind no entries"),
         (nameless, "`a.md` has no version"),
+        (left_out(&["notes/a.md"], 1), "`notes/a.md`, which is left out, is not in the folder"),
+        (left_out(&["a.md", "b.md"], 1), "2 names of 1 that are left out, the limit is 64"),
+        (left_out(&["a.md"; 65], 65), "65 names of 65 that are left out, the limit is 64"),
     ] {
         assert_eq!(refused_outcome(&mut drive, outcome), reason);
     }
@@ -172,6 +182,8 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
     assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted behind the entry before it");
+    let late = refused_outcome(&mut drive, left_out(&["c.md"], 1));
+    assert_eq!(late, "names that are left out belong on the first page");
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&[], None)));
 

@@ -302,12 +302,6 @@ fn weakness_19_a_misspelt_mode_is_refused_and_a_bad_name_makes_no_folder(kind: K
     let mut drive = drive(kind, project_config(), &[]);
     assert!(drive.run(append(note("../x"), "y")).is_err());
     assert_eq!(drive.executor.operations(), 0);
-    let notes = saddlebag::protocol::FsOp::List {
-        folder: Some(path("projects")),
-        recursive: true,
-        after: None,
-        limit: 9,
-        unless: None,
-    };
+    let notes = saddlebag::protocol::FsOp::List { folder: Some(path("projects")), after: None, limit: 9, unless: None };
     assert!(format!("{:?}", drive.executor.perform(&notes)).contains("entries: []"));
 }

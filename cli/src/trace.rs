@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use saddlebag::protocol::{
     AppendOutcome, CommandId, EntryKind, Error, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, Precondition,
-    ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::{RelPath, Timestamp, utc_text};
 use saddlebag::trust::{FoundSecret, secrets_in};
@@ -149,9 +149,8 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
         FsOp::Append { path, newline_first, precondition, .. } => fields(json!({
             "path": path.as_str(), "newline_first": newline_first, "precondition": condition(precondition),
         })),
-        FsOp::List { folder, recursive, after, limit, unless } => fields(json!({
+        FsOp::List { folder, after, limit, unless } => fields(json!({
             "folder": folder.as_ref().map(RelPath::as_str),
-            "recursive": recursive,
             "after": after.as_ref().map(RelPath::as_str),
             "limit": limit,
             "unless": unless.as_ref().map(|version| &version.0),
@@ -162,7 +161,8 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
         FsOp::Rename { from, to, precondition } => fields(json!({
             "path": from.as_str(), "to": to.as_str(), "precondition": condition(precondition),
         })),
-        FsOp::MakeDirectory { path } => fields(json!({ "path": path.as_str() })),
+        FsOp::Score { query, texts } => fields(json!({ "query": query, "texts": texts })),
+        FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => fields(json!({ "path": path.as_str() })),
     };
     if let FsOp::Write { content, .. } | FsOp::Append { content, .. } = op {
         put_bytes(&mut object, content, redacts);
@@ -198,6 +198,10 @@ fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
         FsOutcome::Remove(RemoveOutcome::Done) | FsOutcome::Rename(RenameOutcome::Done) | FsOutcome::MakeDirectory => {
             outcome_only("done")
         }
+        FsOutcome::Score(scores) => fields(json!({ "outcome": "scores", "scores": scores.0 })),
+        FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Removed) => outcome_only("removed"),
+        FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::NotEmpty) => outcome_only("not-empty"),
+        FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent) => outcome_only("absent"),
         FsOutcome::List(ListOutcome::Unchanged) => outcome_only("unchanged"),
         FsOutcome::List(ListOutcome::Page(page)) => {
             let entries = page.entries.iter().map(|entry| {

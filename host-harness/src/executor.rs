@@ -1,7 +1,9 @@
 //! [`Executor`]: what performs the operations that the component asks for.
 
-use saddlebag::protocol::{Entry, EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, Version};
-use saddlebag::store::{RelPath, folded_name, is_name};
+use saddlebag::protocol::{
+    Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, LeftOutName, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, Version,
+};
+use saddlebag::store::{MAX_SEGMENT_BYTES, RelPath, folded_name, is_name};
 use sha2::{Digest, Sha256};
 
 /// The most entries that one page of a listing holds, whatever the component asks for.
@@ -82,7 +84,7 @@ pub enum Durability {
 
 /// Returns true if `op` asks for nothing to be changed.
 pub(crate) fn is_read(op: &FsOp) -> bool {
-    matches!(op, FsOp::Read { .. } | FsOp::List { .. })
+    matches!(op, FsOp::Read { .. } | FsOp::List { .. } | FsOp::Score { .. })
 }
 
 /// The path of `op` as a field of a trace; empty for the root.
@@ -92,9 +94,11 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::Write { path, .. }
         | FsOp::Append { path, .. }
         | FsOp::Remove { path, .. }
-        | FsOp::MakeDirectory { path } => path.as_str(),
+        | FsOp::MakeDirectory { path }
+        | FsOp::RemoveDirectory { path } => path.as_str(),
         FsOp::Rename { from, .. } => from.as_str(),
         FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
+        FsOp::Score { .. } => "",
     }
 }
 
@@ -104,18 +108,37 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
 pub(crate) fn list_outcome(
     entries: Vec<Entry>,
     next: Option<RelPath>,
+    left_out: LeftOut,
     settled: bool,
     unless: Option<&Version>,
 ) -> ListOutcome {
-    let version = settled.then(|| page_version(&entries, next.as_ref()));
+    let version = settled.then(|| page_version(&entries, next.as_ref(), &left_out));
     if version.is_some() && version.as_ref() == unless {
         return ListOutcome::Unchanged;
     }
-    ListOutcome::Page(Listing { entries, next, version })
+    ListOutcome::Page(Listing { entries, next, left_out, version })
+}
+
+/// The names among these that are told of. `names` are the path of each, as far as it has one, and what it is.
+pub(crate) fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
+    let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let named = names.into_iter().filter_map(|(path, kind)| Some(LeftOutName { path: path?, kind }));
+    let mut names: Vec<LeftOutName> = named.collect();
+    names.sort_unstable();
+    names.truncate(MAX_LEFT_OUT_NAMES);
+    LeftOut { names, count }
+}
+
+/// A name that no path may have, spelled as well as a path can; `None` where the whole path would be too long.
+pub(crate) fn spelled(folder: Option<&str>, name: &str) -> Option<RelPath> {
+    let spell = |letter: char| if letter == '\\' || letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
+    let mut spelled: String = name.chars().map(spell).collect();
+    spelled.truncate(spelled.floor_char_boundary(MAX_SEGMENT_BYTES));
+    RelPath::parse(folder.map_or_else(|| spelled.clone(), |folder| format!("{folder}/{spelled}"))).ok()
 }
 
 /// A digest of all that a page says.
-fn page_version(entries: &[Entry], next: Option<&RelPath>) -> Version {
+fn page_version(entries: &[Entry], next: Option<&RelPath>, left_out: &LeftOut) -> Version {
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
         digest.update((text.len() as u64).to_le_bytes());
@@ -130,6 +153,13 @@ fn page_version(entries: &[Entry], next: Option<&RelPath>) -> Version {
             EntryKind::Directory => "directory",
             EntryKind::Other => "other",
         });
+    }
+    for name in &left_out.names {
+        add(name.path.as_str());
+        add(name.kind.as_str());
+    }
+    if left_out.count > 0 {
+        add(&left_out.count.to_string());
     }
     Version(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -158,12 +188,14 @@ macro_rules! by_method {
             FsOp::Append { path, content, newline_first, precondition } => {
                 $store.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
             }
-            FsOp::List { folder, recursive, after, limit, unless } => {
-                $store.list(folder.as_ref(), *recursive, after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
+            FsOp::List { folder, after, limit, unless } => {
+                $store.list(folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
             }
             FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
             FsOp::Rename { from, to, precondition } => $store.rename(from, to, precondition).map(FsOutcome::Rename),
             FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
+            FsOp::Score { query, texts } => $store.score(query, texts).map(FsOutcome::Score),
+            FsOp::RemoveDirectory { path } => $store.remove_directory(path).map(FsOutcome::RemoveDirectory),
         }
     };
 }

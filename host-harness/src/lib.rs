@@ -47,4 +47,4 @@ pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
 pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine};
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{project_root, project_slug};
-pub use simulator::{Performed, Scheduler, Simulator};
+pub use simulator::{Performed, Scheduler, Scorer, Simulator};

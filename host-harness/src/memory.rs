@@ -160,6 +160,9 @@ impl Saddlebag {
             path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
             limits: options.limits,
             index_file: !options.no_index_file,
+            version_scheme: LocalDir::VERSION_SCHEME.into(),
+            // A local disk has no model.
+            rescore: false,
             entries: options.entries,
             trust: options.trust,
             long_term: options.long_term,

@@ -270,7 +270,7 @@ fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {
 /// The logs of every date, newest first, and what is only named like one.
 async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>), Error> {
     let folder = FolderScope { folder: Some(call.scope.layout.daily_folder().clone()), tree: false };
-    let entries = list_markdown(&call.fs, alloc::vec![folder], &call.scope.limits).await?;
+    let entries = list_markdown(&call.fs, alloc::vec![folder], &call.scope.limits).await?.entries;
     let mut dates = Vec::new();
     let mut others = Vec::new();
     for Entry { path, kind, size, .. } in entries {

@@ -12,6 +12,7 @@ use crate::protocol::{
     AppendOutcome, Error, ErrorCode, FileContent, FsError, Precondition, ReadOutcome, RenameOutcome, Version,
     WriteOutcome, join,
 };
+use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
 use crate::trust::{Removal, Screened};
 
@@ -287,6 +288,29 @@ pub(crate) async fn write_cache(fs: &Fs, path: &RelPath, content: Vec<u8>) -> bo
 /// Gives a file another name. `Absent`: it has gone; `Exists`: the name is taken.
 pub(crate) async fn rename(fs: &Fs, from: &RelPath, to: &RelPath, _: Removal) -> Result<RenameOutcome, Error> {
     fs.rename(from, to).await.map_err(|error| Error::storage(Some(to), &error))
+}
+
+/// Removes the folders that are empty now that these files are gone: the folder of each and those above it, as far as
+/// `may_go`. A folder that has anything else in it stays, and so does one that the host does not remove: an empty folder
+/// harms nobody, so this is no reason for a command to fail.
+pub(crate) async fn remove_emptied<'a>(
+    fs: &Fs,
+    files: impl Iterator<Item = &'a RelPath>,
+    may_go: impl Fn(&RelPath) -> bool,
+) {
+    let mut folders: SortedSet<RelPath> = SortedSet::default();
+    for file in files {
+        let mut above = file.parent();
+        while let Some(folder) = above.filter(&may_go) {
+            above = folder.parent();
+            folders.insert(folder);
+        }
+    }
+    // A path sorts after those above it, and a folder can go only when those in it have gone.
+    let folders: Vec<&RelPath> = folders.iter().collect();
+    for folder in folders.into_iter().rev() {
+        let _ = fs.remove_directory(folder).await;
+    }
 }
 
 /// Adds to a file, on a line of its own. `false`: the precondition does not hold, nothing was added.

@@ -1,9 +1,11 @@
 //! [`Fs`]: the file system as a command sees it.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::protocol::{
-    self, AppendOutcome, ListOutcome, Operation, Precondition, ReadOutcome, RenameOutcome, Version, WriteOutcome,
+    self, AppendOutcome, ListOutcome, Operation, Precondition, ReadOutcome, RemoveDirectoryOutcome, RenameOutcome,
+    Scores, Version, WriteOutcome,
 };
 use crate::store::RelPath;
 
@@ -48,6 +50,11 @@ impl Fs {
         self.0.list(folder, after, limit, unless)
     }
 
+    /// Has the host rate texts by how well each answers the question.
+    pub(crate) fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
+        self.0.score(query, texts)
+    }
+
     /// Makes the folder and those above it.
     pub(crate) fn make_directory(&self, path: &RelPath) -> Operation<()> {
         self.0.make_directory(path)
@@ -76,6 +83,11 @@ impl Fs {
     /// Removes the file.
     pub(super) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
         self.0.remove(path, precondition)
+    }
+
+    /// Removes the folder if nothing is in it.
+    pub(super) fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
+        self.0.remove_directory(path)
     }
 
     /// Moves the file to a free name.

@@ -14,7 +14,7 @@ use crate::protocol::{self, CommandId, Error, FsResult, ProtocolError, Step};
 
 pub(crate) use files::{
     Backup, Backups, Change, Loaded, append, append_computed, create, finish_backup, load, load_all, remove,
-    remove_version, rename, replace, update, write_cache, write_version,
+    remove_emptied, remove_version, rename, replace, update, write_cache, write_version,
 };
 pub(crate) use fs::Fs;
 use fs::is_bookkeeping;

@@ -40,6 +40,10 @@ pub(crate) struct Scope {
     pub(crate) limits: Limits,
     /// Whether a copy of the index is kept in the store.
     pub(crate) index_file: bool,
+    /// Names how the host makes versions.
+    pub(crate) version_scheme: String,
+    /// Whether the host is asked to rate the best notes of a recall.
+    pub(crate) rescore: bool,
     /// Whose text is taken, and what of it.
     pub(crate) trust: TrustConfig,
 }
@@ -50,12 +54,14 @@ impl Scope {
         if provenance == self.trust.provenance {
             return self;
         }
-        let Self { layout, path_prefix, limits, index_file, trust } = &*self;
+        let Self { layout, path_prefix, limits, index_file, version_scheme, rescore, trust } = &*self;
         Arc::new(Self {
             layout: layout.clone(),
             path_prefix: path_prefix.clone(),
             limits: *limits,
             index_file: *index_file,
+            version_scheme: version_scheme.clone(),
+            rescore: *rescore,
             trust: TrustConfig { provenance, ..*trust },
         })
     }

@@ -8,9 +8,10 @@ use super::limits::checked_key;
 use super::removal::discard;
 use super::state::EntriesCall;
 use super::view::{Stored, absent, found, look};
-use crate::engine::remove_version;
+use crate::engine::{remove_emptied, remove_version};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::store::RelPath;
 use crate::trust::ForModel;
 
 /// Removes forgotten entries for good, and files of a key that another file of it has outdated.
@@ -59,6 +60,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         let mut kept = 0;
         // First the older files of a key: one of them would count again without the one that says it is forgotten.
         let mut copied: Vec<&str> = Vec::new();
+        let mut removed: Vec<&RelPath> = Vec::new();
         for stored in copies {
             let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else {
                 kept += 1;
@@ -66,6 +68,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
             };
             if remove_version(&call.fs, &stored.path, stored.version.clone(), removal).await? {
                 copied.push(&stored.entry.fields.key);
+                removed.push(&stored.path);
             }
         }
         let mut purged = Vec::new();
@@ -79,9 +82,13 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
                 // What was stored again meanwhile stays.
                 if discard(call, pool, stored, removal).await? {
                     purged.push(stored.entry.fields.key.clone());
+                    removed.push(&stored.path);
                 }
             }
         }
+        // The folders of categories are named by entries alone. That of all entries stays.
+        let is_category = |folder: &RelPath| scope.pools().any(|pool| folder.is_below(pool.folder.root()));
+        remove_emptied(&call.fs, removed.into_iter(), is_category).await;
         // A tombstone may be among what could not be read.
         if let (None, Some((_, error))) = (&key, view.unread.first()) {
             return Err(error.clone());

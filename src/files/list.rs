@@ -55,7 +55,7 @@ impl Run<FilesCall<'_>> for ListFiles {
         }
         let after = after.as_deref().map(parse).transpose()?;
         let mut found = Vec::new();
-        for entry in list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await? {
+        for entry in list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await?.entries {
             if entry.kind == EntryKind::File && is_listed(call, entries, &entry.path) {
                 found.push(entry);
             }

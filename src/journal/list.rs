@@ -7,8 +7,8 @@ use crate::engine::Call;
 use crate::order;
 use crate::protocol::{EntryKind, Error};
 use crate::request::{Effect, Request, Run};
-use crate::search::{FolderScope, SkipReason, Skipped, list_markdown};
-use crate::store::Layout;
+use crate::search::{FolderScope, SkipReason, Skipped, list_markdown, skipped_names};
+use crate::store::{Layout, RelPath};
 
 /// Lists the files that [`Search`](super::Search) covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,13 @@ impl Run<JournalCall<'_>> for List {
 /// Every file that `search` covers, sorted by path.
 pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let mut reply = ListReply::default();
-    for entry in list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await? {
+    let listed = list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await?;
+    for (folder, left_out) in &listed.left_out {
+        let is_journal = |path: &RelPath| call.scope.layout.is_journal(path);
+        let shown = |path: &RelPath| call.scope.shown(path);
+        reply.skipped.extend(skipped_names(folder.as_ref(), left_out, &is_journal, &shown));
+    }
+    for entry in listed.entries {
         let path = call.scope.shown(&entry.path);
         if entry.kind == EntryKind::Directory && Layout::is_other_memory(&entry.path) {
             reply.skipped.push(Skipped { path, reason: SkipReason::OtherMemory });

@@ -27,7 +27,7 @@ macro_rules! mirror_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, limits, index_file, entries, trust, long_term }
+            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term }
         }
 
         $crate::mirror_variants! { $openness:
@@ -42,7 +42,7 @@ macro_rules! mirror_contract {
         }
 
         $crate::mirror_variants! { $openness:
-            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, LimitTooSmall(value) }
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), LimitTooSmall(value) }
             engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
         }
     };
@@ -131,22 +131,25 @@ macro_rules! mirror_contract {
         $crate::mirror_records! {
             fs::Request { key, command, op }
             fs::FileContent { bytes, version, size }
+            fs::LeftOutName { path, kind }
+            fs::LeftOut { names, count }
             fs::Entry { path, kind, size, version, modified }
-            fs::Listing { entries, next, version }
+            fs::Listing { entries, next, left_out, version }
             fs::Reply { key, outcome }
         }
 
         $crate::mirror_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, recursive, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
             fs::RemoveOutcome { Done, Stale(value) }
             fs::RenameOutcome { Done, Stale(value), Absent, Exists }
+            fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
             fs::EntryKind { File, Directory, Other }
             fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory }
+            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Score(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };
@@ -181,7 +184,7 @@ macro_rules! mirror_contract {
             journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
             journal::JournalCommand { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
             journal::FileState { Missing, Empty, Text }
-            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory }
+            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory, Unnameable, MoreUnnameable(value) }
             journal::JournalReply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
         }
     };

@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::protocol::ErrorCode;
-use crate::protocol::{CommandId, ContextKey, Version};
+use crate::protocol::{CommandId, ContextKey, Scores, Version};
 use crate::store::{PathError, RelPath};
 use crate::trust::FlagKind;
 use crate::trust::ForModel;
@@ -101,6 +101,18 @@ text! {
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
 }
 
+impl Mirror<Scores> for Vec<f64> {
+    fn mirror(self) -> Result<Scores, Mismatch> {
+        Ok(Scores(self))
+    }
+}
+
+impl Mirror<Vec<f64>> for Scores {
+    fn mirror(self) -> Result<Vec<f64>, Mismatch> {
+        Ok(self.0)
+    }
+}
+
 impl Mirror<CommandId> for u64 {
     fn mirror(self) -> Result<CommandId, Mismatch> {
         Ok(CommandId(self))
@@ -127,8 +139,8 @@ pub mod own {
     pub mod fs {
         pub use crate::protocol::{
             AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp as Op, FsOutcome as Outcome,
-            FsRequest as Request, FsResult as Reply, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome,
-            RenameOutcome, WriteOutcome,
+            FsRequest as Request, FsResult as Reply, LeftOut, LeftOutName, ListOutcome, Listing, Precondition,
+            ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
         };
     }
 

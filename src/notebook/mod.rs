@@ -33,6 +33,7 @@ mod remember;
 mod remember_error;
 mod remember_summary;
 mod rename;
+mod rescore;
 mod restore_note;
 mod same_title;
 mod select;

@@ -8,12 +8,13 @@ use core::cmp::Ordering;
 
 use super::index::{Notebook, NotebookCall, catch_up, known_config, look, read_texts, warnings};
 use super::list_notes::{ListNotes, selected};
+use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::title::title_or_stem;
 use super::types::{NoteFilter, SortBy, SortKey, Warning};
 use crate::document::Note;
 use crate::engine::Call;
 use crate::order;
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::{Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
@@ -163,6 +164,9 @@ async fn recall_of(
     let mut attempt = 0;
     // What the index takes for approved, and the file does not.
     let mut refused: Vec<DocId> = Vec::new();
+    // What the host says of the best notes; sorted by another key, they need no other order.
+    let rescore = call.scope.rescore && request.sort.is_empty();
+    let mut scored: Option<Result<Scored, FsError>> = None;
     loop {
         attempt += 1;
         let mut accepted = accepted(call, notebook, &request.filter, only_approved).await?;
@@ -173,20 +177,42 @@ async fn recall_of(
         if !request.sort.is_empty() {
             ranking.hits = sorted(&notebook.corpus.borrow(), ranking.hits, &request.sort);
         }
+        let mut to_read: Vec<DocId> = Vec::new();
+        if rescore && scored.is_none() {
+            to_read.extend(ranking.hits.iter().take(CANDIDATES).map(|hit| hit.doc));
+        }
+        let best = if rescore && scored.is_none() { ranking.hits.clone() } else { Vec::new() };
+        if let Some(Ok(scored)) = &scored {
+            ranking.hits = fused(ranking.hits, scored);
+        }
         let page = ranking.hits.into_iter().skip(request.offset as usize).take(request.limit as usize);
         let page: Vec<Ranked> = page.collect();
+        to_read.extend(page.iter().map(|hit| hit.doc));
         let missing: Vec<DocId> = {
             let corpus = notebook.corpus.borrow();
             let has_no_text = |id: &DocId| corpus.files.doc(*id).is_some_and(|doc| doc.text.is_none());
-            page.iter().map(|hit| hit.doc).filter(has_no_text).collect()
+            to_read.into_iter().filter(has_no_text).collect()
         };
+        if rescore && scored.is_none() && (missing.is_empty() || attempt >= MAX_ATTEMPTS) {
+            let texts = texts(&notebook.corpus.borrow(), &query, &best);
+            scored = Some(score(call, &request.query, texts).await);
+            // Notes may have changed meanwhile: their ranks are asked for once more.
+            attempt = attempt.min(MAX_ATTEMPTS - 1);
+            continue;
+        }
         if missing.is_empty() || attempt >= MAX_ATTEMPTS {
             let (page, others): (Vec<Ranked>, Vec<Ranked>) = {
                 let corpus = notebook.corpus.borrow();
                 page.into_iter().partition(|hit| !only_approved || is_approved(&corpus, hit.doc))
             };
             if others.is_empty() || attempt >= MAX_ATTEMPTS {
-                return Ok(reply(call, notebook, &query, request, &page, ranking.total));
+                let mut reply = reply(call, notebook, &query, request, &page, ranking.total);
+                if let Some(Err(error)) = &scored {
+                    let message =
+                        format!("the hits are in the engine's own order, as the host does not rate them: {error}");
+                    reply.warnings.push(Warning::new("", message));
+                }
+                return Ok(reply);
             }
             refused.extend(others.iter().map(|hit| hit.doc));
             continue;
@@ -248,8 +274,9 @@ fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accep
             && corpus.files.doc(id).is_some_and(|doc| superseded_by(call, &corpus, doc).is_some());
         if is_superseded { SUPERSEDED_WEIGHT } else { 1.0 }
     };
+    let best = if call.scope.rescore { CANDIDATES } else { 0 };
     let limit = match request.sort.is_empty() {
-        true => (request.offset as usize).saturating_add(request.limit as usize),
+        true => (request.offset as usize).saturating_add(request.limit as usize).max(best),
         // What is first by another key may be last by its score.
         false => usize::MAX,
     };

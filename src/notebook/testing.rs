@@ -12,7 +12,7 @@ use super::index::{Notebook, NotebookCall};
 use crate::engine::{Call, Engine, Fs, Limits, Scope};
 use crate::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, FsError, FsOp, FsOutcome, FsResult,
-    ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
+    LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
@@ -39,6 +39,8 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
             path_prefix: String::new(),
             limits: Limits::default(),
             index_file: false,
+            version_scheme: String::new(),
+            rescore: false,
             trust: TrustConfig::default(),
         }),
         now,
@@ -261,7 +263,7 @@ impl Store {
             };
             entries.insert(entry.path.clone(), entry);
         }
-        Listing { entries: entries.into_values().collect(), next: None, version: None }
+        Listing { entries: entries.into_values().collect(), next: None, left_out: LeftOut::default(), version: None }
     }
 }
 

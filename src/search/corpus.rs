@@ -10,12 +10,13 @@ use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
 use super::files::{DocId, Document, EncodedNote, Files};
 use super::render;
-use super::scopes::is_markdown;
+use super::schemes::{ContentHash, OtherSchemes};
+use super::scopes::{is_markdown, skipped_names};
 use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
-use crate::protocol::{Entry, Error, ErrorCode, FsError, Version};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 use crate::trust::Standing;
@@ -35,6 +36,7 @@ pub(super) struct Restored {
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
     /// What is listed unchanged is known by `documents`.
     pub(super) pages: Pages,
+    pub(super) others: OtherSchemes,
 }
 
 /// One page of a folder as it was last listed.
@@ -45,6 +47,8 @@ pub(super) struct Page {
     pub(super) version: Option<Version>,
     /// The folders on it.
     pub(super) folders: Vec<RelPath>,
+    /// What the folder has under names that no path may have.
+    pub(super) left_out: LeftOut,
 }
 
 /// By folder, its pages.
@@ -65,6 +69,10 @@ pub(crate) struct Corpus {
     problems: SortedMap<RelPath, FrontmatterProblem>,
     /// How many files were read since the index file was read or written.
     unsaved: usize,
+    /// What hosts with other versions know of the files.
+    pub(super) others: OtherSchemes,
+    /// Whether the index file was looked for.
+    pub(super) has_looked_for_index: bool,
     pub(super) skipped: SortedMap<RelPath, SkipReason>,
     /// What the folders were when they were last listed.
     pub(super) pages: Pages,
@@ -93,6 +101,8 @@ impl Default for Corpus {
             supersedes: SortedMap::default(),
             problems: SortedMap::default(),
             unsaved: 0,
+            others: OtherSchemes::default(),
+            has_looked_for_index: false,
             skipped: SortedMap::default(),
             pages: SortedMap::default(),
             coverage: Arc::new(is_markdown),
@@ -168,6 +178,14 @@ impl Corpus {
         self.rules += 1;
     }
 
+    /// The next try looks at every folder again. What the pages say of names that are skipped stays.
+    pub(super) fn forget_page_versions(&mut self) {
+        for (folder, mut pages) in core::mem::take(&mut self.pages).into_entries() {
+            pages.iter_mut().for_each(|page| page.version = None);
+            self.pages.insert(folder, pages);
+        }
+    }
+
     /// Until this try has succeeded, nothing is known.
     pub(super) fn begin(&mut self) {
         self.loaded = false;
@@ -222,7 +240,10 @@ impl Corpus {
         let skipped = skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() });
         let folders = self.pages.values().flatten().flat_map(|page| &page.folders);
         let others = folders.filter(|folder| Layout::is_other_memory(folder));
-        skipped.chain(others.map(|folder| Skipped { path: shown(folder), reason: SkipReason::OtherMemory })).collect()
+        let others = others.map(|folder| Skipped { path: shown(folder), reason: SkipReason::OtherMemory });
+        let pages = self.pages.iter().flat_map(|(folder, pages)| pages.iter().map(move |page| (folder.as_ref(), page)));
+        let left_out = pages.flat_map(|(folder, page)| skipped_names(folder, &page.left_out, is_of, &shown));
+        skipped.chain(others).chain(left_out).collect()
     }
 
     /// Forgets what a page has no longer, and gives what is new on it or changed.
@@ -248,7 +269,9 @@ impl Corpus {
         let mut is_to_be_read = |entry: &Entry, id: Option<DocId>| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
                 && self.files.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
-            let is_known = id.is_some_and(|id| self.files.is_known(id, &entry.version, entry.modified));
+            // What is not a file has no version, as a file that hosts of this scheme have not seen.
+            let is_same_kind = entry.kind == EntryKind::File || self.skipped.contains_key(&entry.path);
+            let is_known = is_same_kind && id.is_some_and(|id| self.files.is_known(id, &entry.version, entry.modified));
             has_room_now || !is_known
         };
         let present = present.into_iter().zip(ids);
@@ -256,7 +279,10 @@ impl Corpus {
     }
 
     /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.
-    pub(super) fn take(&mut self, entry: Entry, loaded: Result<Loaded, FsError>, limits: &Limits) {
+    ///
+    /// A note that was indexed from these bytes stays what it is, and gets the version. Its text is kept if
+    /// `keep_text`.
+    pub(super) fn take(&mut self, entry: Entry, loaded: Result<Loaded, FsError>, limits: &Limits, keep_text: bool) {
         let (version, text) = match loaded {
             Ok(Loaded::Whole { bytes, version }) => {
                 let size = self.files.live_bytes().saturating_add(bytes.len() as u64);
@@ -274,6 +300,7 @@ impl Corpus {
             // Under no version of the file, so that the next search tries again.
             Err(error) => (Version(String::new()), Err(SkipReason::Unreadable(error))),
         };
+        let is_text = text.is_ok();
         let text = match text {
             Ok(text) => {
                 self.skipped.remove(&entry.path);
@@ -286,12 +313,26 @@ impl Corpus {
         };
         // Another search under way may have listed the folder since this file was asked for.
         self.pages.remove(&entry.path.parent());
+        if is_text && let Some(id) = self.note_of_bytes(&entry.path, &text) {
+            self.files.see_again(id, version, entry.modified, keep_text.then_some(text));
+            self.unsaved += 1;
+            return;
+        }
         self.insert(Document::new(entry.path, version, entry.modified, Some(text)));
+    }
+
+    /// The note of the path, if it was indexed from this text.
+    fn note_of_bytes(&self, path: &RelPath, text: &str) -> Option<DocId> {
+        let id = self.files.id(path)?;
+        let document = self.files.doc(id)?;
+        let is_indexed = id < self.ranked_to && !matches!(document.note, EncodedNote::Unknown);
+        (is_indexed && document.hash == ContentHash::of(text)).then_some(id)
     }
 
     pub(super) fn insert(&mut self, mut document: Document) {
         self.place(&mut document);
         self.forget_words(&document.path);
+        self.others.folder_changed(document.path.parent());
         self.files.insert(document);
         self.unsaved += 1;
     }
@@ -311,6 +352,7 @@ impl Corpus {
 
     pub(super) fn forget(&mut self, path: &RelPath) {
         self.forget_words(path);
+        self.others.folder_changed(path.parent());
         self.files.remove(path);
         self.problems.remove(path);
         self.unsaved += 1;
@@ -374,6 +416,7 @@ impl Corpus {
         self.supersedes = index.supersedes;
         self.problems = index.problems;
         self.pages = index.pages;
+        self.others = index.others;
         self.ranked_to = self.files.next_id();
         let others = self.files.since(0).filter(|(_, doc)| !doc.is_note).map(|(_, doc)| doc.path.clone());
         let others: Vec<RelPath> = others.collect();
@@ -382,6 +425,21 @@ impl Corpus {
             self.forget(&path);
         }
         self.literal.forget_names();
+    }
+
+    /// Takes over what an index file that was not used knows of other schemes: of each note the place in it, if the
+    /// bytes are those that are known here.
+    pub(super) fn adopt_others(&mut self, index: Restored) {
+        self.others = index.others;
+        for (_, listed) in &index.documents {
+            match self.files.id(&listed.path).and_then(|id| self.files.doc_mut(id)) {
+                Some(document) if document.is_note && document.hash == listed.hash => document.row = listed.row,
+                _ => self.others.folder_changed(listed.path.parent()),
+            }
+        }
+        let new = self.files.since(0).filter(|(_, document)| document.row.is_none());
+        new.for_each(|(_, document)| self.others.folder_changed(document.path.parent()));
+        self.files.set_index_file(index.file);
     }
 
     /// By the path that a note says it supersedes, the notes that say so.

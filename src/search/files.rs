@@ -10,6 +10,7 @@ use core::ops::{Bound, Range};
 
 use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
 
+use super::schemes::ContentHash;
 use crate::document::Note;
 use crate::protocol::Version;
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
@@ -33,6 +34,7 @@ pub(crate) struct Files {
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) path: RelPath,
+    /// Empty if hosts of this scheme have not seen it yet, or if it could not be read.
     pub(crate) version: Version,
     /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
     pub(crate) modified: u64,
@@ -40,6 +42,10 @@ pub(crate) struct Document {
     pub(crate) text: Option<Box<str>>,
     /// How long the text was when it was last at hand, in bytes.
     size: u64,
+    /// Of the bytes that it was parsed from.
+    pub(crate) hash: ContentHash,
+    /// Its place in the index file that was read, while its bytes are still those that the index file knows.
+    pub(crate) row: Option<u32>,
     pub(crate) note: EncodedNote,
     pub(crate) rank: Rank,
     /// Whether literal search covers it.
@@ -89,6 +95,8 @@ impl Document {
             version,
             modified,
             size: text.as_ref().map_or(0, String::len) as u64,
+            hash: text.as_deref().map(ContentHash::of).unwrap_or_default(),
+            row: None,
             text: text.map(String::into_boxed_str),
             note: EncodedNote::Unknown,
             rank,
@@ -146,6 +154,10 @@ impl Files {
         self.index_file = file;
     }
 
+    pub(crate) fn index_file(&self) -> &[u8] {
+        &self.index_file
+    }
+
     /// What was parsed of a file, as it is kept.
     pub(crate) fn encoded_note<'a>(&'a self, document: &'a Document) -> Option<&'a [u8]> {
         match &document.note {
@@ -173,6 +185,16 @@ impl Files {
             self.live_bytes = self.live_bytes - doc.size + text.len() as u64;
             doc.size = text.len() as u64;
             doc.text = Some(text.into_boxed_str());
+        }
+    }
+
+    /// Gives a file whose bytes are the same the version that it is known by now, and its text if there is none.
+    pub(crate) fn see_again(&mut self, id: DocId, version: Version, modified: u64, text: Option<String>) {
+        if let Some(doc) = self.doc_mut(id) {
+            (doc.version, doc.modified) = (version, modified);
+            if let Some(text) = text.filter(|_| doc.text.is_none()) {
+                self.set_text(id, text);
+            }
         }
     }
 

@@ -32,14 +32,17 @@
 //! kept. Once literal search was used, which needs every text, all are kept.
 //!
 //! **Versions.** A file of the index is known by the version that the host gave it, and read again when a listing shows
-//! another. There is no generation and no watch: one listing is the whole check.
+//! another. There is no generation and no watch: one listing is the whole check. Hosts of other version schemes have
+//! columns of their own; see `schemes.rs`. A note whose bytes turn out to be the same gets the new version and is not
+//! indexed again.
 //!
 //! **The index file** lets a new engine begin without reading every note. It lies in `.saddlebag/index/` of the scope,
-//! `0000` and on, and holds for each note its number, path, version, time and what was parsed of it, then the ranked index
-//! in the form in which it is used: neither is decoded until it is needed. Texts are not in it; those of the hits are read.
-//! With it come the versions of the pages that the notes were listed on: a folder in which nothing changed since is
-//! `unchanged`, and none of its entries crosses the boundary. They count under the version of the configuration that they
-//! were listed under, and a folder of which anything could not be read is left out.
+//! `0000` and on, and holds for each note its number, path, the hash of its bytes and what was parsed of it, for each
+//! version scheme the versions and times of the notes, then the ranked index in the form in which it is used: neither is
+//! decoded until it is needed. Texts are not in it; those of the hits are read. For each scheme come the versions of the
+//! pages that the notes were listed on: a folder in which nothing changed since is `unchanged`, and none of its entries
+//! crosses the boundary. They count under the version of the configuration that they were listed under, and a folder of
+//! which anything could not be read is left out.
 //!
 //! - *Format.* Each part has at most 2 MiB and begins with a head of 24 bytes: `sbindex` and the number of the format, the
 //!   writing that it belongs to, how many parts there are, which one it is. The writing is the XXH3 checksum (64 bits) of
@@ -65,16 +68,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::corpus::{Corpus, Page, Pages, Restored};
 use super::files::{DocId, Document, EncodedNote};
+use super::schemes::{ContentHash, MAX_SCHEMES, OtherScheme, OtherSchemes, Seen};
 use super::scopes::FolderScope;
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::engine::{Call, Loaded, load_all, write_cache};
-use crate::protocol::Version;
+use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
 /// What a part begins with. Another format has another number, and so have other rules of which files are
 /// notes under the same configuration.
-const MAGIC: [u8; 8] = *b"sbindex\x04";
+const MAGIC: [u8; 8] = *b"sbindex\x05";
 /// How long the head of a part is: the mark, the writing, the number of parts, this part's number.
 const HEAD_BYTES: usize = 24;
 /// The most bytes of a part, its head included. Each is copied several times on its way, which costs less
@@ -99,9 +103,27 @@ struct Catalog<'a> {
     notes: Vec<Entry<'a>>,
     supersedes: Vec<(String, Vec<DocId>)>,
     problems: Vec<(String, FrontmatterProblem)>,
+    /// The one that was written last is first.
+    schemes: Vec<Scheme<'a>>,
+}
+
+/// What the hosts of one scheme have listed.
+#[derive(Serialize, Deserialize)]
+struct Scheme<'a> {
+    name: &'a str,
+    /// A [`Seen`] for each note, encoded.
+    seen: &'a [u8],
+    /// [`Listed`], encoded.
+    listed: &'a [u8],
+}
+
+/// The folders that the hosts of one scheme have listed.
+#[derive(Default, Serialize, Deserialize)]
+struct Listed<'a> {
     /// The version of the configuration that `folders` are by.
     configuration: Option<&'a str>,
-    /// The folders of which every note is among `notes`.
+    /// The folders of which every note is among those of the index.
+    #[serde(borrow)]
     folders: Vec<Folder<'a>>,
 }
 
@@ -122,6 +144,9 @@ struct ListedPage<'a> {
     version: Option<&'a str>,
     #[serde(borrow)]
     folders: Vec<&'a str>,
+    /// What has a name that no path may have, and whether it is a folder, of so many.
+    #[serde(borrow)]
+    left_out: (Vec<(&'a str, bool)>, u32),
 }
 
 /// One file.
@@ -129,8 +154,7 @@ struct ListedPage<'a> {
 struct Entry<'a> {
     id: DocId,
     path: &'a str,
-    version: &'a str,
-    modified: u64,
+    hash: ContentHash,
     /// What was parsed of it, encoded.
     note: &'a [u8],
 }
@@ -140,13 +164,33 @@ pub(crate) async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     if !call.scope.index_file || !corpus.borrow().is_untouched() {
         return;
     }
-    let Some(bytes) = read_parts(call).await else { return };
+    let bytes = read_parts(call).await;
     let mut corpus = corpus.borrow_mut();
-    if corpus.is_untouched()
-        && let Some(index) = decode(bytes, &corpus)
-        && is_of_scope(call, &index)
-    {
+    if !corpus.is_untouched() {
+        return;
+    }
+    corpus.has_looked_for_index = true;
+    let index = bytes.and_then(|bytes| decode(bytes, &corpus, &call.scope.version_scheme));
+    if let Some(index) = index.filter(|index| is_of_scope(call, index)) {
         corpus.restore(index);
+    }
+}
+
+/// Looks for the index file before it is written over, if the corpus began without it: hosts of other schemes need what
+/// it knows of them.
+async fn read_others(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
+    if corpus.borrow().has_looked_for_index {
+        return;
+    }
+    let bytes = read_parts(call).await;
+    let mut corpus = corpus.borrow_mut();
+    if corpus.has_looked_for_index {
+        return;
+    }
+    corpus.has_looked_for_index = true;
+    let index = bytes.and_then(|bytes| decode(bytes, &corpus, &call.scope.version_scheme));
+    if let Some(index) = index.filter(|index| is_of_scope(call, index)) {
+        corpus.adopt_others(index);
     }
 }
 
@@ -158,16 +202,16 @@ fn is_of_scope(call: &Call, index: &Restored) -> bool {
 
 /// Writes the index, if so much has changed since that it is worth it.
 pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
-    let bytes = {
+    {
         let corpus = corpus.borrow();
         let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
         // A tenth of the notes is read about as fast as the index is written.
         if !call.scope.index_file || notes < MIN_NOTES || unsaved * 10 < notes {
             return;
         }
-        let Some(bytes) = encode(&corpus) else { return };
-        bytes
-    };
+    }
+    read_others(call, corpus).await;
+    let Some(bytes) = encode(&corpus.borrow(), &call.scope.version_scheme) else { return };
     corpus.borrow_mut().saved();
     // One after the other, as each is a copy.
     for (number, part) in parts(&bytes).enumerate() {
@@ -183,15 +227,19 @@ fn part_path(call: &Call, number: usize) -> Option<RelPath> {
     call.scope.layout.in_notebook(&alloc::format!(".saddlebag/index/{number:04}")).ok()
 }
 
-fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
+fn encode(corpus: &Corpus, scheme: &str) -> Option<Vec<u8>> {
     let mut notes: Vec<Entry<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut seen: Vec<Seen<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut rows: Vec<Option<u32>> = Vec::with_capacity(corpus.files.len());
     let mut incomplete: SortedSet<Option<RelPath>> = SortedSet::default();
     for (id, doc) in corpus.files.since(0) {
         let note = corpus.files.encoded_note(doc);
         let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
         match note.filter(|_| is_known) {
             Some(note) => {
-                notes.push(Entry { id, path: doc.path.as_str(), version: &doc.version.0, modified: doc.modified, note })
+                notes.push(Entry { id, path: doc.path.as_str(), hash: doc.hash, note });
+                seen.push(Seen { version: &doc.version.0, modified: doc.modified });
+                rows.push(doc.row);
             }
             None => {
                 incomplete.insert(doc.path.parent());
@@ -203,17 +251,20 @@ fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
         path: folder.as_ref().map(RelPath::as_str),
         pages: pages.iter().map(ListedPage::of).collect(),
     });
+    let configuration = corpus.configuration().map(|version| version.0.as_str());
+    let listed = Listed { configuration, folders: folders.collect() };
+    let mut columns = alloc::vec![(scheme, postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?)];
+    drop((seen, listed));
+    for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
+        let (seen, listed) = seen_by(corpus, other, &rows, &incomplete)?;
+        columns.push((&other.name, seen, listed));
+    }
+    let schemes = columns.iter().map(|(name, seen, listed)| Scheme { name, seen, listed });
     let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
     let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
-    let catalog = Catalog {
-        tags: corpus.tags(),
-        notes,
-        supersedes,
-        problems,
-        configuration: corpus.configuration().map(|version| version.0.as_str()),
-        folders: folders.collect(),
-    };
-    let of_notes: usize = catalog.notes.iter().map(Entry::room).sum();
+    let catalog = Catalog { tags: corpus.tags(), notes, supersedes, problems, schemes: schemes.collect() };
+    let of_schemes = columns.iter().map(|(_, seen, listed)| seen.len() + listed.len());
+    let of_notes: usize = catalog.notes.iter().map(Entry::room).chain(of_schemes).sum();
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(LENGTH_BYTES + of_notes + corpus.ranked().room()).ok()?;
     bytes.extend_from_slice(&[0; LENGTH_BYTES]);
@@ -225,8 +276,34 @@ fn encode(corpus: &Corpus) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes what stands behind the head of the first part.
-fn decode(bytes: Vec<u8>, corpus: &Corpus) -> Option<Restored> {
+/// What another scheme has seen and listed of what is the same since, encoded. `rows` are the places of the notes in the
+/// index file that was read.
+fn seen_by(
+    corpus: &Corpus,
+    other: &OtherScheme,
+    rows: &[Option<u32>],
+    incomplete: &SortedSet<Option<RelPath>>,
+) -> Option<(Vec<u8>, Vec<u8>)> {
+    let file = corpus.files.index_file();
+    let before: Vec<Seen<'_>> = postcard::from_bytes(file.get(other.seen.clone())?).ok()?;
+    let row = |row: &Option<u32>| row.and_then(|row| before.get(row as usize)).copied().unwrap_or_default();
+    let seen: Vec<Seen<'_>> = rows.iter().map(row).collect();
+    let mut listed: Listed<'_> = postcard::from_bytes(file.get(other.listed.clone())?).ok()?;
+    listed.folders.retain(|folder| {
+        let path = parse(folder.path);
+        path.is_some_and(|path| corpus.others.is_unchanged(&path) && !incomplete.contains(&path))
+    });
+    Some((postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?))
+}
+
+/// Where a part of the file is in it.
+fn range_in(file: &[u8], part: &[u8]) -> Option<core::ops::Range<usize>> {
+    let start = (part.as_ptr() as usize).checked_sub(file.as_ptr() as usize)?;
+    Some(start..start + part.len())
+}
+
+/// Decodes what stands behind the head of the first part, for a host of this scheme.
+fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
     const START: usize = HEAD_BYTES + LENGTH_BYTES;
     let length = bytes.get(HEAD_BYTES..)?.first_chunk::<LENGTH_BYTES>()?;
     let end = usize::try_from(u64::from_le_bytes(*length)).ok()?.checked_add(START)?;
@@ -245,11 +322,34 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus) -> Option<Restored> {
     if ranked.next_id() as usize / MAX_SPREAD > numbers.len() || !ranked.ids().eq(numbers.iter().copied()) {
         return None;
     }
+    let mut others = Vec::new();
+    let (mut seen, mut listed) = (Vec::new(), Listed::default());
+    for (place, Scheme { name, seen: column, listed: folders }) in catalog.schemes.iter().enumerate() {
+        let is_named_twice = catalog.schemes.iter().take(place).any(|before| before.name == *name);
+        let of_scheme: Vec<Seen<'_>> = postcard::from_bytes(column).ok()?;
+        if place >= MAX_SCHEMES || is_named_twice || of_scheme.len() != numbers.len() {
+            return None;
+        }
+        let of_folders: Listed<'_> = postcard::from_bytes(folders).ok()?;
+        if *name == scheme {
+            (seen, listed) = (of_scheme, of_folders);
+        } else {
+            let (seen, listed) = (range_in(&file, column)?, range_in(&file, folders)?);
+            others.push(OtherScheme { name: (*name).into(), seen, listed });
+        }
+    }
+    // A host of a new scheme has seen nothing.
+    seen.resize(numbers.len(), Seen::default());
     let mut documents = Vec::with_capacity(catalog.notes.len());
-    for Entry { id, path, version, modified, note } in catalog.notes {
-        let start = (note.as_ptr() as usize).checked_sub(file.as_ptr() as usize)?;
+    let mut unseen: SortedSet<Option<RelPath>> = SortedSet::default();
+    for (row, (Entry { id, path, hash, note }, seen)) in (0_u32..).zip(catalog.notes.into_iter().zip(seen)) {
+        let Seen { version, modified } = seen;
         let mut document = Document::new(RelPath::parse(path).ok()?, Version(version.into()), modified, None);
-        document.note = EncodedNote::InFile(start..start + note.len());
+        document.note = EncodedNote::InFile(range_in(&file, note)?);
+        (document.hash, document.row) = (hash, Some(row));
+        if version.is_empty() {
+            unseen.insert(document.path.parent());
+        }
         documents.push((id, document));
     }
     let mut supersedes = SortedMap::default();
@@ -260,20 +360,24 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus) -> Option<Restored> {
     }
     let mut pages = Pages::default();
     // Under another configuration other files of a folder are notes.
-    if catalog.configuration == corpus.configuration().map(|version| version.0.as_str()) {
-        for Folder { path, pages: listed } in catalog.folders {
-            let listed = listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?;
-            pages.insert(parse(path)?, listed);
+    if listed.configuration == corpus.configuration().map(|version| version.0.as_str()) {
+        for Folder { path, pages: listed } in listed.folders {
+            let (path, listed) = (parse(path)?, listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?);
+            // A page that is unchanged says nothing of a note that this scheme has not seen.
+            if !unseen.contains(&path) {
+                pages.insert(path, listed);
+            }
         }
     }
-    Some(Restored { ranked, documents, supersedes, problems, pages, file: file.clone() })
+    let others = OtherSchemes::new(others);
+    Some(Restored { ranked, documents, supersedes, problems, pages, others, file: file.clone() })
 }
 
 impl Entry<'_> {
     /// About how many bytes it takes: numbers are of varying length.
     fn room(&self) -> usize {
-        let numbers = 2 * size_of::<u64>() + 4;
-        numbers + self.path.len() + self.version.len() + self.note.len()
+        let numbers = size_of::<u64>() + size_of::<ContentHash>() + 4;
+        numbers + self.path.len() + self.note.len()
     }
 }
 
@@ -284,6 +388,7 @@ impl<'a> ListedPage<'a> {
             next: page.next.as_ref().map(RelPath::as_str),
             version: page.version.as_ref().map(|version| version.0.as_str()),
             folders: page.folders.iter().map(RelPath::as_str).collect(),
+            left_out: (page.left_out.names.iter().map(named).collect(), page.left_out.count),
         }
     }
 
@@ -294,8 +399,21 @@ impl<'a> ListedPage<'a> {
             next: parse(self.next)?,
             version: self.version.map(|version| Version(version.into())),
             folders: self.folders.into_iter().map(|path| RelPath::parse(path).ok()).collect::<Option<_>>()?,
+            left_out: LeftOut {
+                names: self.left_out.0.into_iter().map(left_out_name).collect::<Option<_>>()?,
+                count: self.left_out.1,
+            },
         })
     }
+}
+
+fn named(name: &LeftOutName) -> (&str, bool) {
+    (name.path.as_str(), name.kind == EntryKind::Directory)
+}
+
+fn left_out_name((path, is_folder): (&str, bool)) -> Option<LeftOutName> {
+    let kind = if is_folder { EntryKind::Directory } else { EntryKind::File };
+    Some(LeftOutName { path: RelPath::parse(path).ok()?, kind })
 }
 
 /// A path that may be missing; `None` if it is there and none.

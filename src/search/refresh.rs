@@ -57,7 +57,7 @@ pub(crate) async fn refresh(
         corpus.pages.extend(listed);
     }
     if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
-        corpus.pages.clear();
+        corpus.forget_page_versions();
     }
     let Corpus { files, literal, .. } = &mut *corpus;
     files.settle(literal);
@@ -84,9 +84,9 @@ async fn look_through(
         let page = match (listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?, before) {
             (ListOutcome::Page(listing), _) => {
                 bound.take(&listing)?;
-                let Listing { entries, next, version } = listing;
+                let Listing { entries, next, left_out, version } = listing;
                 let folders = if scope.tree { subfolders(&entries) } else { Vec::new() };
-                let page = Page { after, next, version, folders };
+                let page = Page { after, next, version, folders, left_out };
                 let mut corpus = corpus.borrow_mut();
                 let is_covered = |entry: &Entry| scope.covers(entry, |path| corpus.covers(path));
                 let present = entries.into_iter().filter(is_covered).collect();
@@ -129,12 +129,13 @@ async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>,
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
         let first = corpus.files.next_id();
+        let keep_texts = purpose == Purpose::Literal || corpus.keeps_texts;
         for (entry, answer) in small.into_iter().zip(answers) {
-            corpus.take(entry, answer, limits);
+            corpus.take(entry, answer, limits, keep_texts);
         }
         for entry in large {
             let size = entry.size;
-            corpus.take(entry, Ok(Loaded::TooLarge(size)), limits);
+            corpus.take(entry, Ok(Loaded::TooLarge(size)), limits, keep_texts);
         }
         if purpose == Purpose::Ranked {
             corpus.index_notes();
@@ -171,7 +172,7 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
                 answer => answer,
             };
             let entry = Entry { path, kind: EntryKind::File, size: 0, version: Version(String::new()), modified };
-            corpus.take(entry, answer, limits);
+            corpus.take(entry, answer, limits, true);
         }
     }
 }

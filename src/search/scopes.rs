@@ -1,10 +1,12 @@
 //! [`FolderScope`]: the folders that a search covers, and walking them.
 
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::types::{SkipReason, Skipped};
 use crate::engine::{Fs, Limits};
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, ListOutcome, Listing};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, LeftOut, LeftOutName, ListOutcome, Listing};
 use crate::sorted::SortedSet;
 use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
 
@@ -59,9 +61,18 @@ impl FolderScope {
     }
 }
 
-/// The Markdown files of scopes, and what is named like one; folders are those that are left out as another memory's.
-pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Vec<Entry>, Error> {
-    let mut found = Vec::new();
+/// The Markdown files of scopes.
+#[derive(Debug, Default)]
+pub(crate) struct Markdown {
+    /// The files, and what is named like one; folders are those that are left out as another memory's.
+    pub(crate) entries: Vec<Entry>,
+    /// By folder, what has a name that no path may have.
+    pub(crate) left_out: Vec<(Option<RelPath>, LeftOut)>,
+}
+
+/// Lists the Markdown files of scopes.
+pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Markdown, Error> {
+    let mut found = Markdown::default();
     let mut walk = Walk::of(scopes);
     while let Some(scope) = walk.next()? {
         let mut after = None;
@@ -78,7 +89,13 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
                 scope.tree && entry.kind == EntryKind::Directory && Layout::is_alias_of_other_memory(&entry.path)
             };
             let is_listed = |entry: &Entry| scope.covers(entry, is_markdown) || is_left_out(entry);
-            found.extend(page.entries.into_iter().filter(is_listed));
+            found.entries.extend(page.entries.into_iter().filter(is_listed));
+            let mut left_out = page.left_out;
+            // A scope that is not a tree has no folders.
+            left_out.names.retain(|name| scope.tree || name.kind != EntryKind::Directory);
+            if left_out.count > 0 {
+                found.left_out.push((scope.folder.clone(), left_out));
+            }
             match page.next {
                 Some(next) => after = Some(next),
                 None => break,
@@ -114,6 +131,27 @@ pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits
         }
     }
     Ok(found)
+}
+
+/// What a folder has under names that no path may have, as far as it would be memory under another name: every folder, and
+/// the files that `is_of` names.
+pub(crate) fn skipped_names(
+    folder: Option<&RelPath>,
+    left_out: &LeftOut,
+    is_of: &dyn Fn(&RelPath) -> bool,
+    shown: &dyn Fn(&RelPath) -> String,
+) -> Vec<Skipped> {
+    let is_memory =
+        |name: &&LeftOutName| !is_hidden(&name.path) && (name.kind == EntryKind::Directory || is_of(&name.path));
+    let named = left_out.names.iter().filter(is_memory);
+    let mut skipped: Vec<Skipped> =
+        named.map(|name| Skipped { path: shown(&name.path), reason: SkipReason::Unnameable }).collect();
+    let more = left_out.count.saturating_sub(u32::try_from(left_out.names.len()).unwrap_or(u32::MAX));
+    if more > 0 {
+        let path = folder.map_or_else(|| ".".into(), shown);
+        skipped.push(Skipped { path, reason: SkipReason::MoreUnnameable(more) });
+    }
+    skipped
 }
 
 /// The folders among entries that belong to the tree, and those that are taken for another memory although they are

@@ -97,4 +97,10 @@ pub enum SkipReason {
     /// It is a folder that some file systems take for that of another project, agent or workspace.
     #[error("named like the folder of another memory, in another spelling; rename it, and its notes are read")]
     OtherMemory,
+    /// It has a name that no path may have. The path spells it as well as a path can.
+    #[error("its name is not UTF-8, or has `\\` or a control character; rename it, and it is read")]
+    Unnameable,
+    /// It is a folder that has this many more files and folders under such names.
+    #[error("{0} more in it have names that are not UTF-8, or have `\\` or a control character; rename them")]
+    MoreUnnameable(u32),
 }

@@ -25,6 +25,10 @@
 //! | `tests/trust/` | Provenance, approval, secrets, echoes and flags, through the commands |
 //! | `tests/agents_are_isolated.rs` | Every command of every family, across two agents and two workspaces |
 //! | `tests/tools.rs`, `anthropic_memory_tool.rs` | The tools: tokens, schemas, arguments of every kind, pages; Anthropic's tool against the recorded SDK |
+//! | `tests/empty_folders.rs` | Folders that a command has emptied, and those of others |
+//! | `tests/left_out_names.rs` | Files with names that no path may have |
+//! | `tests/rescore.rs` | Recall whose order is merged with that of the host |
+//! | `tests/index_schemes.rs` | The index file between hosts that make versions in different ways |
 //! | `tests/index_file.rs` | The index file: what it spares, what it must not change, damage of every kind |
 //! | `tests/retrieval.rs` | 144 questions about 102 notes, literal search beside recall; fails if recall gets worse |
 //! | `tests/commonmark.rs` | The scanner of Markdown against `pulldown-cmark`, on examples of our own and on random text; stems are held to `rust-stemmers` beside the code |
@@ -53,7 +57,8 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
-    CodeCache, ComponentOptions, ComponentRuntime, Engine, Host, HostError, NativeEngine, PrivateFolder, Simulator,
+    CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine, PrivateFolder,
+    Simulator,
 };
 pub use saddlebag_tests_attributes::both_engines;
 
@@ -72,10 +77,14 @@ pub enum Kind {
 pub const BOTH: [Kind; 2] = [Kind::Native, Kind::Component];
 
 pub fn engine(kind: Kind, config: Config) -> Box<dyn Engine> {
-    match kind {
-        Kind::Native => Box::new(NativeEngine::new(Memory::open(config).expect("a valid configuration"))),
-        Kind::Component => Box::new(RUNTIME.open(config).expect("a valid configuration")),
-    }
+    try_engine(kind, config).expect("a valid configuration")
+}
+
+pub fn try_engine(kind: Kind, config: Config) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(match kind {
+        Kind::Native => Box::new(NativeEngine::new(Memory::open(config)?)),
+        Kind::Component => Box::new(RUNTIME.open(config)?),
+    })
 }
 
 /// The embedded component. Its compiled code stays in the build folder, so that later runs load it.
@@ -185,8 +194,10 @@ pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
         | FsOp::Write { path, .. }
         | FsOp::Append { path, .. }
         | FsOp::Remove { path, .. }
-        | FsOp::MakeDirectory { path } => vec![path],
+        | FsOp::MakeDirectory { path }
+        | FsOp::RemoveDirectory { path } => vec![path],
         FsOp::List { folder, after, .. } => folder.iter().chain(after).collect(),
         FsOp::Rename { from, to, .. } => vec![from, to],
+        FsOp::Score { .. } => Vec::new(),
     }
 }

@@ -212,9 +212,11 @@ impl Observer for Watcher {
             | FsOp::Write { path, .. }
             | FsOp::Append { path, .. }
             | FsOp::Remove { path, .. }
-            | FsOp::MakeDirectory { path } => path.as_str(),
+            | FsOp::MakeDirectory { path }
+            | FsOp::RemoveDirectory { path } => path.as_str(),
             FsOp::List { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
             FsOp::Rename { from, .. } => from.as_str(),
+            FsOp::Score { .. } => "",
         };
         let (name, answer) = (request.op.name(), answer(&request.op, outcome));
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name:<6} {place:<22} {answer}"));

@@ -289,3 +289,18 @@ fn a_notebook_that_is_the_home_folder_is_warned_of_once() {
     assert_eq!(warnings(&store.root.join("people/me/../.."), &inner), 1);
     assert_eq!(warnings(&inner, &store.root), 0);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_name_is_not_utf_8_is_named_with_the_way_out() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let store = Store::new();
+    store.run(&["write", "long_term", "a fact"]).exits(0);
+    fs::create_dir_all(store.root.join("notes")).expect("made");
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
+    fs::write(store.root.join("notes").join(name), "a fact").expect("written");
+    let skipped = "skipped notes/caf\u{fffd}.md: its name is not UTF-8";
+    store.run(&["search", "fact"]).exits(0).complains(skipped).complains("rename it");
+    store.run(&["list"]).exits(0).complains(skipped);
+}

@@ -16,6 +16,7 @@
 //! | `readdir`, in no order | Sorted by the bytes of the path, in pages with a cursor and a version; `unchanged` if the page still has it |
 //! | Links, devices, any name | Links are refused, devices never read. A path is relative, at most 4,096 bytes; a segment has 1 to 255 bytes, is neither `.` nor `..`, and has no `\`, NUL or control character |
 //! | `mkdir` first, `rename` replaces | Folders are made on the way; `rename` needs a free name, else `exists` |
+//! | `rmdir` of what is not empty is an error | `not-empty` is an outcome, and so is `absent` |
 //!
 //! An `unknown` is settled by reading back: a write by comparing the whole file, an append by comparing the bytes at the
 //! offset that the outcome names. A change that lost its race is computed anew from what is there, up to 1,024 times; then
@@ -26,10 +27,9 @@
 //! acknowledged. `a_change_that_is_not_durable_is_never_acknowledged` puts this on every operation of every command and
 //! then cuts the power.
 //!
-//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list`, the last never recursively: a tree is
-//! walked folder by folder, so that each page has a version of its own. `init` asks for `make-directory`, and Anthropic's
-//! tool for `rename`. Recursive listings and the `unless` of a read are in the contract and in both executors, and no
-//! command uses them; the `rename` of a note makes a new file before the old one goes.
+//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list`. A listing is of one folder: a tree is
+//! walked folder by folder, so that each page has a version of its own. `init` asks for `make-directory`, Anthropic's tool
+//! for `rename`, and both that tool and a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -95,8 +95,6 @@ pub enum FsOp {
     List {
         /// The folder; `None` for the root.
         folder: Option<RelPath>,
-        /// Also everything below it.
-        recursive: bool,
         /// Gives only what sorts after this path: the cursor of an earlier page.
         after: Option<RelPath>,
         /// The most entries to give.
@@ -124,6 +122,18 @@ pub enum FsOp {
     MakeDirectory {
         /// The folder.
         path: RelPath,
+    },
+    /// Removes a folder that has nothing in it.
+    RemoveDirectory {
+        /// The folder.
+        path: RelPath,
+    },
+    /// Rates texts by how well each answers a question.
+    Score {
+        /// The question.
+        query: String,
+        /// At most [`MAX_SCORED_TEXTS`].
+        texts: Vec<String>,
     },
 }
 
@@ -164,7 +174,26 @@ pub enum FsOutcome {
     Rename(RenameOutcome),
     /// Outcome of [`FsOp::MakeDirectory`]: the folder exists.
     MakeDirectory,
+    /// Outcome of [`FsOp::RemoveDirectory`].
+    RemoveDirectory(RemoveDirectoryOutcome),
+    /// Outcome of [`FsOp::Score`].
+    Score(Scores),
 }
+
+/// The most texts of one [`FsOp::Score`].
+pub const MAX_SCORED_TEXTS: usize = 64;
+
+/// A finite number for each text; the higher, the better. Two are equal if their bits are.
+#[derive(Clone, Debug, Default)]
+pub struct Scores(pub Vec<f64>);
+
+impl PartialEq for Scores {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().map(|score| score.to_bits()).eq(other.0.iter().map(|score| score.to_bits()))
+    }
+}
+
+impl Eq for Scores {}
 
 /// Outcome of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,6 +261,17 @@ pub enum RenameOutcome {
     Exists,
 }
 
+/// Outcome of removing a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoveDirectoryOutcome {
+    /// The folder is gone.
+    Removed,
+    /// Something is in it. Nothing was removed.
+    NotEmpty,
+    /// There is no such folder.
+    Absent,
+}
+
 /// Outcome of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListOutcome {
@@ -248,8 +288,31 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// There is more: list again with `after` set to this, the last path of this page.
     pub next: Option<RelPath>,
+    /// What the folder has under names that no path may have; nothing on any page but the first.
+    pub left_out: LeftOut,
     /// Changes whenever anything that the page says does; `None` where the host cannot tell.
     pub version: Option<Version>,
+}
+
+/// The most names that [`LeftOut`] has.
+pub const MAX_LEFT_OUT_NAMES: usize = 64;
+
+/// What a folder has under names that no path may have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// At most [`MAX_LEFT_OUT_NAMES`] of them, sorted by path.
+    pub names: Vec<LeftOutName>,
+    /// The number of all.
+    pub count: u32,
+}
+
+/// A name that no path may have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOutName {
+    /// The path as well as it can be spelled, with U+FFFD for what no path may have.
+    pub path: RelPath,
+    /// File, folder or something else.
+    pub kind: EntryKind,
 }
 
 /// One thing in a folder.
@@ -268,7 +331,7 @@ pub struct Entry {
 }
 
 /// Kind of a thing in a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A regular file.
     File,
@@ -345,6 +408,8 @@ impl FsOp {
             Self::Remove { .. } => "remove",
             Self::Rename { .. } => "rename",
             Self::MakeDirectory { .. } => "make-directory",
+            Self::RemoveDirectory { .. } => "remove-directory",
+            Self::Score { .. } => "score",
         }
     }
 }
@@ -361,6 +426,8 @@ impl FsOutcome {
             Self::Remove(_) => "remove",
             Self::Rename(_) => "rename",
             Self::MakeDirectory => "make-directory",
+            Self::RemoveDirectory(_) => "remove-directory",
+            Self::Score(_) => "score",
         }
     }
 }

@@ -55,8 +55,9 @@ mod step;
 pub use engine::{Engine, Fs, Limits, Operation, join};
 pub use error::{Error, ErrorCode, after_changes};
 pub use fs::{
-    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, ListOutcome, Listing,
-    Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, LeftOut, LeftOutName,
+    ListOutcome, Listing, MAX_LEFT_OUT_NAMES, MAX_SCORED_TEXTS, Precondition, ReadOutcome, RemoveDirectoryOutcome,
+    RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 pub use key::{CommandId, ContextKey};
 pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};

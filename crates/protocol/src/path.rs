@@ -117,6 +117,12 @@ impl RelPath {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
+    /// Returns true if the path is in `folder`, however deep.
+    #[must_use]
+    pub fn is_below(&self, folder: &Self) -> bool {
+        self.0.strip_prefix(&folder.0).is_some_and(|rest| rest.starts_with('/'))
+    }
+
     /// Returns true if the file is directly in `folder` (`None`: the root).
     #[must_use]
     pub fn is_child_of(&self, folder: Option<&Self>) -> bool {

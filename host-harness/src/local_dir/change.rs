@@ -1,9 +1,9 @@
-//! Removing, renaming, and making folders.
+//! Removing, renaming, making folders and removing empty ones.
 
 use std::io;
 
 use cap_std::fs::Dir;
-use saddlebag::protocol::{FsError, Precondition, RemoveOutcome, RenameOutcome};
+use saddlebag::protocol::{FsError, Precondition, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores};
 use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
@@ -79,6 +79,33 @@ impl LocalDir {
 
     pub(super) fn make_directory(&self, path: &RelPath) -> Result<(), FsError> {
         walk::make_folder(&self.root, path.as_str(), self.options.durability).map(|_| ())
+    }
+
+    pub(super) fn remove_directory(&self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError> {
+        let (folder, name) = match walk::find(&self.root, path)? {
+            Some((folder, name)) if walk::find_folder(&folder, name)?.is_some() => (folder, name),
+            _ => return Ok(RemoveDirectoryOutcome::Absent),
+        };
+        // A writer that has opened the folder, and is about to make a file in it, holds the lock of that file.
+        let _guard = self.lock_all()?;
+        match folder.remove_dir(name) {
+            Ok(()) => {
+                self.sync(&folder)?;
+                Ok(RemoveDirectoryOutcome::Removed)
+            }
+            Err(error) => match error.kind() {
+                io::ErrorKind::DirectoryNotEmpty => Ok(RemoveDirectoryOutcome::NotEmpty),
+                io::ErrorKind::NotFound => Ok(RemoveDirectoryOutcome::Absent),
+                io::ErrorKind::NotADirectory => Err(FsError::NotDirectory),
+                _ => Err(refusal(error)),
+            },
+        }
+    }
+
+    /// A disk has no model.
+    #[allow(clippy::unused_self, reason = "every executor has the method")]
+    pub(super) fn score(&self, _: &str, _: &[String]) -> Result<Scores, FsError> {
+        Err(FsError::Unsupported)
     }
 
     fn sync(&self, folder: &Dir) -> Result<(), FsError> {

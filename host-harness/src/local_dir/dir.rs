@@ -117,6 +117,9 @@ pub struct LocalDir {
 }
 
 impl LocalDir {
+    /// Names the versions of this release, for [`Config::version_scheme`](saddlebag::Config::version_scheme).
+    pub const VERSION_SCHEME: &str = "local-dir/1";
+
     /// Opens the store at `root`, which must exist.
     ///
     /// # Errors
@@ -198,11 +201,20 @@ impl LocalDir {
         self.lock_within(paths, self.options.lock_timeout)
     }
 
+    /// Waits for the locks of every path.
+    pub(super) fn lock_all(&self) -> Result<Guard, FsError> {
+        self.hold(|| lock::acquire_all(&self.root, self.options.lock_timeout))
+    }
+
     pub(super) fn lock_within(&self, paths: &[&RelPath], patience: Duration) -> Result<Guard, FsError> {
+        self.hold(|| lock::acquire(&self.root, paths, patience))
+    }
+
+    fn hold(&self, acquire: impl FnOnce() -> Result<Guard, FsError>) -> Result<Guard, FsError> {
         if !self.cleared.swap(true, Ordering::Relaxed) {
             lock::abandoned(&self.root).iter_mut().for_each(|guard| self.clear(guard));
         }
-        let mut guard = lock::acquire(&self.root, paths, patience)?;
+        let mut guard = acquire()?;
         self.clear(&mut guard);
         guard.sign();
         Ok(guard)

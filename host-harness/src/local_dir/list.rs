@@ -3,17 +3,20 @@
 use std::io;
 
 use cap_std::fs::Dir;
-use saddlebag::protocol::{Entry, EntryKind, FsError, ListOutcome, Version};
+use saddlebag::protocol::{Entry, EntryKind, FsError, LeftOut, ListOutcome, Version};
 use saddlebag::store::{RelPath, is_name};
 
 use super::dir::LocalDir;
 use super::error::refusal;
 use super::sys::{self, Kind};
 use super::{batch, version, walk};
-use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, list_outcome};
+use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, left_out, list_outcome, spelled};
 
 /// A path below the root, and its kind where the folder tells it.
 type Name = (RelPath, Option<Kind>);
+
+/// What has a name that no path may have: its path as well as it can be spelled, and what it is.
+type Unnamed = (Option<RelPath>, EntryKind);
 
 /// How many names are worth a thread of their own.
 const MANY_NAMES: usize = 1024;
@@ -22,16 +25,16 @@ impl LocalDir {
     pub(super) fn list(
         &self,
         folder: Option<&RelPath>,
-        recursive: bool,
         after: Option<&RelPath>,
         limit: u32,
         unless: Option<&Version>,
     ) -> Result<ListOutcome, FsError> {
         let prefix = folder.map_or("", RelPath::as_str);
         let Some(top) = walk::find_folder(&self.root, prefix)? else {
-            return Ok(list_outcome(Vec::new(), None, true, unless));
+            return Ok(list_outcome(Vec::new(), None, LeftOut::default(), true, unless));
         };
-        let mut names = gather(&top, prefix, recursive, after.map_or("", RelPath::as_str))?;
+        let (mut names, others) = gather(&top, prefix, after.map_or("", RelPath::as_str))?;
+        let others = if after.is_none() { left_out(others) } else { LeftOut::default() };
 
         // A page without entries would have no last path to go on from.
         let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
@@ -43,31 +46,9 @@ impl LocalDir {
         }
         names.sort_unstable_by(by_path);
         let next = if more { names.last().map(|(path, _)| path.clone()) } else { None };
-        let entries = if recursive { self.look_at(top, prefix, names)? } else { look_at_folder(&top, names)? };
+        let entries = look_at_folder(&top, names)?;
         let settled = entries.iter().all(|entry| !version::is_in_doubt(&entry.version));
-        Ok(list_outcome(entries, next, settled, unless))
-    }
-
-    /// The entries of `names`, in their order; what is gone by now is left out.
-    fn look_at(&self, top: Dir, prefix: &str, names: Vec<Name>) -> Result<Vec<Entry>, FsError> {
-        let now = version::now();
-        let mut entries = Vec::with_capacity(names.len());
-        let mut open = (top, prefix.to_owned());
-        for (path, kind) in names {
-            let (above, name) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
-            if above != open.1 {
-                match walk::find_folder(&self.root, above) {
-                    Ok(Some(folder)) => open = (folder, above.to_owned()),
-                    Ok(None) | Err(FsError::SymbolicLink | FsError::NotDirectory) => continue,
-                    Err(error) => return Err(error),
-                }
-            }
-            if let Some(facts) = look_at_one(&open.0, name, kind, now)? {
-                let Facts { kind, size, version, modified } = facts;
-                entries.push(Entry { path, kind, size, version, modified });
-            }
-        }
-        Ok(entries)
+        Ok(list_outcome(entries, next, others, settled, unless))
     }
 }
 
@@ -101,51 +82,43 @@ fn look_at_folder(folder: &Dir, mut names: Vec<Name>) -> Result<Vec<Entry>, FsEr
     })
 }
 
-/// The paths below `folder`, which is at `prefix`, that sort behind `after`.
-fn gather(folder: &Dir, prefix: &str, recursive: bool, after: &str) -> Result<Vec<Name>, FsError> {
-    let mut found = Vec::new();
-    let mut below = vec![(folder.try_clone().map_err(refusal)?, prefix.to_owned())];
-    while let Some((folder, prefix)) = below.pop() {
-        let names = match sys::names(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            names => names.map_err(refusal)?,
-        };
-        for (name, kind) in names {
-            let is_locks = is_name(&name, LOCKS_FOLDER) && is_name(&prefix, STATE_FOLDER);
-            if is_locks || is_temporary(&name) {
-                continue;
-            }
-            let mut text = String::with_capacity(prefix.len() + 1 + name.len());
-            if !prefix.is_empty() {
-                text.push_str(&prefix);
-                text.push('/');
-            }
-            text.push_str(&name);
-            // A name that no path may have cannot be asked for, so it is not told of.
-            let Ok(path) = RelPath::parse(text) else {
-                continue;
-            };
-            let may_be_folder = kind.is_none_or(|kind| kind == Kind::Directory);
-            if recursive && may_be_folder && may_hold_more(path.as_str(), after) {
-                // Gone or replaced in the meantime: then there is nothing below it.
-                if let Ok(folder) = sys::open_folder(&folder, &name) {
-                    below.push((folder, path.as_str().to_owned()));
+/// The paths directly in `folder`, which is at `prefix`, that sort after `after`, and what it has under names that no path
+/// may have.
+fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unnamed>), FsError> {
+    let names = match sys::names(folder) {
+        // It went since it was opened.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
+        names => names.map_err(refusal)?,
+    };
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for sys::Name { text: name, is_exact, kind } in names {
+        let is_locks = is_name(&name, LOCKS_FOLDER) && is_name(prefix, STATE_FOLDER);
+        if is_locks || is_temporary(&name) {
+            continue;
+        }
+        let mut text = String::with_capacity(prefix.len() + 1 + name.len());
+        if !prefix.is_empty() {
+            text.push_str(prefix);
+            text.push('/');
+        }
+        text.push_str(&name);
+        match RelPath::parse(text) {
+            Ok(path) if is_exact => {
+                if path.as_str() > after {
+                    found.push((path, kind));
                 }
             }
-            if path.as_str() > after {
-                found.push((path, kind));
-            }
+            _ => others.push((spelled((!prefix.is_empty()).then_some(prefix), &name), kind_told(kind))),
         }
     }
-    Ok(found)
+    Ok((found, others))
 }
 
-/// Whether anything below the folder `path` can sort behind `after`.
-fn may_hold_more(path: &str, after: &str) -> bool {
-    // Everything below begins with `path/`.
-    match after.strip_prefix(path) {
-        Some(rest) => rest.as_bytes().first().is_none_or(|&next| next <= b'/'),
-        None => after < path,
+fn kind_told(kind: Option<Kind>) -> EntryKind {
+    match kind {
+        Some(Kind::File) => EntryKind::File,
+        Some(Kind::Directory) => EntryKind::Directory,
+        Some(Kind::Link | Kind::Other) | None => EntryKind::Other,
     }
 }
 
@@ -186,25 +159,4 @@ fn look_at_one(folder: &Dir, name: &str, kind: Option<Kind>, now: i64) -> Result
     };
     let modified = u64::try_from(stat.modified).unwrap_or(0);
     Ok(Some(Facts { kind: EntryKind::File, size: stat.size, version, modified }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_that_lie_before_the_cursor_are_not_entered() {
-        for (path, after, expected) in [
-            ("a", "", true),
-            ("a", "a", true),
-            ("a", "a-b", true),
-            ("a", "a/z", true),
-            ("a", "a0", false),
-            ("a", "b", false),
-            ("b", "a/z", true),
-            ("ab", "a", true),
-        ] {
-            assert_eq!(may_hold_more(path, after), expected, "{path} after {after}");
-        }
-    }
 }

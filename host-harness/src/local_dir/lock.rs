@@ -100,7 +100,15 @@ impl Drop for Guard {
 
 /// Waits for the locks of `paths`, at most `patience` for each as long as one writer holds it.
 pub(super) fn acquire(root: &Dir, paths: &[&RelPath], patience: Duration) -> Result<Guard, FsError> {
-    let mut shards: Vec<u64> = paths.iter().map(|path| shard(path.as_str())).collect();
+    acquire_shards(root, paths.iter().map(|path| shard(path.as_str())).collect(), patience)
+}
+
+/// Waits for every lock, so that no writer of any path is under way.
+pub(super) fn acquire_all(root: &Dir, patience: Duration) -> Result<Guard, FsError> {
+    acquire_shards(root, (0..SHARDS).collect(), patience)
+}
+
+fn acquire_shards(root: &Dir, mut shards: Vec<u64>, patience: Duration) -> Result<Guard, FsError> {
     // One order for everybody, or two renames in opposite directions would wait for each other.
     shards.sort_unstable();
     shards.dedup();
@@ -116,7 +124,7 @@ pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
     let Ok(Some(folder)) = walk::find_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}")) else {
         return Vec::new();
     };
-    let names = sys::names(&folder).unwrap_or_default().into_iter().map(|(name, _)| name);
+    let names = sys::names(&folder).unwrap_or_default().into_iter().map(|name| name.text);
     names
         .filter(|name| name.len() == 2 && name.parse::<u64>().is_ok_and(|shard| shard < SHARDS))
         .filter(|name| sys::stat_at(&folder, name).is_ok_and(|stat| stat.size > 0))

@@ -18,6 +18,17 @@ pub(super) enum Kind {
     Other,
 }
 
+/// A name in a folder.
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    /// With U+FFFD for what is not text.
+    pub(super) text: String,
+    /// All of it is text.
+    pub(super) is_exact: bool,
+    /// Where the folder tells it.
+    pub(super) kind: Option<Kind>,
+}
+
 /// What the file system knows of a file. Times are nanoseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stat {
@@ -169,7 +180,7 @@ mod unix {
     use cap_std::fs::Dir;
     use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
 
-    use super::{Kind, Stat};
+    use super::{Kind, Name, Stat};
 
     /// What `name` itself is.
     pub(in super::super) fn stat_at(folder: &Dir, name: &str) -> io::Result<Stat> {
@@ -183,18 +194,18 @@ mod unix {
 
     /// The names in a folder, in no order, with their kind where the folder tells it. Names that
     /// are not UTF-8 are left out.
-    pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<(String, Option<Kind>)>> {
+    pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<Name>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::new(readable(folder)?)? {
             let entry = entry?;
-            let Ok(name) = entry.file_name().to_str() else {
-                continue;
-            };
+            let name = entry.file_name().to_string_lossy();
             if name == "." || name == ".." {
                 continue;
             }
             let kind = entry.file_type();
-            names.push((name.to_owned(), (kind != FileType::Unknown).then(|| kind_of(kind))));
+            let is_exact = matches!(name, std::borrow::Cow::Borrowed(_));
+            let kind = (kind != FileType::Unknown).then(|| kind_of(kind));
+            names.push(Name { text: name.into_owned(), is_exact, kind });
         }
         Ok(names)
     }
@@ -279,7 +290,7 @@ mod portable {
 
     use cap_std::fs::{Dir, FileType};
 
-    use super::{Kind, Stat};
+    use super::{Kind, Name, Stat};
 
     pub(in super::super) fn stat_at(folder: &Dir, name: &str) -> io::Result<Stat> {
         let found = folder.symlink_metadata(name)?;
@@ -299,13 +310,15 @@ mod portable {
         Ok(convert(kind, found.len(), found.modified().ok(), found.created().ok()))
     }
 
-    pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<(String, Option<Kind>)>> {
+    pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<Name>> {
         let mut names = Vec::new();
         for entry in folder.entries()? {
             let entry = entry?;
-            if let Ok(name) = entry.file_name().into_string() {
-                names.push((name, entry.file_type().ok().map(kind_of)));
-            }
+            let kind = entry.file_type().ok().map(kind_of);
+            names.push(match entry.file_name().into_string() {
+                Ok(text) => Name { text, is_exact: true, kind },
+                Err(name) => Name { text: name.to_string_lossy().into_owned(), is_exact: false, kind },
+            });
         }
         Ok(names)
     }

@@ -35,7 +35,7 @@ impl Unsynced {
     pub(super) fn load(root: &Dir) -> Self {
         let mut known = BTreeSet::new();
         if let Some(folder) = markers(root) {
-            for (name, _) in sys::names(&folder).unwrap_or_default() {
+            for sys::Name { text: name, .. } in sys::names(&folder).unwrap_or_default() {
                 let mut path = String::new();
                 let read = sys::open_file(&folder, &name, Access::Read).and_then(|file| {
                     let longest = saddlebag::store::MAX_PATH_BYTES as u64;

@@ -10,17 +10,18 @@ mod tree;
 use std::collections::BTreeMap;
 
 use saddlebag::protocol::{
-    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
-    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, LeftOut, ListOutcome, Precondition,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 
 use crate::executor::{
-    Durability, Executor, MAX_LIST_ENTRIES, by_method, bytes_wanted, check, is_reserved, list_outcome, traced_path,
+    Durability, Executor, MAX_LIST_ENTRIES, by_method, bytes_wanted, check, is_reserved, left_out, list_outcome,
+    spelled, traced_path,
 };
 use scheduler::Random;
 pub use scheduler::Scheduler;
-use tree::{File, Node, Tree};
+use tree::{File, Node, Tree, Versions};
 
 /// 2026-01-01T00:00:00Z in nanoseconds since 1970: when the virtual clock begins.
 const FIRST_MOMENT: u64 = 1_767_225_600_000_000_000;
@@ -56,10 +57,17 @@ pub struct Simulator {
     max_write_bytes: u64,
     now: u64,
     last_number: u64,
+    versions: Versions,
+    scorer: Option<Scorer>,
+    /// By folder, what it has under names that no path may have.
+    unnamed: BTreeMap<String, Vec<(String, EntryKind)>>,
     crashed: bool,
     /// What the paths held whose last change could not be synced.
     unsynced: BTreeMap<String, Option<Node>>,
 }
+
+/// Says how well a text answers a question.
+pub type Scorer = fn(query: &str, text: &str) -> f64;
 
 /// An operation that a [`Simulator`] was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +101,9 @@ impl Simulator {
             max_write_bytes: u64::MAX,
             now: FIRST_MOMENT,
             last_number: 0,
+            versions: Versions::Numbered { prefix: "v".into() },
+            scorer: None,
+            unnamed: BTreeMap::new(),
             crashed: false,
             unsynced: BTreeMap::new(),
         }
@@ -122,6 +133,28 @@ impl Simulator {
         self
     }
 
+    /// Versions are made in another way from here on, as by another host of the store: they begin with `scheme`, and say
+    /// how often anything was changed.
+    #[must_use]
+    pub fn with_versions_of(mut self, scheme: &str) -> Self {
+        self.versions = Versions::Numbered { prefix: format!("{scheme}:") };
+        self
+    }
+
+    /// As [`with_versions_of`](Self::with_versions_of), but made of the bytes: a file that changes back has its old version.
+    #[must_use]
+    pub fn with_hashes_of(mut self, scheme: &str) -> Self {
+        self.versions = Versions::Hashed { prefix: format!("{scheme}:") };
+        self
+    }
+
+    /// Texts are rated by this function. Without one they are not.
+    #[must_use]
+    pub fn with_scorer(mut self, scorer: Scorer) -> Self {
+        self.scorer = Some(scorer);
+        self
+    }
+
     /// The regular files with their bytes.
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
@@ -130,6 +163,13 @@ impl Simulator {
             Node::Directory | Node::Link => None,
         });
         files.collect()
+    }
+
+    /// The folders, sorted by path.
+    #[must_use]
+    pub fn folders(&self) -> Vec<String> {
+        let folders = self.tree.below("", "").filter(|(_, node)| matches!(node, Node::Directory));
+        folders.map(|(path, _)| path.to_owned()).collect()
     }
 
     /// How many operations were asked for.
@@ -176,6 +216,20 @@ impl Simulator {
     /// Puts a symbolic link into the store. Where it leads does not matter: nobody follows it.
     pub fn insert_link(&mut self, path: &RelPath) {
         self.insert_node(path, Node::Link);
+    }
+
+    /// Puts something under a name that no path may have into a folder; `None` for the root.
+    pub fn insert_unnamed(&mut self, folder: Option<&RelPath>, name: &str, kind: EntryKind) {
+        if let Some(folder) = folder {
+            self.insert_directory(folder);
+        }
+        let folder = folder.map_or(String::new(), RelPath::to_string);
+        self.unnamed.entry(folder).or_default().push((name.to_owned(), kind));
+    }
+
+    /// Takes away everything under names that no path may have, as if it were renamed or removed.
+    pub fn remove_unnamed(&mut self) {
+        self.unnamed.clear();
     }
 
     /// Makes everything so far survive a crash.
@@ -353,7 +407,7 @@ impl Simulator {
         let Some(file) = self.tree.file(path.as_str())? else {
             return Ok(ReadOutcome::Absent);
         };
-        let version = file.version();
+        let version = self.versions.of(file);
         if unless == Some(&version) {
             return Ok(ReadOutcome::Unchanged);
         }
@@ -393,7 +447,6 @@ impl Simulator {
     fn list(
         &self,
         folder: Option<&RelPath>,
-        recursive: bool,
         after: Option<&RelPath>,
         limit: u32,
         unless: Option<&Version>,
@@ -401,7 +454,7 @@ impl Simulator {
         if let Some(folder) = folder
             && !self.tree.is_folder(folder.as_str())?
         {
-            return Ok(list_outcome(Vec::new(), None, true, unless));
+            return Ok(list_outcome(Vec::new(), None, LeftOut::default(), true, unless));
         }
         let asked = folder.map_or(String::new(), |folder| format!("{folder}/"));
         // What is in a folder is told by the path that was asked for, as a disk tells it.
@@ -410,22 +463,25 @@ impl Simulator {
             Some(below) => format!("{prefix}{below}"),
             None => after.to_string(),
         });
+        let unnamed = self.unnamed.get(prefix.trim_end_matches('/')).filter(|_| after.is_empty());
+        let spell = |(name, kind): &(String, EntryKind)| (spelled(folder.map(RelPath::as_str), name), *kind);
+        let others = left_out(unnamed.into_iter().flatten().map(spell).collect());
         let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
         let mut entries: Vec<Entry> = Vec::new();
         for (path, node) in self.tree.below(&prefix, &after) {
-            if is_reserved(path) || (!recursive && path[prefix.len()..].contains('/')) {
+            if is_reserved(path) || path[prefix.len()..].contains('/') {
                 continue;
             }
             if entries.len() == limit {
                 let next = entries.last().map(|entry| entry.path.clone());
-                return Ok(list_outcome(entries, next, true, unless));
+                return Ok(list_outcome(entries, next, others, true, unless));
             }
             let Ok(path) = RelPath::parse(format!("{asked}{}", &path[prefix.len()..])) else {
                 continue;
             };
-            entries.push(entry(path, node));
+            entries.push(entry(path, node, &self.versions));
         }
-        Ok(list_outcome(entries, None, true, unless))
+        Ok(list_outcome(entries, None, others, true, unless))
     }
 
     fn remove(&mut self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {
@@ -457,7 +513,7 @@ impl Simulator {
 
     /// What a stale operation answers; `None` if the precondition holds.
     fn stale(&self, path: &RelPath, precondition: &Precondition) -> Result<Option<Option<Version>>, FsError> {
-        let current = self.tree.file(path.as_str())?.map(File::version);
+        let current = self.tree.file(path.as_str())?.map(|file| self.versions.of(file));
         let holds = match precondition {
             Precondition::Any => true,
             Precondition::Absent => current.is_none(),
@@ -469,13 +525,30 @@ impl Simulator {
     fn store(&mut self, path: &RelPath, bytes: Vec<u8>) -> Result<Version, FsError> {
         self.make_parent(path)?;
         let file = self.new_file(bytes);
-        let version = file.version();
+        let version = self.versions.of(&file);
         self.tree.set(path.as_str(), Some(Node::File(file)));
         Ok(version)
     }
 
     fn make_directory(&mut self, path: &RelPath) -> Result<(), FsError> {
         self.tree.make_folders(path.as_str())
+    }
+
+    fn remove_directory(&mut self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError> {
+        if !self.tree.is_folder(path.as_str())? {
+            return Ok(RemoveDirectoryOutcome::Absent);
+        }
+        let prefix = format!("{}/", self.tree.kept_path(path.as_str()));
+        if self.tree.below(&prefix, "").next().is_some() || self.unnamed.contains_key(prefix.trim_end_matches('/')) {
+            return Ok(RemoveDirectoryOutcome::NotEmpty);
+        }
+        self.tree.set(path.as_str(), None);
+        Ok(RemoveDirectoryOutcome::Removed)
+    }
+
+    fn score(&self, query: &str, texts: &[String]) -> Result<Scores, FsError> {
+        let scorer = self.scorer.ok_or(FsError::Unsupported)?;
+        Ok(Scores(texts.iter().map(|text| scorer(query, text)).collect()))
     }
 
     fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {
@@ -495,11 +568,11 @@ impl Simulator {
     }
 }
 
-fn entry(path: RelPath, node: &Node) -> Entry {
+fn entry(path: RelPath, node: &Node, versions: &Versions) -> Entry {
     let nothing = Version(String::new());
     match node {
         Node::File(file) => {
-            let (size, version, modified) = (file.bytes.len() as u64, file.version(), file.modified);
+            let (size, version, modified) = (file.bytes.len() as u64, versions.of(file), file.modified);
             Entry { path, kind: EntryKind::File, size, version, modified }
         }
         Node::Directory => Entry { path, kind: EntryKind::Directory, size: 0, version: nothing, modified: 0 },

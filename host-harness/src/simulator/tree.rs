@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use saddlebag::protocol::{FsError, Version};
+use sha2::{Digest, Sha256};
 
 /// One thing in the tree. Folders are kept as nodes of their own, so that empty ones exist.
 #[derive(Clone, Debug)]
@@ -23,9 +24,24 @@ pub(super) struct File {
     pub(super) modified: u64,
 }
 
-impl File {
-    pub(super) fn version(&self) -> Version {
-        Version(format!("v{}", self.number))
+/// How the versions of files are made.
+#[derive(Clone, Debug)]
+pub(super) enum Versions {
+    /// Of the number, so that no version is given twice.
+    Numbered { prefix: String },
+    /// Of the bytes: a file that changes back has its old version.
+    Hashed { prefix: String },
+}
+
+impl Versions {
+    pub(super) fn of(&self, file: &File) -> Version {
+        Version(match self {
+            Self::Numbered { prefix } => format!("{prefix}{}", file.number),
+            Self::Hashed { prefix } => {
+                let hash = Sha256::digest(&file.bytes);
+                hash.iter().fold(prefix.clone(), |text, byte| text + &format!("{byte:02x}"))
+            }
+        })
     }
 }
 

@@ -28,10 +28,11 @@ enum Action {
     Read(RelPath, u64, u32, Expect),
     Write(RelPath, Vec<u8>, Expect),
     Append(RelPath, Vec<u8>, bool, Expect),
-    List(Option<RelPath>, bool, Option<RelPath>, u32),
+    List(Option<RelPath>, Option<RelPath>, u32),
     Remove(RelPath, Expect),
     Rename(RelPath, RelPath, Expect),
     MakeDirectory(RelPath),
+    RemoveDirectory(RelPath),
 }
 
 proptest! {
@@ -117,9 +118,7 @@ impl<E: Executor> Run<E> {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Append { path, content, newline_first, precondition }
             }
-            Action::List(folder, recursive, after, limit) => {
-                FsOp::List { folder, recursive, after, limit, unless: None }
-            }
+            Action::List(folder, after, limit) => FsOp::List { folder, after, limit, unless: None },
             Action::Remove(path, expect) => {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Remove { path, precondition }
@@ -129,6 +128,7 @@ impl<E: Executor> Run<E> {
                 FsOp::Rename { from, to, precondition }
             }
             Action::MakeDirectory(path) => FsOp::MakeDirectory { path },
+            Action::RemoveDirectory(path) => FsOp::RemoveDirectory { path },
         }
     }
 
@@ -174,11 +174,15 @@ fn action() -> impl Strategy<Value = Action> {
         (any_path(), content(), expect()).prop_map(|(p, c, e)| Action::Write(p, c, e)),
         (any_path(), content(), any::<bool>(), expect()).prop_map(|(p, c, n, e)| Action::Append(p, c, n, e)),
         // Folders only: the root also holds the locks, which the simulator does not have.
-        (any_path(), any::<bool>(), prop::option::of(any_path()), 0..5_u32)
-            .prop_map(|(f, recursive, after, limit)| Action::List(Some(f), recursive, after, limit)),
+        (any_path(), prop::option::of(any_path()), 0..5_u32).prop_map(|(f, after, limit)| Action::List(
+            Some(f),
+            after,
+            limit
+        )),
         (any_path(), expect()).prop_map(|(p, e)| Action::Remove(p, e)),
         (any_path(), any_path(), expect()).prop_map(|(f, t, e)| Action::Rename(f, t, e)),
         any_path().prop_map(Action::MakeDirectory),
+        any_path().prop_map(Action::RemoveDirectory),
     ]
 }
 

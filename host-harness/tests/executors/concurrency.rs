@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use saddlebag::protocol::{ReadOutcome, WriteOutcome};
+use saddlebag::protocol::{ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, WriteOutcome};
 
-use crate::support::{Absent, Ask, Matches, open};
+use crate::support::{Absent, Any, Ask, Matches, open};
 
 /// How many lines each process adds.
 const LINES: usize = 200;
@@ -191,4 +192,41 @@ fn start(test: &str, root: &Path, who: &str) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
+}
+
+#[test]
+fn a_folder_that_is_removed_again_and_again_takes_no_file_with_it_and_fails_no_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (is_over, mut remover) = (&is_over, open(folder.path()));
+        let writers = ["one.md", "two.md"].map(|name| {
+            let mut store = open(folder.path());
+            scope.spawn(move || {
+                let at = format!("d/e/{name}");
+                for edit in 0..EDITS {
+                    store.put(&at, &edit.to_string());
+                    store.append(&at, "line").unwrap();
+                    assert_eq!(store.text(&at), format!("{edit}\nline"));
+                    assert_eq!(store.remove(&at, Any), Ok(RemoveOutcome::Done));
+                }
+            })
+        });
+        let removing = scope.spawn(move || {
+            let mut removed = 0;
+            // One more time after the last writer, when nothing is in the way.
+            loop {
+                let is_last = is_over.load(Ordering::SeqCst);
+                removed += usize::from(remover.remove_directory("d/e").unwrap() == RemoveDirectoryOutcome::Removed);
+                if is_last {
+                    return removed;
+                }
+            }
+        });
+        let written = writers.map(thread::ScopedJoinHandle::join);
+        is_over.store(true, Ordering::SeqCst);
+        assert!(removing.join().unwrap() > 0);
+        assert!(written.iter().all(Result::is_ok));
+    });
+    assert_eq!(open(folder.path()).list("d", true), Ok(vec![]));
 }

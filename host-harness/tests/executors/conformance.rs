@@ -1,7 +1,8 @@
 //! What every executor does, whatever is behind it.
 
 use saddlebag::protocol::{
-    AppendOutcome, EntryKind, FsError, FsOp, FsOutcome, ReadOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
+    AppendOutcome, EntryKind, FsError, FsOp, FsOutcome, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome,
+    RenameOutcome, WriteOutcome,
 };
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator};
 
@@ -56,6 +57,7 @@ fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
         removing_is_idempotent,
         renaming_needs_a_free_name,
         folders_are_not_files,
+        an_empty_folder_is_removed_and_no_other,
         sizes_are_bounded,
         the_hosts_own_names_are_refused,
         outcomes_are_of_their_operations,
@@ -163,13 +165,13 @@ fn listings_come_in_pages(store: &mut dyn Executor) {
     for name in ["a.md", "b-c.md", "b/1.md", "b/2.md", "b0.md", "c/d/e.md"] {
         store.put(name, "text");
     }
-    for (folder, recursive) in [("", true), ("", false), ("b", true), ("c", true)] {
-        let whole = store.list_with(folder, recursive, "", u32::MAX).unwrap();
+    for folder in ["", "b", "c", "c/d"] {
+        let whole = store.list_with(folder, "", u32::MAX).unwrap();
         assert_eq!(whole.next, None);
         for limit in 1..=whole.entries.len() as u32 {
             let (mut pages, mut after) = (Vec::new(), String::new());
             loop {
-                let page = store.list_with(folder, recursive, &after, limit).unwrap();
+                let page = store.list_with(folder, &after, limit).unwrap();
                 assert!(page.entries.len() <= limit as usize);
                 pages.extend(page.entries);
                 let Some(next) = page.next else { break };
@@ -179,9 +181,9 @@ fn listings_come_in_pages(store: &mut dyn Executor) {
             assert_eq!(paths(&pages), paths(&whole.entries), "{folder} by {limit}");
         }
     }
-    assert_eq!(paths(&store.list_with("b", false, "a.md", 10).unwrap().entries), ["b/1.md", "b/2.md"]);
-    assert_eq!(paths(&store.list_with("b", false, "c", 10).unwrap().entries), [""; 0]);
-    assert_eq!(store.list_with("", true, "", 0).unwrap().entries.len(), 1);
+    assert_eq!(paths(&store.list_with("b", "a.md", 10).unwrap().entries), ["b/1.md", "b/2.md"]);
+    assert_eq!(paths(&store.list_with("b", "c", 10).unwrap().entries), [""; 0]);
+    assert_eq!(store.list_with("", "", 0).unwrap().entries.len(), 1);
 }
 
 fn removing_is_idempotent(store: &mut dyn Executor) {
@@ -230,6 +232,32 @@ fn folders_are_not_files(store: &mut dyn Executor) {
     assert_eq!(store.make_directory("d"), Ok(FsOutcome::MakeDirectory));
 }
 
+fn an_empty_folder_is_removed_and_no_other(store: &mut dyn Executor) {
+    use RemoveDirectoryOutcome::{Absent, NotEmpty, Removed};
+
+    store.put("d/e/a.md", "text");
+    store.put("file", "text");
+    assert_eq!(store.remove_directory("d"), Ok(NotEmpty));
+    assert_eq!(store.remove_directory("d/e"), Ok(NotEmpty));
+    assert_eq!(store.text("d/e/a.md"), "text");
+    assert_eq!(store.remove("d/e/a.md", Any), Ok(RemoveOutcome::Done));
+    // The folder above goes when it is asked for, and not before.
+    assert_eq!(store.remove_directory("d"), Ok(NotEmpty));
+    assert_eq!(store.remove_directory("d/e"), Ok(Removed));
+    assert_eq!(paths(&store.list("", true).unwrap()), ["d", "file"]);
+    for absent in ["d/e", "d/e/f", "nothing"] {
+        assert_eq!(store.remove_directory(absent), Ok(Absent), "{absent}");
+    }
+    for file in ["file", "file/x"] {
+        assert_eq!(store.remove_directory(file), Err(FsError::NotDirectory), "{file}");
+    }
+    for own in [".saddlebag/locks", "d/.saddlebag-x.tmp"] {
+        assert!(matches!(store.remove_directory(own), Err(FsError::InvalidPath(_))), "{own}");
+    }
+    store.put("d/e/a.md", "again");
+    assert_eq!(store.text("d/e/a.md"), "again");
+}
+
 fn sizes_are_bounded(store: &mut dyn Executor) {
     let (fits, too_large) = ("x".repeat(LIMIT as usize), "x".repeat(LIMIT as usize + 1));
     assert_eq!(store.write("new/a.md", &too_large, Any), Err(FsError::TooLarge(LIMIT)));
@@ -262,10 +290,11 @@ fn outcomes_are_of_their_operations(store: &mut dyn Executor) {
         FsOp::Read { path: path("a.md"), offset: 0, max_bytes: 1, unless: None },
         FsOp::Write { path: path("a.md"), content: vec![0xff], precondition: Any },
         FsOp::Append { path: path("a.md"), content: vec![], newline_first: true, precondition: Any },
-        FsOp::List { folder: None, recursive: false, after: None, limit: 1, unless: None },
+        FsOp::List { folder: None, after: None, limit: 1, unless: None },
         FsOp::Rename { from: path("a.md"), to: path("b.md"), precondition: Any },
         FsOp::Remove { path: path("b.md"), precondition: Any },
         FsOp::MakeDirectory { path: path("d") },
+        FsOp::RemoveDirectory { path: path("d") },
     ] {
         assert_eq!(store.perform(&op).map(|outcome| outcome.name()), Ok(op.name()));
     }
@@ -285,7 +314,7 @@ fn each_of_many_has_one_result_in_its_place(store: &mut dyn Executor) {
             0 => read("folder", 10),
             1 => read(".saddlebag/locks/1", 10),
             2 => read("d0/000.md/below", 10),
-            3 => FsOp::List { folder: Some(path("d1")), recursive: false, after: None, limit: number, unless: None },
+            3 => FsOp::List { folder: Some(path("d1")), after: None, limit: number, unless: None },
             _ => read("d2/002.md", number),
         });
     }

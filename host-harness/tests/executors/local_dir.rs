@@ -186,8 +186,14 @@ mod unix {
             // Some file systems take only UTF-8.
             let _ = fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), "");
         }
-        let page = open(folder.path()).list_with("", true, "", 1).unwrap();
+        let page = open(folder.path()).list_with("", "", 1).unwrap();
         assert_eq!((paths(&page.entries), page.next), (vec!["good.md"], None));
+        let told: Vec<&str> = page.left_out.names.iter().map(|name| name.path.as_str()).collect();
+        assert!(told.starts_with(&["back\u{fffd}slash", "new\u{fffd}line"]), "{told:?}");
+        // Where the file system takes any bytes.
+        assert!(page.left_out.count == 2 || told[2] == "\u{fffd}" && page.left_out.count == 3, "{told:?}");
+        let next = open(folder.path()).list_with("", "good.md", 1).unwrap();
+        assert_eq!(next.left_out.count, 0);
     }
 
     #[test]

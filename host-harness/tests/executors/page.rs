@@ -7,8 +7,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use saddlebag::protocol::{
-    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome,
-    Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveDirectoryOutcome,
+    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag_host::Executor;
 
@@ -44,7 +44,7 @@ fn each_operation_gives_what_the_page_says_on_each_state_of_a_path() {
             }
         }
     }
-    assert_eq!(checked, 14 * STATES.len() * 2, "rows of the table");
+    assert_eq!(checked, 15 * STATES.len() * 2, "rows of the table");
 }
 
 /// `right`: where the operation names a version, it is that of the file.
@@ -98,7 +98,8 @@ fn operation_of(name: &str, precondition: Precondition, at: &str) -> FsOp {
         "rename, of from" => FsOp::Rename { from: path, to: crate::support::path("free"), precondition },
         "rename, of to" => FsOp::Rename { from: crate::support::path("source"), to: path, precondition },
         "make-directory" => FsOp::MakeDirectory { path },
-        "list" => FsOp::List { folder: Some(path), recursive: false, after: None, limit: 9, unless: None },
+        "remove-directory" => FsOp::RemoveDirectory { path },
+        "list" => FsOp::List { folder: Some(path), after: None, limit: 9, unless: None },
         other => panic!("no such operation: {other}"),
     }
 }
@@ -118,6 +119,8 @@ fn word(op: &FsOp, outcome: &Result<FsOutcome, FsError>) -> &'static str {
             | FsOutcome::Remove(RemoveOutcome::Stale(_))
             | FsOutcome::Rename(RenameOutcome::Stale(_)),
         ) => "stale(v)",
+        Ok(FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent)) => "absent",
+        Ok(FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::NotEmpty)) => "not-empty",
         Ok(FsOutcome::Rename(RenameOutcome::Exists)) => "exists",
         Ok(
             FsOutcome::Remove(RemoveOutcome::Done) | FsOutcome::Rename(RenameOutcome::Done) | FsOutcome::MakeDirectory,

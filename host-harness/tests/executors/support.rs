@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use saddlebag::protocol::{
-    AppendOutcome, Entry, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Listing, Precondition, ReadOutcome,
-    RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Listing, Precondition,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions};
@@ -71,18 +71,26 @@ pub(crate) trait Ask: Executor {
         self.append_with(at, content, true, Any)
     }
 
-    fn list_with(&mut self, folder: &str, recursive: bool, after: &str, limit: u32) -> Result<Listing, FsError> {
+    fn list_with(&mut self, folder: &str, after: &str, limit: u32) -> Result<Listing, FsError> {
         let given = |text: &str| (!text.is_empty()).then(|| path(text));
-        let op = FsOp::List { folder: given(folder), recursive, after: given(after), limit, unless: None };
+        let op = FsOp::List { folder: given(folder), after: given(after), limit, unless: None };
         match self.perform(&op)? {
             FsOutcome::List(ListOutcome::Page(listing)) => Ok(listing),
             other => panic!("{other:?}"),
         }
     }
 
-    /// Everything in `folder`, except for the host's own folder.
-    fn list(&mut self, folder: &str, recursive: bool) -> Result<Vec<Entry>, FsError> {
-        let mut entries = self.list_with(folder, recursive, "", u32::MAX)?.entries;
+    /// Everything in `folder`, except for the host's own folder; with `tree` everything below it, folder by folder.
+    fn list(&mut self, folder: &str, tree: bool) -> Result<Vec<Entry>, FsError> {
+        let mut entries = self.list_with(folder, "", u32::MAX)?.entries;
+        if tree {
+            let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
+            let folders: Vec<String> = folders.map(|entry| entry.path.to_string()).collect();
+            for folder in folders {
+                entries.extend(self.list(&folder, true)?);
+            }
+            entries.sort_by(|one, other| one.path.cmp(&other.path));
+        }
         entries.retain(|entry| entry.path.as_str() != ".saddlebag");
         Ok(entries)
     }
@@ -103,6 +111,13 @@ pub(crate) trait Ask: Executor {
 
     fn make_directory(&mut self, at: &str) -> Result<FsOutcome, FsError> {
         self.perform(&FsOp::MakeDirectory { path: path(at) })
+    }
+
+    fn remove_directory(&mut self, at: &str) -> Result<RemoveDirectoryOutcome, FsError> {
+        match self.perform(&FsOp::RemoveDirectory { path: path(at) })? {
+            FsOutcome::RemoveDirectory(outcome) => Ok(outcome),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// The whole file, which must be there.

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use super::arguments::Arguments;
 use super::types::Dialect;
-use crate::engine::{Backups, Call, Change, Loaded, create, load, rename, update};
+use crate::engine::{Backups, Call, Change, Loaded, create, load, remove_emptied, rename, update};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode, RenameOutcome};
@@ -336,9 +336,10 @@ impl Tool<'_> {
         let path = MemoryPath::parse(typed)?;
         let place = self.folder.locate(&path).await?;
         let missing = || self.error(format!("The path {typed} does not exist"));
-        let files = match self.folder.kind(&place).await? {
+        let kind = self.folder.kind(&place).await?;
+        let files = match kind {
             Kind::Absent => return Err(missing()),
-            Kind::File => Vec::from([place]),
+            Kind::File => Vec::from([place.clone()]),
             Kind::Folder => self.tree(typed, &place).await?,
         };
         for file in &files {
@@ -351,6 +352,9 @@ impl Tool<'_> {
         for (file, done) in files.iter().zip(0_usize..) {
             let removed = self.remove(typed, file).await;
             removed.map_err(|error| partly(error, "deleted", done, count))?;
+        }
+        if let (Place::Stored { path, .. }, Kind::Folder) = (&place, kind) {
+            self.remove_folder(path, &files).await;
         }
         Ok(format!("Successfully deleted {typed}"))
     }
@@ -372,6 +376,16 @@ impl Tool<'_> {
                 forget_file(self.call(), self.folder.entries, &file.path).await.map(|_| ())
             }
         }
+    }
+
+    /// Removes a folder whose files have gone, with the folders in it that they were in. What else is in it stays, such as
+    /// a hidden file, a backup, and a folder that was empty before.
+    async fn remove_folder(&self, folder: &RelPath, files: &[Place]) {
+        let stored = files.iter().filter_map(|file| match file {
+            Place::Stored { path, .. } => Some(path),
+            _ => None,
+        });
+        remove_emptied(&self.call().fs, stored, |above| above == folder || above.is_below(folder)).await;
     }
 
     /// Every file below a folder, at most [`MAX_TREE`].
@@ -473,6 +487,7 @@ impl Tool<'_> {
             });
             moved.map_err(|error| partly(error, "renamed", done, count))?;
         }
+        self.remove_folder(from, &files).await;
         Ok(())
     }
 }

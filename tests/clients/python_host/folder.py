@@ -31,6 +31,8 @@ class Stale(Exception):
 
 
 class Folder:
+    VERSION_SCHEME = "python-sha256/1"
+
     def __init__(self, root):
         self.path = os.path.abspath(root)
         self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -78,25 +80,30 @@ class Folder:
         with self.locked(path) as note:
             return "written", self.add(path, content, newline_first, precondition, note, settling)
 
-    def list(self, folder, recursive, after, limit, unless):
-        entries, below = [], [folder or ""]
-        while below:
-            prefix = below.pop()
-            with self.folder(prefix) as opened:
-                for name in os.listdir(opened) if opened is not None else []:
-                    path = f"{prefix}/{name}" if prefix else name
-                    # What no path may name, what is the host's own and what is gone by now is left out.
-                    with contextlib.suppress(Refused, FileNotFoundError):
-                        check_path(path)
-                        entry = entry_of(opened, name, path)
-                        below += [path] if recursive and entry["kind"] == "directory" else []
-                        entries += [entry] if after is None or path > after else []
+    def list(self, folder, after, limit, unless):
+        entries, others = [], []
+        with self.folder(folder or "") as opened:
+            for name in os.listdir(opened) if opened is not None else []:
+                path = f"{folder}/{name}" if folder else name
+                spelled = "".join("\ufffd" if is_forbidden(letter) else letter for letter in name)
+                if spelled != name:
+                    others.append(left_out(opened, name, f"{folder}/{spelled}" if folder else spelled))
+                    continue
+                # What is the host's own and what is gone by now is left out.
+                with contextlib.suppress(Refused, FileNotFoundError):
+                    check_path(path)
+                    entry = entry_of(opened, name, path)
+                    entries += [entry] if after is None or path > after else []
         entries.sort(key=lambda entry: entry["path"])  # Code points sort as the bytes of UTF-8 do.
         page = entries[:max(1, limit)]
         cursor = page[-1]["path"] if len(entries) > len(page) else None
         in_doubt = any(entry["version"] == "r" for entry in page)
-        version = None if in_doubt else version_of(repr((cursor, page)).encode())
-        return ("unchanged",) if version is not None and version == unless else ("page", dict(entries=page, next=cursor, version=version))
+        others = sorted(others, key=lambda other: other["path"]) if after is None else []
+        left = dict(names=others[:64], count=len(others))
+        version = None if in_doubt else version_of(repr((cursor, page, left)).encode())
+        if version is not None and version == unless:
+            return ("unchanged",)
+        return ("page", {"entries": page, "next": cursor, "left-out": left, "version": version})
 
     def remove(self, path, precondition):
         with self.locked(path), self.above(path) as (folder, name):
@@ -126,6 +133,29 @@ class Folder:
     def make_directory(self, path):
         with self.folder(path, make=True):
             return None
+
+    def remove_directory(self, path):
+        with self.above(path) as (folder, name):
+            if folder is None or open_and_close(folder, name) is None:
+                return "absent"
+            # A writer that has opened the folder, and is about to make a file in it, holds the lock of that file.
+            with self.locked_shards(range(64)):
+                try:
+                    os.rmdir(name, dir_fd=folder)
+                except FileNotFoundError:
+                    return "absent"
+                except OSError as error:
+                    if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                        return "not-empty"
+                    raise
+            try:
+                os.fsync(folder)
+            except OSError as error:
+                raise Refused("not-durable", error.strerror) from error
+            return "removed"
+
+    def score(self, query, texts):
+        raise Refused("unsupported")  # It has no model.
 
     # Changes, by the holder of the lock.
 
@@ -210,9 +240,14 @@ class Folder:
     @contextlib.contextmanager
     def locked(self, *paths):
         """Holds the locks of the paths; gives the function that notes which temporary file is in use."""
+        with self.locked_shards({shard_of(path) for path in paths}) as note:
+            yield note
+
+    @contextlib.contextmanager
+    def locked_shards(self, shards):
         with contextlib.ExitStack() as held:
             # In one order for everybody, or two renames would wait for each other.
-            files = [held.enter_context(self.lock(shard)) for shard in sorted({shard_of(path) for path in paths})]
+            files = [held.enter_context(self.lock(shard)) for shard in sorted(shards)]
             line = f"{os.getpid()}\tpython_host\t{next(COUNT)}\n".encode()
             for file in files:
                 self.clear(file)
@@ -294,6 +329,12 @@ def open_folder(above, name, make):
     return open_folder(above, name, False)
 
 
+def open_and_close(above, name):
+    """Whether there is such a folder: `None` if not."""
+    folder = open_folder(above, name, False)
+    return None if folder is None else os.close(folder) or True
+
+
 @contextlib.contextmanager
 def opened(folder, name, flags):
     file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
@@ -320,6 +361,19 @@ def content_of(folder, name):
     if folder is not None:
         raise Refused("other", "the file kept changing while it was read; try again")
     return None
+
+
+def is_forbidden(letter):
+    """No path may have it: a byte that is not UTF-8, a backslash, a control character."""
+    return "\ud800" <= letter <= "\udfff" or letter == "\\" or unicodedata.category(letter) == "Cc"
+
+
+def left_out(folder, name, spelled):
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    kind = "file" if stat.S_ISREG(mode) else "directory" if stat.S_ISDIR(mode) else "other"
+    above, _, last = spelled.rpartition("/")
+    last = last.encode()[:255].decode(errors="ignore")
+    return dict(path=f"{above}/{last}" if above else last, kind=kind)
 
 
 def entry_of(folder, name, path):

@@ -55,7 +55,7 @@ class Memory:
         self.store.set_epoch_deadline(DEADLINE)
         self.instance = wasm.Linker(runtime.engine).instantiate(self.store, runtime.component)
         config = self.call("engine", "default-config", secrets.randbits(63))
-        self.memory = self.take_ok(self.call("engine", "[static]memory.open", {**vars(config), **changes}))
+        self.memory = self.take_ok(self.call("engine", "[static]memory.open", {**vars(config), "version_scheme": folder.VERSION_SCHEME, **changes}))
 
     def run(self, family, command, origin=None, now=None):
         """Gives a command, performs what it asks for until it has finished, and returns its reply."""

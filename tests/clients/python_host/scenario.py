@@ -326,8 +326,12 @@ def operations(root):
     assert outcome(folder, "append", path="a/b", content=b"x\n", newline_first=True, precondition=("any",)) == "written"
     assert (root / "a/b").read_bytes() == b"new\nx\n"
     assert outcome(folder, "make-directory", path="a/b") == "not-directory"
-    _, (_, (_, page)) = folder.perform(("list", dict(folder=None, recursive=True, after="a", limit=2, unless=None)))
-    assert [entry["path"] for entry in page["entries"]] == ["a/b", "deep"] and page["next"] == "deep", page
+    _, (_, (_, page)) = folder.perform(("list", dict(folder=None, after="a", limit=2, unless=None)))
+    assert [entry["path"] for entry in page["entries"]] == ["deep", "folder"] and page["next"] == "folder", page
+    (root / "hollow/inner").mkdir(parents=True)
+    for path, expected in [("hollow", "not-empty"), ("hollow/inner", "removed"), ("hollow/inner", "absent"), ("a/b", "not-directory"),
+                           ("link", "symbolic-link"), ("out/x", "symbolic-link"), ("hollow", "removed"), ("a", "not-empty")]:
+        assert outcome(folder, "remove-directory", path=path) == expected, path
     names = [path.name for path in root.rglob(".saddlebag-*")]
     assert not names and (root / "a/b").stat().st_mode & 0o777 == 0o600, names
 
@@ -368,7 +372,9 @@ def neighbours(root):
 
 def outcome(folder, kind, **arguments):
     result, given = folder.perform((kind, arguments))
-    return given[0] if result == "err" or given[1] is None else given[1][0]
+    if result == "err" or given[1] is None:
+        return given[0]
+    return given[1] if isinstance(given[1], str) else given[1][0]
 
 
 def race(program, runtime, root):

@@ -1,6 +1,7 @@
 //! [`Fs`]: the only thing that a command sees of the outside. Its operations go into a mailbox.
 
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
@@ -11,8 +12,8 @@ use core::task::{Context, Poll};
 use saddlebag_collections::SortedMap;
 
 use crate::{
-    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveOutcome,
-    RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveDirectoryOutcome,
+    RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 
 /// Numbers the operations of one command, in the order in which it asked for them.
@@ -102,7 +103,7 @@ impl Fs {
         limit: u32,
         unless: Option<Version>,
     ) -> Operation<ListOutcome> {
-        let op = FsOp::List { folder: folder.cloned(), recursive: false, after, limit, unless };
+        let op = FsOp::List { folder: folder.cloned(), after, limit, unless };
         self.submit(op, |outcome| match outcome {
             FsOutcome::List(list) => Some(list),
             _ => None,
@@ -130,6 +131,22 @@ impl Fs {
     pub fn make_directory(&self, path: &RelPath) -> Operation<()> {
         self.submit(FsOp::MakeDirectory { path: path.clone() }, |outcome| match outcome {
             FsOutcome::MakeDirectory => Some(()),
+            _ => None,
+        })
+    }
+
+    /// Removes the folder if nothing is in it.
+    pub fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
+        self.submit(FsOp::RemoveDirectory { path: path.clone() }, |outcome| match outcome {
+            FsOutcome::RemoveDirectory(removed) => Some(removed),
+            _ => None,
+        })
+    }
+
+    /// Rates texts by how well each answers the question.
+    pub fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
+        self.submit(FsOp::Score { query: query.into(), texts }, |outcome| match outcome {
+            FsOutcome::Score(scores) => Some(scores),
             _ => None,
         })
     }

@@ -28,7 +28,7 @@ use saddlebag_collections::{SortedMap, SortedSet};
 
 use crate::{
     AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult,
-    ProtocolError, RelPath, RemoveOutcome, RenameOutcome, Step, WriteOutcome,
+    ProtocolError, RelPath, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Step, WriteOutcome,
 };
 use mailbox::{Mailbox, Slot};
 
@@ -268,8 +268,8 @@ fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
     let path = match op {
         FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => path,
         FsOp::Rename { to, .. } => to,
-        FsOp::MakeDirectory { path } => path,
-        FsOp::Read { .. } | FsOp::List { .. } => return None,
+        FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => path,
+        FsOp::Read { .. } | FsOp::List { .. } | FsOp::Score { .. } => return None,
     };
     let is_done = match outcome {
         FsOutcome::Write(written) => !matches!(written, WriteOutcome::Stale(_)),
@@ -277,7 +277,8 @@ fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
         FsOutcome::Remove(removed) => *removed == RemoveOutcome::Done,
         FsOutcome::Rename(renamed) => *renamed == RenameOutcome::Done,
         FsOutcome::MakeDirectory => true,
-        FsOutcome::Read(_) | FsOutcome::List(_) => false,
+        FsOutcome::RemoveDirectory(removed) => *removed == RemoveDirectoryOutcome::Removed,
+        FsOutcome::Read(_) | FsOutcome::List(_) | FsOutcome::Score(_) => false,
     };
     is_done.then_some(path)
 }

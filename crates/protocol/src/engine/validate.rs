@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::limits::Limits;
-use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, ReadOutcome, RelPath};
+use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, ReadOutcome, RelPath};
 
 /// `Err` says how the outcome does not fit.
 pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {
@@ -25,22 +25,25 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
         (FsOp::List { unless: None, .. }, FsOutcome::List(ListOutcome::Unchanged)) => {
             Err("unchanged, but no version was named".into())
         }
-        (FsOp::List { folder, recursive, after, limit, .. }, FsOutcome::List(ListOutcome::Page(page))) => {
+        (FsOp::List { folder, after, limit, .. }, FsOutcome::List(ListOutcome::Page(page))) => {
             let limit = (*limit).min(limits.max_list_entries) as usize;
-            listing(folder.as_ref(), *recursive, after.as_ref(), limit, page)
+            listing(folder.as_ref(), after.as_ref(), limit, page)
+        }
+        (FsOp::Score { texts, .. }, FsOutcome::Score(scores)) => {
+            if scores.0.len() != texts.len() {
+                return Err(format!("{} scores of {} texts", scores.0.len(), texts.len()));
+            }
+            match scores.0.iter().find(|score| !score.is_finite()) {
+                Some(score) => Err(format!("`{score}` is not a score, which is finite")),
+                None => Ok(()),
+            }
         }
         _ if op.name() == outcome.name() => Ok(()),
         _ => Err(format!("an outcome of {}, {} was asked for", outcome.name(), op.name())),
     }
 }
 
-fn listing(
-    folder: Option<&RelPath>,
-    recursive: bool,
-    after: Option<&RelPath>,
-    limit: usize,
-    page: &Listing,
-) -> Result<(), String> {
+fn listing(folder: Option<&RelPath>, after: Option<&RelPath>, limit: usize, page: &Listing) -> Result<(), String> {
     if page.entries.len() > limit {
         return Err(format!("{} entries, the limit is {limit}", page.entries.len()));
     }
@@ -49,17 +52,24 @@ fn listing(
         if previous.is_some_and(|previous| *previous >= entry.path) {
             return Err(format!("`{}` is not sorted behind the entry before it", entry.path));
         }
-        let below = match folder {
-            None => true,
-            Some(folder) => entry.path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')),
-        };
-        if !below || (!recursive && !entry.path.is_child_of(folder)) {
+        if !entry.path.is_child_of(folder) {
             return Err(format!("`{}` is not in the folder", entry.path));
         }
         if entry.kind == EntryKind::File && entry.version.0.is_empty() {
             return Err(format!("`{}` has no version", entry.path));
         }
         previous = Some(&entry.path);
+    }
+    let names = &page.left_out.names;
+    if names.len() > MAX_LEFT_OUT_NAMES || names.len() > page.left_out.count as usize {
+        let (given, count) = (names.len(), page.left_out.count);
+        return Err(format!("{given} names of {count} that are left out, the limit is {MAX_LEFT_OUT_NAMES}"));
+    }
+    if after.is_some() && page.left_out.count > 0 {
+        return Err("names that are left out belong on the first page".into());
+    }
+    if let Some(name) = names.iter().find(|name| !name.path.is_child_of(folder)) {
+        return Err(format!("`{}`, which is left out, is not in the folder", name.path));
     }
     match (&page.next, page.entries.last()) {
         (Some(next), Some(last)) if *next != last.path => Err("the cursor is not the last entry".into()),

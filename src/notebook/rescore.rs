@@ -1,0 +1,140 @@
+//! The order of a recall, merged with one that the host makes.
+//!
+//! The host rates the best passages of the best notes, up to [`MAX_SCORED_TEXTS`]. Each note then has two ranks, by the engine
+//! and by the host, counted from 1, and the notes are ordered by `1 / (60 + engine) + 1 / (60 + host)`: reciprocal rank
+//! fusion, with its usual constant. Equal sums stay in the order of the engine, and so do equal numbers of the host. A note
+//! whose text must not leave the store has the engine's rank for both. Notes after the best ones keep their places.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use crate::document::Note;
+use crate::engine::Call;
+use crate::order;
+use crate::protocol::{FsError, MAX_SCORED_TEXTS};
+use crate::search::ranked::{Passages, Query, Ranked};
+use crate::search::{Corpus, DocId, best_passage};
+use crate::sorted::SortedMap;
+use crate::trust::Standing;
+
+/// How many of the best notes are rated.
+pub(super) const CANDIDATES: usize = MAX_SCORED_TEXTS;
+
+/// The most bytes of a text.
+const TEXT_BYTES: usize = 1000;
+/// The most bytes of all texts.
+const ALL_BYTES: usize = 64 << 10;
+
+/// The constant of reciprocal rank fusion: the larger, the less the first ranks count.
+const FUSION: f64 = 60.0;
+
+/// The numbers of the host by note; none for a note that it was not asked about.
+pub(super) type Scored = SortedMap<DocId, f64>;
+
+/// Has the host rate the passages of these notes. Their texts are at hand.
+///
+/// # Errors
+///
+/// The host does not rate them.
+pub(super) async fn score(call: &Call, asked: &str, texts: Vec<(DocId, String)>) -> Result<Scored, FsError> {
+    let (ids, texts): (Vec<DocId>, Vec<String>) = texts.into_iter().unzip();
+    let mut scored = Scored::default();
+    if !texts.is_empty() {
+        let scores = call.fs.score(asked, texts).await?;
+        scored.extend(ids.into_iter().zip(scores.0));
+    }
+    Ok(scored)
+}
+
+/// The texts of the best notes that may leave the store: the best passage of each, read from its file.
+pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(DocId, String)> {
+    let mut passages = Passages::new(corpus.ranked(), query);
+    let (mut texts, mut room) = (Vec::new(), ALL_BYTES);
+    for hit in best.iter().take(CANDIDATES) {
+        let Some(document) = corpus.files.doc(hit.doc) else { continue };
+        let Some(text) = document.text.as_deref() else { continue };
+        // What no prompt may have, no model is asked about.
+        if Standing::of_text(text).unapproved().is_some() {
+            continue;
+        }
+        let note: Option<Note> = corpus.note_of_text(document);
+        let passage = note.and_then(|note| best_passage(&mut passages, text, &note, TEXT_BYTES));
+        if let Some(passage) = passage.and_then(|passage| text.get(passage.range)) {
+            room = room.saturating_sub(passage.len());
+            if room == 0 {
+                break;
+            }
+            texts.push((hit.doc, passage.to_string()));
+        }
+    }
+    texts
+}
+
+/// Orders the best notes by both ranks.
+pub(super) fn fused(mut hits: Vec<Ranked>, scored: &Scored) -> Vec<Ranked> {
+    let others = hits.split_off(hits.len().min(CANDIDATES));
+    let rated = (0_u32..).zip(&hits).filter_map(|(place, hit)| Some((place, hit.doc, *scored.get(&hit.doc)?)));
+    let mut by_host: Vec<(u32, DocId, f64)> = rated.collect();
+    // All numbers are finite, so any two can be compared.
+    let higher = |one: f64, other: f64| other.partial_cmp(&one).unwrap_or(Ordering::Equal);
+    order::sort_slice(&mut by_host, |(place, _, one), (next, _, other)| higher(*one, *other).then(place.cmp(next)));
+    let mut host_rank: SortedMap<DocId, u32> = SortedMap::default();
+    host_rank.extend(by_host.into_iter().map(|(_, doc, _)| doc).zip(1..));
+    let mut sums: Vec<(f64, u32, Ranked)> = (1_u32..)
+        .zip(hits)
+        .map(|(rank, hit)| {
+            let host = host_rank.get(&hit.doc).copied().unwrap_or(rank);
+            (1.0 / (FUSION + f64::from(rank)) + 1.0 / (FUSION + f64::from(host)), rank, hit)
+        })
+        .collect();
+    order::sort_slice(&mut sums, |(one, rank, _), (other, next, _)| other.total_cmp(one).then(rank.cmp(next)));
+    sums.into_iter().map(|(_, _, hit)| hit).chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::ranked::FieldSet;
+
+    fn order_of(count: u32, scores: &[(DocId, f64)]) -> Vec<DocId> {
+        let hit = |doc| Ranked {
+            doc,
+            score: 0.0,
+            terms: Vec::new(),
+            fields: FieldSet::default(),
+            parts: Vec::new(),
+            coverage: 0.0,
+            phrase: 0.0,
+            proximity: 0.0,
+            weight: 1.0,
+        };
+        let hits = (0..count).map(hit).collect();
+        let mut scored = Scored::default();
+        scored.extend(scores.iter().copied());
+        fused(hits, &scored).into_iter().map(|hit| hit.doc).collect()
+    }
+
+    #[test]
+    fn both_orders_count_and_the_engine_decides_between_equals() {
+        assert_eq!(order_of(3, &[]), [0, 1, 2]);
+        assert_eq!(order_of(3, &[(0, 0.5), (1, 0.5), (2, 0.5)]), [0, 1, 2]);
+        // The last by the engine and the first by the host ties with its opposite.
+        assert_eq!(order_of(3, &[(0, -1.0), (1, 0.0), (2, 1.0)]), [0, 2, 1]);
+        assert_eq!(order_of(3, &[(0, -1.0), (1, 1.0), (2, 0.0)]), [1, 0, 2]);
+        assert_eq!(order_of(2, &[(0, 0.0), (1, -0.0)]), [0, 1]);
+    }
+
+    #[test]
+    fn a_note_that_the_host_was_not_asked_about_keeps_its_rank() {
+        assert_eq!(order_of(3, &[(1, 0.1), (2, 0.9)]), [0, 2, 1]);
+    }
+
+    #[test]
+    fn notes_after_the_best_ones_keep_their_places() {
+        let scores: Vec<(DocId, f64)> = (0..70).map(|doc| (doc, f64::from(doc))).collect();
+        let order = order_of(70, &scores);
+        assert_eq!(order[64..], [64, 65, 66, 67, 68, 69]);
+        assert_eq!(order.len(), 70);
+    }
+}

@@ -1,0 +1,247 @@
+//! Hosts that make versions in different ways share one index file, and none believes the versions of another.
+
+use proptest::prelude::*;
+use saddlebag::journal::{JournalCommand, Search};
+use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};
+use saddlebag::protocol::{FsOp, Precondition};
+use saddlebag::{Config, ConfigError, Reply};
+use saddlebag_host::{EngineError, Executor, Simulator};
+use support::arbitrary::cases;
+use support::drive::Drive;
+use support::{Kind, both_engines, path, try_engine};
+
+const PART: &str = ".saddlebag/index/0000";
+/// As many as a person has.
+const NOTES: usize = 600;
+/// Enough for an index file.
+const FEW: usize = 150;
+
+fn config(scheme: &str, index_file: bool) -> Config {
+    Config { epoch: 7, index_file, version_scheme: scheme.into(), ..Config::default() }
+}
+
+fn file(i: usize) -> String {
+    format!("notes/{}/n{i:03}.md", i % 4)
+}
+
+fn store(notes: usize) -> Simulator {
+    let mut store = Simulator::new(1);
+    for i in 0..notes {
+        store.insert(&path(&file(i)), format!("# Note {i}\n\nword{i} #tag{}\n", i % 5));
+    }
+    store
+}
+
+/// What a host does in one start: its answers, how many notes it read, and the store as it leaves it.
+struct Start {
+    answers: String,
+    reads: usize,
+    store: Simulator,
+}
+
+fn start_with(kind: Kind, config: Config, store: Simulator) -> Start {
+    let since = usize::try_from(store.operations()).unwrap();
+    let mut drive = Drive::new(kind, config, store);
+    let tags = drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    let log = drive.executor.log()[since..].iter();
+    let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/")).count();
+    // A list of notes reads their texts, whatever the index knows.
+    let notes = drive.run(NotebookCommand::ListNotes(ListNotes::default())).unwrap();
+    let Reply::Notebook(NotebookReply::ListNotes(notes)) = notes else { panic!("{notes:?}") };
+    let notes: Vec<(String, String)> = notes.notes.into_iter().map(|note| (note.path, note.title)).collect();
+    Start { answers: format!("{tags:?} {notes:?}"), reads, store: drive.executor }
+}
+
+/// A start of the host whose versions are of this scheme.
+fn start(kind: Kind, scheme: &str, store: Simulator) -> Start {
+    let store = if scheme.starts_with("hash") { store.with_hashes_of(scheme) } else { store.with_versions_of(scheme) };
+    start_with(kind, config(scheme, true), store)
+}
+
+/// Starts of several hosts, one after the other.
+fn starts(schemes: &[&str], store: Simulator) -> Simulator {
+    schemes.iter().fold(store, |store, scheme| start(Kind::Native, scheme, store).store)
+}
+
+fn edit(store: &mut Simulator, notes: impl Iterator<Item = usize>, text: Option<&str>) {
+    for i in notes {
+        let path = path(&file(i));
+        match text {
+            Some(text) => store.insert(&path, format!("# {text} {i}\n")),
+            None => drop(store.perform(&FsOp::Remove { path, precondition: Precondition::Any }).unwrap()),
+        }
+    }
+}
+
+#[both_engines]
+fn two_hosts_in_turn_read_no_note_again(kind: Kind) {
+    let first = start(kind, "a/1", store(NOTES));
+    let mut reads = vec![first.reads];
+    let mut store = first.store;
+    for scheme in ["hash/1", "a/1", "hash/1", "a/1"] {
+        let next = start(kind, scheme, store);
+        assert_eq!(next.answers, first.answers, "{scheme}");
+        reads.push(next.reads);
+        store = next.store;
+    }
+    assert_eq!(reads, [NOTES, NOTES, 0, 0, 0]);
+}
+
+#[both_engines]
+fn hosts_that_do_not_name_their_schemes_read_each_others_notes_again(kind: Kind) {
+    let first = start_with(kind, config("", true), store(FEW).with_versions_of("a"));
+    let second = start_with(kind, config("", true), first.store.with_versions_of("b"));
+    let third = start_with(kind, config("", true), second.store.with_versions_of("a"));
+    assert_eq!([first.reads, second.reads, third.reads], [FEW; 3]);
+}
+
+#[both_engines]
+fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
+    // Both hosts spell their versions the same, and mean other bytes by them.
+    let before = start_with(kind, config("a/1", true), store(FEW));
+    let mut other = Simulator::new(1);
+    // They get the same numbers, as they come in the same order.
+    edit(&mut other, 0..FEW, Some("Other"));
+    for (name, bytes) in before.store.files().into_iter().filter(|(name, _)| name.starts_with(".saddlebag/")) {
+        other.insert(&path(&name), bytes);
+    }
+    let got = start_with(kind, config("b/1", true), other.clone());
+    let expected = start_with(kind, config("b/1", false), other.clone());
+    assert_eq!((got.reads, got.answers), (FEW, expected.answers));
+    // Under one name they would be believed: that is why hosts must not share one.
+    assert_eq!(start_with(kind, config("a/1", true), other).reads, 0);
+}
+
+#[both_engines]
+fn a_fifth_scheme_drops_the_one_that_wrote_longest_ago(kind: Kind) {
+    let four = starts(&["a/1", "b/1", "c/1", "d/1"], store(FEW));
+    for scheme in ["a/1", "b/1", "c/1", "d/1"] {
+        assert_eq!(start(kind, scheme, four.clone()).reads, 0, "{scheme} of four");
+    }
+    let five = start(kind, "e/1", four).store;
+    for (scheme, reads) in [("a/1", FEW), ("b/1", 0), ("c/1", 0), ("d/1", 0), ("e/1", 0)] {
+        assert_eq!(start(kind, scheme, five.clone()).reads, reads, "{scheme} of five");
+    }
+}
+
+#[both_engines]
+fn a_note_that_changed_under_one_scheme_is_read_again_under_the_other(kind: Kind) {
+    let mut store = starts(&["a/1", "hash/1", "a/1"], store(FEW));
+    edit(&mut store, 0..40, Some("Changed"));
+    let first = start(kind, "a/1", store);
+    assert_eq!(first.reads, 40);
+    let second = start(kind, "hash/1", first.store);
+    assert_eq!((second.reads, second.answers), (40, first.answers));
+    assert_eq!(start(kind, "a/1", second.store.clone()).reads, 0);
+    assert_eq!(start(kind, "hash/1", second.store).reads, 0);
+}
+
+#[both_engines]
+fn what_changes_back_between_two_hosts_is_seen_as_it_is(kind: Kind) {
+    let settled = starts(&["a/1", "hash/1"], store(FEW));
+    let expected = start(kind, "hash/1", settled.clone()).answers;
+    let texts = settled.files();
+    // Changed, removed, and added notes; then all as it was, so that every page of the second host is unchanged.
+    for (text, notes) in [(Some("Changed"), 0..40), (None, 0..40), (Some("Added"), FEW..FEW + 40)] {
+        let mut store = settled.clone();
+        edit(&mut store, notes.clone(), text);
+        let mut store = start(kind, "a/1", store).store;
+        edit(&mut store, notes.clone().filter(|i| *i >= FEW), None);
+        for i in notes.filter(|i| *i < FEW) {
+            store.insert(&path(&file(i)), texts[&file(i)].clone());
+        }
+        assert_eq!(start(kind, "hash/1", store).answers, expected, "{text:?}");
+    }
+}
+
+#[both_engines]
+fn a_host_that_searched_first_keeps_what_others_have_seen(kind: Kind) {
+    let mut store = starts(&["a/1", "b/1"], store(FEW)).with_versions_of("b/1");
+    edit(&mut store, 0..40, Some("Changed"));
+    let mut drive = Drive::new(kind, config("b/1", true), store);
+    drive.run(JournalCommand::Search(Search::new("word7"))).unwrap();
+    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    assert_eq!(start(kind, "a/1", drive.executor).reads, 40);
+}
+
+/// The part with the checksum that its bytes have.
+fn sealed(mut part: Vec<u8>) -> Vec<u8> {
+    let sum = xxhash_rust::xxh3::xxh3_64(&part[24..]);
+    part[8..16].copy_from_slice(&sum.to_le_bytes());
+    part
+}
+
+#[both_engines]
+fn an_index_with_a_damaged_column_is_rebuilt(kind: Kind) {
+    let store = starts(&["first/1", "other/1", "first/1"], store(FEW));
+    let part = store.files()[PART].clone();
+    let name = part.windows(7).position(|bytes| bytes == b"other/1").expect("the name of the other scheme");
+    // Behind the name: the length of the column, how many files it has, the length of the first version.
+    for (at, byte) in [(name + 9, 0x7f), (name + 10, 0x7f), (name + 11, 0xff), (name + 12, 0xff)] {
+        let mut bytes = part.clone();
+        assert_ne!(bytes[at], byte);
+        bytes[at] = byte;
+        for bytes in [bytes.clone(), sealed(bytes)] {
+            let mut store = store.clone();
+            store.insert(&path(PART), bytes);
+            let rebuilt = start(kind, "first/1", store);
+            assert_eq!(rebuilt.reads, FEW, "byte {at}");
+            assert_eq!(start(kind, "first/1", rebuilt.store).reads, 0, "byte {at}");
+        }
+    }
+}
+
+#[both_engines]
+fn a_version_scheme_has_a_name_that_can_be_written_down(kind: Kind) {
+    let longest = "x".repeat(64);
+    for good in ["", "local-dir/1", "~!", &longest] {
+        assert!(try_engine(kind, config(good, true)).is_ok(), "{good}");
+    }
+    let too_long = "x".repeat(65);
+    for bad in ["two words", "tab\t", "nul\0", "ümlaut", "del\u{7f}", &too_long] {
+        let error = try_engine(kind, config(bad, true)).err();
+        assert_eq!(error, Some(EngineError::Config(ConfigError::InvalidVersionScheme(bad.into()))));
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Turn {
+    Start(usize),
+    Edit(usize, Option<&'static str>),
+    Touch(usize),
+}
+
+/// Whatever hosts do in turn while editors change the notes, each answers as one that has no index.
+#[test]
+fn whatever_hosts_do_in_turn_each_answers_as_one_without_an_index() {
+    const SCHEMES: [&str; 6] = ["hash/1", "b/1", "hash/3", "d/1", "e/1", "f/1"];
+    let turn = prop_oneof![
+        3 => (0..SCHEMES.len()).prop_map(Turn::Start),
+        2 => (0..5_usize, prop::sample::select(vec![None, Some("One"), Some("Two")])).prop_map(|(at, to)| Turn::Edit(at, to)),
+        1 => (0..5_usize).prop_map(Turn::Touch),
+    ];
+    proptest!(cases(12), |(turns in prop::collection::vec(turn, 4..14))| {
+        let mut store = store(135);
+        let groups = |group: usize| (0..20).map(move |i| i * 8 + group);
+        for turn in turns {
+            match turn {
+                Turn::Start(scheme) => {
+                    let got = start(Kind::Native, SCHEMES[scheme], store);
+                    let plain = got.store.clone();
+                    let expected = start_with(Kind::Native, config(SCHEMES[scheme], false), plain);
+                    prop_assert_eq!(got.answers, expected.answers);
+                    store = got.store;
+                }
+                Turn::Edit(group, text) => edit(&mut store, groups(group), text),
+                Turn::Touch(group) => {
+                    let texts = store.files();
+                    for i in groups(group) {
+                        if let Some(text) = texts.get(&file(i)) {
+                            store.insert(&path(&file(i)), text.clone());
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
