@@ -7,7 +7,7 @@ use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, ExchangeSt
 use saddlebag::exchange::{ExchangeCommand, ExchangeReply};
 use saddlebag::protocol::{ErrorCode, after_changes};
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::trust::{SecretPolicy, TrustConfig};
+use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submit};
 #[cfg(feature = "component")]
 use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
@@ -115,15 +115,12 @@ impl Store {
     }
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
-        let redacts = global.secrets != SecretPolicy::Allow;
-        let trace = global.trace.as_deref().map(|path| Trace::open(path, redacts)).transpose()?;
-        let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
+        let trace = Trace::of(global)?;
+        let options = Options { recording: trace.as_ref().map(Trace::recording), ..options };
+        let memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
         })?;
-        if let Some(trace) = &trace {
-            memory.observe(trace.observer());
-        }
         Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, has_changed: false })
     }
 
@@ -285,13 +282,17 @@ fn say_that_it_compiles() {
     }
 }
 
-/// The engine, the disk and the scope that the global options ask for.
-pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
-    let engine = match global.engine {
+/// The engine that the global options ask for.
+pub(crate) fn engine(global: &Global) -> EngineKind {
+    match global.engine {
         #[cfg(feature = "component")]
         global::Engine::Component => component(),
         global::Engine::Native => EngineKind::Native,
-    };
+    }
+}
+
+/// The engine, the disk and the scope that the global options ask for.
+pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
     Ok(Options {
         durability: global.durability.into(),
         absolute_paths: global.absolute,
@@ -307,7 +308,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         on_recovered: Some(output::recovered),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },
         long_term: global.long_term(),
-        ..Options::new(engine)
+        ..Options::new(engine(global))
     })
 }
 
