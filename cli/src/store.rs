@@ -12,13 +12,13 @@ use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submit};
 #[cfg(feature = "component")]
 use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
-    EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
+    EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Recording, Saddlebag, default_root, now,
 };
 
 use crate::failure::{Failure, set_command_done};
 use crate::global::{self, Global};
 use crate::output::{self, Output};
-use crate::trace::Trace;
+use crate::trace;
 
 /// The folder of a store, and who named it: that decides what a message may say of it.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Root {
 pub(crate) struct Store {
     memory: Saddlebag,
     now: Timestamp,
-    trace: Option<Trace>,
+    trace: Option<Recording>,
     /// A command of this run has changed the store.
     has_changed: bool,
 }
@@ -115,8 +115,7 @@ impl Store {
     }
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
-        let trace = Trace::of(global)?;
-        let options = Options { recording: trace.as_ref().map(Trace::recording), ..options };
+        let trace = options.recording.clone();
         let memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
@@ -184,7 +183,7 @@ impl Store {
 
     /// Why the trace is not whole, if it is not.
     pub(crate) fn trace_failure(&self) -> Option<String> {
-        self.trace.as_ref().and_then(Trace::failure)
+        self.trace.as_ref().and_then(trace::failure)
     }
 
     fn warn_of_trace(&self, output: &mut Output) {
@@ -308,6 +307,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         on_recovered: Some(output::recovered),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },
         long_term: global.long_term(),
+        recording: trace::recording(global)?,
         ..Options::new(engine(global))
     })
 }

@@ -10,39 +10,27 @@ use saddlebag_host::{Content, Recording};
 use crate::failure::{Failure, ProgramCode};
 use crate::global::Global;
 
-/// The file that a trace goes to.
-pub(crate) struct Trace(Recording);
-
-impl Trace {
-    /// Opens the file that the global options name, if they name one.
-    pub(crate) fn of(global: &Global) -> Result<Option<Self>, Failure> {
-        match &global.trace {
-            Some(path) => Self::open(path, content(global)).map(Some),
-            None if global.redact => Err(Failure::usage(
+/// Opens the file that the global options name, if they name one.
+pub(crate) fn recording(global: &Global) -> Result<Option<Recording>, Failure> {
+    let Some(path) = &global.trace else {
+        return match global.redact {
+            true => Err(Failure::usage(
                 "--redact says what a trace has, and there is no trace",
                 "name the file of the trace with --trace FILE",
             )),
-            None => Ok(None),
-        }
-    }
+            false => Ok(None),
+        };
+    };
+    let file = open_to_append(path).map_err(|error| {
+        let message = format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
+        Failure::new(ProgramCode::Trace, message, "name a file in a folder that exists")
+    })?;
+    Ok(Some(Recording::new(file, content(global), concat!("saddlebag ", env!("CARGO_PKG_VERSION")))))
+}
 
-    fn open(path: &Path, content: Content) -> Result<Self, Failure> {
-        let file = open_to_append(path).map_err(|error| {
-            let message =
-                format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
-            Failure::new(ProgramCode::Trace, message, "name a file in a folder that exists")
-        })?;
-        Ok(Self(Recording::new(file, content, concat!("saddlebag ", env!("CARGO_PKG_VERSION")))))
-    }
-
-    pub(crate) fn recording(&self) -> Recording {
-        self.0.clone()
-    }
-
-    /// Why the trace is not whole, if it is not.
-    pub(crate) fn failure(&self) -> Option<String> {
-        self.0.failure().map(|kind| format!("the trace is not whole: {kind}"))
-    }
+/// Why a trace is not whole, if it is not.
+pub(crate) fn failure(recording: &Recording) -> Option<String> {
+    recording.failure().map(|kind| format!("the trace is not whole: {kind}"))
 }
 
 /// Secrets stay out of a trace, as they stay out of memory, also if the command is refused.

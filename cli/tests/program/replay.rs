@@ -37,6 +37,7 @@ const SESSION: &[(&[&str], i32)] = &[
     (&["pending"], 0),
     (&["export", "--out", "own"], 0),
     (&["recall", "port"], 0),
+    (&["zk", "list", "--quiet", "--notebook-dir", "../store", "--format", "path"], 0),
 ];
 
 /// Records the session in one file, with the engine of this name.
