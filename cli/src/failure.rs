@@ -80,7 +80,7 @@ pub(crate) enum ProgramCode {
     NotEmpty,
     /// The place of an export is in the store.
     InsideStore,
-    /// The file of `--trace` cannot be opened.
+    /// The file of `--trace` cannot be opened, or a trace cannot be replayed.
     Trace,
     /// The component does not run, or answers what it should not.
     Component,

@@ -56,9 +56,13 @@ pub(crate) struct Global {
     /// Print one JSON object, for errors on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Append every command, request and result to a file, one JSON object a line, with content
+    /// Append every command, request and result to a file, one JSON object a line, with content; `replay` runs it
+    /// again
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Leave content out of the trace: texts by their length, names by a number
+    #[arg(long, global = true)]
+    pub(crate) redact: bool,
     /// Show absolute paths rather than paths below the root
     #[arg(long, global = true)]
     pub(crate) absolute: bool,

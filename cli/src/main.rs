@@ -2,7 +2,7 @@
 //!
 //! [`args`] is the command line, [`global`] has the options of all subcommands, [`store`] opens what they name. A
 //! subcommand is one file that implements [`subcommand::Subcommand`]: its arguments, what it does and what it prints.
-//! [`output`] prints, [`trace`] records the operations.
+//! [`output`] prints, [`trace`] says where a run is recorded.
 
 mod args;
 mod entries;

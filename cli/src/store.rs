@@ -7,18 +7,18 @@ use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, ExchangeSt
 use saddlebag::exchange::{ExchangeCommand, ExchangeReply};
 use saddlebag::protocol::{ErrorCode, after_changes};
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::trust::{SecretPolicy, TrustConfig};
+use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submit};
 #[cfg(feature = "component")]
 use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
-    EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Saddlebag, default_root, now,
+    EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Recording, Saddlebag, default_root, now,
 };
 
 use crate::failure::{Failure, set_command_done};
 use crate::global::{self, Global};
 use crate::output::{self, Output};
-use crate::trace::Trace;
+use crate::trace;
 
 /// The folder of a store, and who named it: that decides what a message may say of it.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Root {
 pub(crate) struct Store {
     memory: Saddlebag,
     now: Timestamp,
-    trace: Option<Trace>,
+    trace: Option<Recording>,
     /// A command of this run has changed the store.
     has_changed: bool,
 }
@@ -115,15 +115,11 @@ impl Store {
     }
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
-        let redacts = global.secrets != SecretPolicy::Allow;
-        let trace = global.trace.as_deref().map(|path| Trace::open(path, redacts)).transpose()?;
-        let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
+        let trace = options.recording.clone();
+        let memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
         })?;
-        if let Some(trace) = &trace {
-            memory.observe(trace.observer());
-        }
         Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, has_changed: false })
     }
 
@@ -187,7 +183,7 @@ impl Store {
 
     /// Why the trace is not whole, if it is not.
     pub(crate) fn trace_failure(&self) -> Option<String> {
-        self.trace.as_ref().and_then(Trace::failure)
+        self.trace.as_ref().and_then(trace::failure)
     }
 
     fn warn_of_trace(&self, output: &mut Output) {
@@ -285,13 +281,17 @@ fn say_that_it_compiles() {
     }
 }
 
-/// The engine, the disk and the scope that the global options ask for.
-pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
-    let engine = match global.engine {
+/// The engine that the global options ask for.
+pub(crate) fn engine(global: &Global) -> EngineKind {
+    match global.engine {
         #[cfg(feature = "component")]
         global::Engine::Component => component(),
         global::Engine::Native => EngineKind::Native,
-    };
+    }
+}
+
+/// The engine, the disk and the scope that the global options ask for.
+pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
     Ok(Options {
         durability: global.durability.into(),
         absolute_paths: global.absolute,
@@ -307,7 +307,8 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         on_recovered: Some(output::recovered),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },
         long_term: global.long_term(),
-        ..Options::new(engine)
+        recording: trace::recording(global)?,
+        ..Options::new(engine(global))
     })
 }
 

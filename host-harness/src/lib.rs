@@ -10,6 +10,8 @@
 //! - A [`Host`] runs commands: it hands every request of the engine to the executor, and exactly one
 //!   result of each back. An [`Observer`] sees all of it.
 //!
+//! [`RecordingEngine`] writes down what crosses the contract, and [`replay`] runs it again without a store.
+//!
 //! [`Host::sync_agents_md`] keeps a section of a file outside of the store.
 //!
 //! [`PrivateFolder`] opens files that nobody else can have changed.
@@ -34,6 +36,7 @@ mod memory;
 mod private;
 mod project;
 mod simulator;
+mod trace;
 
 pub use clock::{TimeError, now, parse_time};
 #[cfg(feature = "component")]
@@ -48,3 +51,6 @@ pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_eng
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Scorer, Simulator};
+pub use trace::{
+    Content, Difference, PACKAGE, Recording, RecordingEngine, ReplayError, Replayed, TRACE_VERSION, replay,
+};

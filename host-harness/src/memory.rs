@@ -23,6 +23,7 @@ use crate::executor::{Durability, Executor};
 use crate::host::{AnsweredRequests, Host, HostError, Observer};
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
+use crate::trace::{Recording, RecordingEngine};
 
 /// Which engine runs the commands.
 #[derive(Clone)]
@@ -74,6 +75,8 @@ pub struct Options {
     pub long_term: LongTermScope,
     /// Is told of each text that was found in the temporary file of a writer that died and is kept.
     pub on_recovered: Option<fn(&Recovered)>,
+    /// Where every call to the engine is written down.
+    pub recording: Option<Recording>,
 }
 
 impl Options {
@@ -93,6 +96,7 @@ impl Options {
             trust: TrustConfig::default(),
             long_term: LongTermScope::default(),
             on_recovered: None,
+            recording: None,
         }
     }
 }
@@ -167,7 +171,11 @@ impl Saddlebag {
             trust: options.trust,
             long_term: options.long_term,
         };
-        Ok(Self(Host::new(open_engine(options.engine, config)?, store)))
+        let Some(recording) = options.recording else {
+            return Ok(Self(Host::new(open_engine(options.engine, config)?, store)));
+        };
+        let engine = open_engine(options.engine, config.clone())?;
+        Ok(Self(Host::new(Box::new(RecordingEngine::new(engine, &config, recording)), store)))
     }
 
     /// Has everything that happens from here on watched, in place of an earlier observer.

@@ -1,5 +1,8 @@
 // Made of `wit/` by the test `the_conversions_are_those_of_wit`.
 
+/// The package of the contract.
+pub const PACKAGE: &str = "saddlebag:memory@0.2.0";
+
 /// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
@@ -7,8 +10,11 @@ macro_rules! mirror_contract {
     ($openness:ident: $($interface:ident)*) => {
         $($crate::mirror_contract! { @$interface $openness })*
     };
+    ($openness:ident) => {
+        $crate::mirror_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt tools trust types zk }
+    };
     (@agents_md $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
             agents_md::Unconfirmed { digest, reason }
             agents_md::FactChange { key, line, kind, entry, section }
@@ -23,7 +29,7 @@ macro_rules! mirror_contract {
         }
     };
     (@config $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
             config::TrustConfig { provenance, secrets }
@@ -36,7 +42,7 @@ macro_rules! mirror_contract {
         }
     };
     (@engine $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             engine::Finished { id, error }
             engine::Step { requests, finished }
         }
@@ -47,7 +53,7 @@ macro_rules! mirror_contract {
         }
     };
     (@entries $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, base }
             entries::GetEntry { key }
@@ -95,7 +101,7 @@ macro_rules! mirror_contract {
         }
     };
     (@exchange $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::ImportFrom { format, origin, files, others, dry_run, earlier }
@@ -116,7 +122,7 @@ macro_rules! mirror_contract {
         }
     };
     (@files $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             files::ListFiles { after, limit }
             files::ReadFile { path, offset, max_bytes }
             files::FilePage { files, next, total }
@@ -128,7 +134,7 @@ macro_rules! mirror_contract {
         }
     };
     (@fs $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             fs::Request { key, command, op }
             fs::FileContent { bytes, version, size }
             fs::LeftOutName { path, kind }
@@ -154,7 +160,7 @@ macro_rules! mirror_contract {
         }
     };
     (@journal $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
             journal::Read { target, offset, max_bytes }
@@ -189,7 +195,7 @@ macro_rules! mirror_contract {
         }
     };
     (@notebook $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             notebook::Remember { title, content, template, group, tags, links, supersede, provenance }
             notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
@@ -246,7 +252,7 @@ macro_rules! mirror_contract {
         }
     };
     (@prompt $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             prompt::ContextEntries { max_bytes, policy, run }
             prompt::Context { overflow, max_bytes, turn, entries, form }
             prompt::Flagged { path, key, section, flags }
@@ -268,7 +274,7 @@ macro_rules! mirror_contract {
         }
     };
     (@tools $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
             tools::CallTool { name, arguments, sets, dialect }
             tools::ToolAnswer { text, structured, is_error }
@@ -282,7 +288,7 @@ macro_rules! mirror_contract {
         }
     };
     (@trust $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             trust::Pending { limit, cursor, name, from }
             trust::ApproveItem { name, base }
             trust::Approve { items, dry_run }
@@ -298,7 +304,7 @@ macro_rules! mirror_contract {
         }
     };
     (@types $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
             types::Origin { agent, workspace, run, session, tool, provenance }
@@ -311,7 +317,7 @@ macro_rules! mirror_contract {
         }
     };
     (@zk $openness:ident) => {
-        $crate::mirror_records! {
+        $crate::mirror_records! { $openness:
             zk::ZkNote { path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum }
         }
 

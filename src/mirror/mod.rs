@@ -7,7 +7,11 @@
 //!
 //! By convention, a type of the interface `journal` is the type of that name in [`own::journal`].
 
+#[cfg(feature = "trace")]
+pub mod canonical;
 mod contract;
+
+pub use contract::PACKAGE;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -200,11 +204,15 @@ pub mod own {
     }
 }
 
-/// Implements [`Mirror`] both ways for records with the same fields.
+/// Implements [`Mirror`] both ways for records with the same fields; with `canonical` the conversions of the module
+/// `canonical` instead.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! mirror_records {
-    ($($module:ident::$name:ident { $($field:ident),* $(,)? })*) => {
+    (canonical: $($list:tt)*) => {
+        $crate::canonical_records! { $($list)* }
+    };
+    ($openness:ident: $($module:ident::$name:ident { $($field:ident),* $(,)? })*) => {
         $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
             fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::mirror::Mismatch> {
                 Ok($crate::mirror::own::$module::$name { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
@@ -227,6 +235,9 @@ macro_rules! mirror_records {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! mirror_variants {
+    (canonical: $($list:tt)*) => {
+        $crate::canonical_variants! { $($list)* }
+    };
     ($openness:ident: $($module:ident::$name:ident {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),* $(,)?
     })*) => {

@@ -92,7 +92,7 @@ fn run(keep: bool, global: &Global, output: &mut Output) -> Result<Exit, Failure
     }
     let mut steps = Vec::new();
     for (line, command) in commands() {
-        steps.push(step(line, command, &mut store, global, output)?);
+        steps.push(step(line, command, &mut store, output)?);
     }
     let kept = keep.then(|| folder.keep());
     if output.is_json() {
@@ -148,19 +148,10 @@ fn commands() -> [(&'static str, Command); 7] {
     ]
 }
 
-fn step(
-    line: &'static str,
-    command: Command,
-    store: &mut Store,
-    global: &Global,
-    output: &mut Output,
-) -> Result<Step, Failure> {
+fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Output) -> Result<Step, Failure> {
     let watcher = Watcher::default();
     let seen = watcher.0.clone();
-    // A trace that was asked for goes on watching.
-    if global.trace.is_none() {
-        store.observe(watcher);
-    }
+    store.observe(watcher);
     let text = match store.run(command, output)? {
         Reply::Journal(JournalReply::Write(reply) | JournalReply::AppendDaily(reply)) => reply.message,
         Reply::Journal(JournalReply::Search(results)) => results.rendered,

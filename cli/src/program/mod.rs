@@ -2,6 +2,7 @@
 
 mod completions;
 mod demo;
+mod replay;
 mod tools;
 mod zk;
 
@@ -19,5 +20,6 @@ subcommands! {
         #[command(disable_help_flag = true)]
         Zk(zk::ZkArgs),
         Demo(demo::DemoArgs),
+        Replay(replay::ReplayArgs),
     }
 }

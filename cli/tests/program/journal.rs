@@ -128,7 +128,9 @@ fn a_fixed_clock_repeats_a_run() {
         }
         let keys = fs::read_to_string(trace).expect("a trace");
         let keys: Vec<Value> = keys.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")).collect();
-        let keys: Vec<Value> = keys.into_iter().map(|event| event["key"].clone()).collect();
+        let keys: Vec<Value> =
+            keys.into_iter().map(|call| call["handle-memory-result"]["reply"]["key"].clone()).collect();
+        assert!(keys.iter().filter(|key| key.is_string()).count() >= 3, "{keys:?}");
         let files: Vec<Vec<u8>> = store.tree().into_values().collect();
         (keys, files, store.run(&["context"]).stdout)
     };
@@ -145,15 +147,29 @@ fn a_trace_has_every_request_and_its_result() {
         let text = fs::read_to_string(trace).expect("a trace");
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()
     };
-    let events = traced("trace", "refuse");
-    let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
-    assert_eq!((of("command").len(), of("finished").len()), (1, 1));
-    assert_eq!(of("request").len(), of("result").len());
+    let calls = traced("trace", "refuse");
+    let of = |kind: &str| calls.iter().filter(|call| call.get(kind).is_some()).collect::<Vec<_>>();
+    assert_eq!((of("saddlebag-trace").len(), of("submit").len(), of("take").len()), (1, 1, 1));
+    let keys = |of: &dyn Fn(&Value) -> Vec<Value>| {
+        let mut keys: Vec<String> = calls.iter().flat_map(of).map(|key| key.to_string()).collect();
+        keys.sort_unstable();
+        keys
+    };
+    let requested = keys(&|call| {
+        let requests = call["returned"]["ok"]["requests"].as_array().cloned().unwrap_or_default();
+        requests.into_iter().map(|request| request["key"].clone()).collect()
+    });
+    let answered = keys(&|call| {
+        call.get("handle-memory-result").map(|result| result["reply"]["key"].clone()).into_iter().collect()
+    });
+    assert!(requested == answered && requested.len() >= 2, "{requested:?} {answered:?}");
     // Nobody can look for secrets in bytes that are not text.
-    assert!(events.iter().any(|event| event["bytes"] == 1));
-    assert!(events.iter().all(|event| event.get("content_base64").is_none()));
-    let events = traced("whole", "allow");
-    assert!(events.iter().any(|event| event["content_base64"] == "/w==" && event["bytes"] == 1));
+    let bytes = |calls: &[Value]| {
+        let read = calls.iter().map(|call| &call["handle-memory-result"]["reply"]["outcome"]["ok"]["read"]["content"]);
+        read.map(|content| content["bytes"].clone()).find(|bytes| !bytes.is_null()).expect("the note is read")
+    };
+    assert_eq!(bytes(&calls), json!({ "left-out": 1 }));
+    assert_eq!(bytes(&traced("whole", "allow")), "/w==");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod journal;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod notebook;
+mod replay;
 mod scopes;
 mod support;
 #[cfg(unix)]

@@ -74,6 +74,13 @@ impl Store {
         command
     }
 
+    /// The program with the store's options but the engine's, then `options`, before `arguments`.
+    pub(crate) fn command_of(&self, options: &[&str], arguments: &[&str]) -> Command {
+        let mut command = self.bare(&["--notebook", "--now", NOW, "--durability", "fast"]);
+        command.args(options).arg("--root").arg(&self.root).args(arguments);
+        command
+    }
+
     /// The program in a project of this name.
     pub(crate) fn project_command(&self, project: &str, arguments: &[&str]) -> Command {
         let folder = self.here.join(project);

@@ -1,7 +1,7 @@
 //! The tests that hold `wit/` and the crate together: the conversions are made of `wit/`, and every command has its case
 //! there.
 //!
-//! `schemas.rs` holds the JSON of the program against `docs/schemas/`.
+//! `canonical.rs` holds the list of what a trace may show against `wit/`, `schemas.rs` holds the JSON of the program against `docs/schemas/`.
 //!
 //! They are a package of their own, and not a default member of the workspace: the parser of `wit/` changes the features
 //! of what wasmtime depends on, and wasmtime would be compiled a second time.
@@ -9,6 +9,7 @@
 #![cfg(test)]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod canonical;
 mod schemas;
 
 use std::collections::BTreeMap;
@@ -50,7 +51,11 @@ fn types(contract: &Resolve) -> impl Iterator<Item = (&str, &str, &TypeDef)> {
 }
 
 fn camel(name: &str) -> String {
-    let upper = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let upper = |word: &str| {
+        // Or the name could not be made of the type again, as canonical JSON does.
+        assert!(word.starts_with(|c: char| c.is_ascii_lowercase()), "`{name}` has a word that begins with no letter");
+        word[..1].to_uppercase() + &word[1..]
+    };
     name.split('-').map(upper).collect()
 }
 
@@ -129,7 +134,7 @@ fn rendered() -> String {
         let records: String = records.lines().filter(|line| !is_inline(line)).map(|line| format!("{line}\n")).collect();
         let arm = format!(
             "    (@{} $openness:ident) => {{
-        $crate::mirror_records! {{
+        $crate::mirror_records! {{ $openness:
 {records}        }}
 
         $crate::mirror_variants! {{ $openness:
@@ -140,8 +145,13 @@ fn rendered() -> String {
         );
         arms.push_str(&arm);
     }
+    let package = contract.packages.iter().map(|(_, package)| package.name.to_string()).collect::<Vec<_>>().join(" ");
+    let every = interfaces.keys().map(|interface| snake(interface)).collect::<Vec<_>>().join(" ");
     format!(
         "// Made of `wit/` by the test `the_conversions_are_those_of_wit`.
+
+/// The package of the contract.
+pub const PACKAGE: &str = \"{package}\";
 
 /// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
 #[macro_export]
@@ -149,6 +159,9 @@ fn rendered() -> String {
 macro_rules! mirror_contract {{
     ($openness:ident: $($interface:ident)*) => {{
         $($crate::mirror_contract! {{ @$interface $openness }})*
+    }};
+    ($openness:ident) => {{
+        $crate::mirror_contract! {{ $openness: {every} }}
     }};
 {arms}}}
 "

@@ -190,6 +190,7 @@ fn program() -> Vec<Case> {
         Case::new("call", &["call", "memory_recall", "{\"key\": \"deploy\"}"]),
         Case::new("call-error", &["call", "memory_recall", "{\"key\": \"nope\"}"]),
         Case::new("demo", &["demo"]),
+        Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
         Case::new("completions", &["completions", "bash"]),
     ];
     if cfg!(feature = "mcp") {
@@ -216,6 +217,7 @@ fn errors() -> Vec<Case> {
             .after(&[&["run", "r2", "--fence", "2"]])
             .input("{\"key\": \"a\", \"content\": \"v\"}\n"),
         Case::new("write-error-secret", &["write", "long_term", SECRET]),
+        Case::new("replay-error-trace", &["replay", "nowhere"]),
         Case::new("status-error-trace", &["--trace", "nowhere/trace", "status"]),
         Case::new("write-error-not-permitted", &["--provenance", "tool", "write", "long_term", "x"]),
         Case::new("preamble-error-storage", &["preamble", "--dir", "nowhere"]),

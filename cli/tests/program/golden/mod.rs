@@ -139,16 +139,18 @@ fn normalise(value: &mut Value, store: &Store) {
         Value::Array(items) => items.iter_mut().for_each(|item| normalise(item, store)),
         Value::Object(fields) => {
             // The version of an entry is the hash of its text; in a trace versions are those of files.
-            let is_traced = fields.contains_key("event") || fields.contains_key("kind");
+            let has = |names: &[&str]| names.iter().all(|name| fields.contains_key(*name));
+            let is_traced = [&["kind"][..], &["max-bytes"], &["recursive"], &["bytes", "size"], &["entries", "next"]]
+                .into_iter()
+                .any(has);
             let is_confirmation = fields.len() == 2 && fields.contains_key("reason");
             for (name, field) in fields.iter_mut() {
                 normalise(field, store);
                 let placeholder = match (name.as_str(), &*field) {
                     ("modified" | "created", Value::String(time)) if !store::has_time(time) => "<time>",
                     ("version" | "unless", Value::String(_)) if is_traced => "<version>",
-                    // It is for people, as Rust prints it.
-                    ("command", Value::String(_)) if is_traced => "<command>",
-                    ("matches", Value::String(_)) => "<version>",
+                    ("matches" | "written" | "stale", Value::String(_)) => "<version>",
+                    ("program", Value::String(program)) if program.starts_with("saddlebag ") => "<program>",
                     // It is that of the path of the file as well.
                     ("digest", Value::String(_)) if is_confirmation => "<digest>",
                     // Which files are read again depends on how long ago they were written.

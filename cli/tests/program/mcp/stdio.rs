@@ -4,6 +4,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::replay::replays;
+
 use super::client::{Pipes, VERSION, error_of, hello, request};
 use super::{ALL_SETS, assert_answers, assert_lists_every_tool, every_tool, text};
 use crate::support::{Store, TODAY};
@@ -351,9 +353,10 @@ fn a_call_that_is_cancelled_ends_and_has_no_answer() {
     assert_ne!(client.call("memory_write", json!({ "target": "daily", "content": "after" }))["isError"], true);
     let (code, rest) = client.close();
     assert_eq!((code, rest), (0, Vec::new()));
-    let text = std::fs::read_to_string(trace).expect("a trace");
-    let ended = text.lines().filter(|line| line.contains("\"finished\"") && line.to_lowercase().contains("cancelled"));
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    let ended = text.lines().filter(|line| line.starts_with("{\"cancel\"") && line.contains("\"code\":\"cancelled\""));
     assert_eq!(ended.count(), 1);
+    replays(&store, &trace);
     assert_eq!(store.text(TODAY), "after\n");
 }
 

@@ -1,0 +1,118 @@
+//! `replay`: a recorded trace, run again without a store.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use clap::Args;
+use saddlebag_host::{Difference, EngineError, ReplayError, Replayed, open_engine, replay};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::{Exit, Failure, ProgramCode};
+use crate::global::Global;
+use crate::output::{JsonLine, Output};
+use crate::store::engine;
+use crate::subcommand::Subcommand;
+
+/// Give the calls of a recorded trace to the engine, without a store, and compare what comes back
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The file that `--trace` wrote
+    file: PathBuf,
+}
+
+/// What came of replaying a trace.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ReplayJson {
+    /// How many memories the trace opens.
+    memories: u64,
+    /// How many calls gave what is recorded.
+    calls: u64,
+    /// How many requests these calls gave.
+    requests: u64,
+    /// The lines that were cut off when their program ended.
+    cut: Vec<u64>,
+    /// The fields of configurations that no trace has: what depends on them may differ.
+    never_written: Vec<String>,
+    /// The first call that gave something else; `null` if there is none.
+    difference: Option<DifferenceJson>,
+}
+
+/// A call that gives something else than is recorded.
+#[derive(Serialize, JsonSchema)]
+struct DifferenceJson {
+    /// The line of the trace, counted from 1.
+    line: u64,
+    /// Where in the line.
+    at: String,
+    /// What is recorded there; `null` if nothing is.
+    recorded: Option<Value>,
+    /// What the engine gave there; `null` if it gave nothing.
+    actual: Option<Value>,
+}
+
+impl Subcommand for ReplayArgs {
+    type Json = ReplayJson;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let shown = self.file.display().to_string();
+        let file = File::open(&self.file).map_err(|error| {
+            let message = format!("cannot open the trace `{shown}`: {}", saddlebag_host::io_cause(&error));
+            Failure::new(ProgramCode::Trace, message, "name a file that --trace wrote")
+        })?;
+        let kind = engine(global);
+        let found = replay(BufReader::new(file), |config| open_engine(kind.clone(), config))
+            .map_err(|error| failure(&shown, error))?;
+        show(found, output)
+    }
+}
+
+fn show(found: Replayed, output: &mut Output) -> Result<Exit, Failure> {
+    let Replayed { memories, calls, requests, cut, never_written, difference, .. } = found;
+    let exit = if difference.is_some() { Exit::Nothing } else { Exit::Done };
+    for line in &cut {
+        output.warning(&format!("line {line} was cut off when its program ended; it was not replayed"));
+    }
+    for field in &never_written {
+        output.warning(&format!("no trace has `{field}`, which had a value: what depends on it may differ"));
+    }
+    if output.is_json() {
+        let difference = difference.map(|Difference { line, at, recorded, actual, .. }| DifferenceJson {
+            line,
+            at,
+            recorded,
+            actual,
+        });
+        output.object(&ReplayJson { memories, calls, requests, cut, never_written, difference })?;
+        return Ok(exit);
+    }
+    let agreed = format!("{calls} calls with {requests} requests");
+    let Some(Difference { line, at, recorded, actual, .. }) = difference else {
+        output.line(&format!("All {agreed} agree"))?;
+        return Ok(exit);
+    };
+    let text = |value: Option<Value>| value.map_or("nothing".to_string(), |value| JsonLine::new(&value).to_string());
+    output.line(&format!("Line {line} differs at `{at}`; {agreed} before it agree"))?;
+    output.line(&format!("  recorded: {}", text(recorded)))?;
+    output.line(&format!("  actual:   {}", text(actual)))?;
+    Ok(exit)
+}
+
+fn failure(shown: &str, error: ReplayError) -> Failure {
+    let help = match &error {
+        ReplayError::Open { error, .. } if !matches!(error, EngineError::Config(_)) => {
+            return Failure::from(error.clone());
+        }
+        ReplayError::Io(_) | ReplayError::Empty => "name a file that --trace wrote",
+        ReplayError::Version { .. } => "replay it with the version of the program that its header names",
+        ReplayError::Redacted { .. } => "record it again without --redact",
+        ReplayError::LeftOut { .. } => {
+            "the calls before it agree; record it again with `--secrets allow`, which leaves nothing out, or with \
+             `--no-index-file` if these are bytes of the index"
+        }
+        _ => "the calls before it agree; a trace is replayed as it was recorded, so record it again",
+    };
+    Failure::new(ProgramCode::Trace, format!("cannot replay `{shown}`: {error}"), help)
+}

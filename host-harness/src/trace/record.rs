@@ -1,0 +1,178 @@
+//! [`RecordingEngine`]: an engine that writes every call down, with what came back.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use saddlebag::mirror::PACKAGE;
+use saddlebag::mirror::canonical::{Content, Scribe, command_interface};
+use saddlebag::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
+use saddlebag::store::Timestamp;
+use saddlebag::tools::{Tool, ToolSet};
+use saddlebag::{Command, Config, Reply, Submission};
+
+use crate::engine::{Engine, EngineError};
+
+/// The version of the format, which the header of a trace names.
+pub const TRACE_VERSION: u32 = 1;
+
+/// The field that tells a header from a call.
+pub(super) const HEADER: &str = "saddlebag-trace";
+
+/// Where a trace goes, and how much of texts it has. Clones write to the same place.
+#[derive(Clone)]
+pub struct Recording {
+    sink: Arc<Mutex<Sink>>,
+    content: Content,
+    program: String,
+}
+
+struct Sink {
+    out: Box<dyn Write + Send>,
+    failure: Option<io::ErrorKind>,
+}
+
+impl Recording {
+    /// Writes whole lines to `out`, each with one call. `program` is the name and version of who records.
+    pub fn new(out: impl Write + Send + 'static, content: Content, program: impl Into<String>) -> Self {
+        let sink = Sink { out: Box::new(out), failure: None };
+        Self { sink: Arc::new(Mutex::new(sink)), content, program: program.into() }
+    }
+
+    /// Why the trace is not whole, if it is not. Nothing is written after the first failure.
+    #[must_use]
+    pub fn failure(&self) -> Option<io::ErrorKind> {
+        self.sink().failure
+    }
+
+    fn put(&self, line: &str) {
+        let mut sink = self.sink();
+        if sink.failure.is_none()
+            && let Err(error) = sink.out.write_all(format!("{line}\n").as_bytes())
+        {
+            sink.failure = Some(error.kind());
+        }
+    }
+
+    fn sink(&self) -> MutexGuard<'_, Sink> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An engine of which every call is recorded.
+pub struct RecordingEngine<E> {
+    engine: E,
+    recording: Recording,
+    scribe: Scribe,
+    /// The interface of each command that is in flight, or whose reply was not taken yet.
+    interfaces: BTreeMap<CommandId, &'static str>,
+}
+
+impl<E: Engine> RecordingEngine<E> {
+    /// Records an engine that was just opened with `config`. The header of the trace is written at once.
+    pub fn new(engine: E, config: &Config, recording: Recording) -> Self {
+        let mut scribe = Scribe::new(recording.content);
+        let config = scribe.json(config);
+        let never_written = scribe.never_written().to_vec();
+        let mut plain = Scribe::new(Content::Whole);
+        recording.put(&format!(
+            "{{\"{HEADER}\":{TRACE_VERSION},\"program\":{},\"package\":{},\"content\":{},\"never-written\":{},\"config\":{config}}}",
+            plain.json(&recording.program),
+            plain.json(&PACKAGE.to_string()),
+            plain.json(&recording.content.as_str().to_string()),
+            plain.json(&never_written),
+        ));
+        Self { engine, recording, scribe, interfaces: BTreeMap::new() }
+    }
+
+    /// The interface whose `take` gives the reply of a command. Without a command every interface says the same.
+    pub(super) fn interface_of(&self, id: CommandId) -> Option<&'static str> {
+        self.interfaces.get(&id).copied()
+    }
+
+    /// Writes a call down. `returned` is what the contract has it return; an engine that failed returned nothing.
+    fn put(&mut self, call: &str, returned: Result<String, &EngineError>) {
+        let outcome = match returned {
+            Ok(returned) => format!("\"returned\":{returned}"),
+            Err(error) => format!("\"failed\":{}", self.scribe.json(&error.to_string())),
+        };
+        self.recording.put(&format!("{{{call},{outcome}}}"));
+    }
+
+    fn put_step(&mut self, call: &str, step: &Result<Step, EngineError>) {
+        let returned = match step {
+            Ok(step) => Ok(self.scribe.json(&Ok::<_, &ProtocolError>(step))),
+            Err(EngineError::Protocol(error)) => Ok(self.scribe.json(&Err::<&Step, _>(error))),
+            Err(error) => Err(error),
+        };
+        if let Ok(step) = step {
+            for finished in step.finished.iter().filter(|finished| finished.error.is_some()) {
+                self.interfaces.remove(&finished.id);
+            }
+        }
+        self.put(call, returned);
+    }
+}
+
+impl<E: Engine> Engine for RecordingEngine<E> {
+    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
+        let interface = command_interface(&submission.command);
+        let call = format!(
+            "\"submit\":{{\"interface\":\"{interface}\",\"id\":{},\"now\":{},\"origin\":{},\"command\":{}}}",
+            self.scribe.json(&id),
+            self.scribe.json(&now),
+            self.scribe.json(&submission.origin),
+            self.scribe.json(&submission.command),
+        );
+        let step = self.engine.submit(id, now, submission);
+        if step.is_ok() {
+            self.interfaces.insert(id, interface);
+        }
+        self.put_step(&call, &step);
+        step
+    }
+
+    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
+        let interface = self.interface_of(id).unwrap_or("journal");
+        let call = format!("\"take\":{{\"interface\":\"{interface}\",\"id\":{}}}", self.scribe.json(&id));
+        let taken = self.engine.take(id);
+        match &taken {
+            Ok(reply) => {
+                let returned = self.scribe.json(&reply.as_ref());
+                self.put(&call, Ok(returned));
+            }
+            Err(error) => self.put(&call, Err(error)),
+        }
+        if matches!(taken, Ok(Ok(_))) {
+            self.interfaces.remove(&id);
+        }
+        taken
+    }
+
+    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
+        let call = format!("\"handle-memory-result\":{{\"reply\":{}}}", self.scribe.json(&result));
+        let step = self.engine.handle_memory_result(result);
+        self.put_step(&call, &step);
+        step
+    }
+
+    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
+        let call = format!("\"cancel\":{{\"id\":{}}}", self.scribe.json(&id));
+        let step = self.engine.cancel(id);
+        self.interfaces.remove(&id);
+        match &step {
+            Ok(step) => {
+                let mut errors = step.finished.iter().filter(|finished| finished.id == id);
+                let error = errors.find_map(|finished| finished.error.as_ref());
+                let returned = self.scribe.json(&error);
+                self.put(&call, Ok(returned));
+            }
+            Err(error) => self.put(&call, Err(error)),
+        }
+        step
+    }
+
+    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+        self.engine.tools(sets)
+    }
+}

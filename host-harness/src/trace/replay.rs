@@ -1,0 +1,375 @@
+//! [`replay`]: the calls of a trace, given to another engine.
+
+use std::io::{self, BufRead, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use saddlebag::mirror::PACKAGE;
+use saddlebag::mirror::canonical::{Content, Fields, FromCanonical, Malformed, Reason, read_command};
+use saddlebag::protocol::FsResult;
+use saddlebag::{Config, Origin};
+use serde_json::Value;
+
+use super::record::{HEADER, Recording, RecordingEngine, TRACE_VERSION};
+use crate::engine::{Engine, EngineError};
+
+/// What a replay found.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Replayed {
+    /// How many memories the trace opens: one for each header.
+    pub memories: u64,
+    /// How many calls gave what is recorded.
+    pub calls: u64,
+    /// How many requests these calls gave.
+    pub requests: u64,
+    /// The lines that were cut off when their program ended. They are not replayed.
+    pub cut: Vec<u64>,
+    /// The fields of configurations that had a value which no trace has. What depends on them may differ.
+    pub never_written: Vec<String>,
+    /// The first call that gave something else. Nothing after it was replayed.
+    pub difference: Option<Difference>,
+}
+
+/// A call that gives something else than is recorded.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The line of the trace, counted from 1.
+    pub line: u64,
+    /// Where in the line, as `returned.ok.requests[0].op`.
+    pub at: String,
+    /// What is recorded there; `None` if nothing is.
+    pub recorded: Option<Value>,
+    /// What the engine gave there; `None` if it gave nothing.
+    pub actual: Option<Value>,
+}
+
+/// Why a trace cannot be replayed. Lines are counted from 1.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error("the trace cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// It has no line.
+    #[error("the trace has no line")]
+    Empty,
+    /// A line is not JSON.
+    #[error("line {line} is not JSON: {reason}")]
+    NotJson {
+        /// The line.
+        line: u64,
+        /// What the parser says.
+        reason: String,
+    },
+    /// A line is not what the format has there.
+    #[error("line {line} is not a line of a trace, {error}")]
+    Malformed {
+        /// The line.
+        line: u64,
+        /// Where and why.
+        error: Malformed,
+    },
+    /// A call comes before any header.
+    #[error("line {line} has a call, and no header comes before it")]
+    NoHeader {
+        /// The line.
+        line: u64,
+    },
+    /// The format or the contract is of another version.
+    #[error("line {line} begins a trace of {found}; this program replays {known}")]
+    Version {
+        /// The line.
+        line: u64,
+        /// What the header names.
+        found: String,
+        /// What this version reads.
+        known: String,
+    },
+    /// It was recorded without content.
+    #[error("line {line} begins a redacted trace, which lacks the content of every call")]
+    Redacted {
+        /// The line.
+        line: u64,
+    },
+    /// A call lacks a part that was left out for secrets.
+    #[error("line {line} lacks what the engine was given at `{at}`: it has a secret, or it is not text")]
+    LeftOut {
+        /// The line.
+        line: u64,
+        /// Where.
+        at: String,
+    },
+    /// The engine cannot be opened with the recorded configuration.
+    #[error("line {line}: {error}")]
+    Open {
+        /// The line.
+        line: u64,
+        /// Why.
+        error: EngineError,
+    },
+}
+
+/// Gives every call of a trace to engines that `open` opens, in their order, and compares what comes back. It ends at
+/// the first difference. There is no file system: results of operations are those of the trace.
+///
+/// # Errors
+///
+/// The trace cannot be replayed as far as the line that the error names; the calls before it agreed.
+pub fn replay<E: Engine>(
+    trace: impl BufRead,
+    mut open: impl FnMut(Config) -> Result<E, EngineError>,
+) -> Result<Replayed, ReplayError> {
+    let mut lines = Lines { trace, read: 0 };
+    let mut found = Replayed::default();
+    let mut session = None;
+    let mut cut: Option<ReplayError> = None;
+    while let Some(Line { number, text, is_whole }) = lines.next()? {
+        let value = match serde_json::from_slice::<Value>(&text) {
+            Ok(value) => value,
+            Err(error) => {
+                let refused = ReplayError::NotJson { line: number, reason: error.to_string() };
+                if cut.is_some() || !error.is_eof() {
+                    return Err(cut.unwrap_or(refused));
+                }
+                if !is_whole {
+                    found.cut.push(number);
+                } else {
+                    // The next program that appended to the file has ended the line.
+                    cut = Some(refused);
+                }
+                continue;
+            }
+        };
+        let is_header = value.get(HEADER).is_some();
+        match cut.take() {
+            Some(_) if is_header => found.cut.push(number - 1),
+            Some(refused) => return Err(refused),
+            None => {}
+        }
+        if is_header {
+            session = Some(Session::open(number, value, &mut found, &mut open)?);
+            continue;
+        }
+        let Some(session) = &mut session else { return Err(ReplayError::NoHeader { line: number }) };
+        if let Some(difference) = session.call(number, value, &mut found)? {
+            found.difference = Some(difference);
+            return Ok(found);
+        }
+    }
+    match cut {
+        Some(refused) => Err(refused),
+        None if lines.read == 0 => Err(ReplayError::Empty),
+        None => Ok(found),
+    }
+}
+
+struct Lines<R> {
+    trace: R,
+    read: u64,
+}
+
+struct Line {
+    number: u64,
+    text: Vec<u8>,
+    /// It has a line end.
+    is_whole: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next(&mut self) -> io::Result<Option<Line>> {
+        let mut text = Vec::new();
+        if self.trace.read_until(b'\n', &mut text)? == 0 {
+            return Ok(None);
+        }
+        self.read += 1;
+        let is_whole = text.pop_if(|byte| *byte == b'\n').is_some();
+        Ok(Some(Line { number: self.read, text, is_whole }))
+    }
+}
+
+/// An open memory, which is recorded again: two traces are compared, not two ways to read one.
+struct Session<E> {
+    engine: RecordingEngine<E>,
+    lines: Written,
+}
+
+impl<E: Engine> Session<E> {
+    fn open(
+        line: u64,
+        header: Value,
+        found: &mut Replayed,
+        open: &mut impl FnMut(Config) -> Result<E, EngineError>,
+    ) -> Result<Self, ReplayError> {
+        check_version(line, &header)?;
+        let (content, config, never_written) = read_header(header).map_err(|error| refused(line, error))?;
+        if content == Content::Redacted {
+            return Err(ReplayError::Redacted { line });
+        }
+        let engine = open(config.clone()).map_err(|error| ReplayError::Open { line, error })?;
+        let lines = Written::default();
+        let recording = Recording::new(lines.clone(), content, "");
+        let engine = RecordingEngine::new(engine, &config, recording);
+        found.memories += 1;
+        found.never_written.extend(never_written);
+        lines.take();
+        Ok(Self { engine, lines })
+    }
+
+    /// Gives a call to the engine, and compares.
+    fn call(
+        &mut self,
+        line: u64,
+        mut recorded: Value,
+        found: &mut Replayed,
+    ) -> Result<Option<Difference>, ReplayError> {
+        self.give(recorded.clone()).map_err(|error| refused(line, error))?;
+        let written = self.lines.take();
+        let mut actual = serde_json::from_slice(&written)
+            .map_err(|error| ReplayError::NotJson { line, reason: error.to_string() })?;
+        for value in [&mut recorded, &mut actual] {
+            forget_interface_of_take(value);
+        }
+        if let Some(difference) = difference(String::new(), Some(&recorded), Some(&actual)) {
+            return Ok(Some(Difference { line, ..difference }));
+        }
+        found.calls += 1;
+        let requests = actual["returned"]["ok"]["requests"].as_array().map_or(0, Vec::len);
+        found.requests += requests as u64;
+        Ok(None)
+    }
+
+    fn give(&mut self, call: Value) -> Result<(), Malformed> {
+        let mut fields = Fields::of(call)?;
+        let outcome = if fields.has("failed") { "failed" } else { "returned" };
+        fields.take_value(outcome)?;
+        const CALLS: [&str; 4] = ["submit", "handle-memory-result", "cancel", "take"];
+        let Some(name) = CALLS.into_iter().find(|name| fields.has(name)) else {
+            return Err(Malformed::wrong(format!("none of the calls {} is here", CALLS.join(", "))));
+        };
+        let arguments = fields.take_value(name)?;
+        fields.end()?;
+        self.give_named(name, arguments).map_err(|error| error.below(name))
+    }
+
+    /// What the engine returns is recorded, errors included.
+    fn give_named(&mut self, name: &str, arguments: Value) -> Result<(), Malformed> {
+        let mut arguments = Fields::of(arguments)?;
+        match name {
+            "submit" => {
+                let interface: String = arguments.take("interface")?;
+                let (id, now) = (arguments.take("id")?, arguments.take("now")?);
+                let origin: Origin = arguments.take("origin")?;
+                let command = arguments.take_value("command")?;
+                arguments.end()?;
+                let command = read_command(&interface, command).map_err(|error| error.below("command"))?;
+                let _ = self.engine.submit(id, now, origin.with(command));
+            }
+            "handle-memory-result" => {
+                let reply: FsResult = arguments.take("reply")?;
+                arguments.end()?;
+                let _ = self.engine.handle_memory_result(reply);
+            }
+            "cancel" => {
+                let id = arguments.take("id")?;
+                arguments.end()?;
+                let _ = self.engine.cancel(id);
+            }
+            _ => {
+                let interface: String = arguments.take("interface")?;
+                let id = arguments.take("id")?;
+                arguments.end()?;
+                if let Some(own) = self.engine.interface_of(id).filter(|own| *own != interface) {
+                    return Err(Malformed::wrong(format!("the command was submitted to `{own}`")).below("interface"));
+                }
+                let _ = self.engine.take(id);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_version(line: u64, header: &Value) -> Result<(), ReplayError> {
+    let (version, package) = (&header[HEADER], &header["package"]);
+    if version.as_u64() == Some(TRACE_VERSION.into()) && package.as_str() == Some(PACKAGE) {
+        return Ok(());
+    }
+    let package = package.as_str().unwrap_or("a package without a name");
+    let found = format!("version {version} of {package}");
+    Err(ReplayError::Version { line, found, known: format!("version {TRACE_VERSION} of {PACKAGE}") })
+}
+
+fn read_header(header: Value) -> Result<(Content, Config, Vec<String>), Malformed> {
+    let mut fields = Fields::of(header)?;
+    fields.take_value(HEADER)?;
+    fields.take_value("package")?;
+    fields.take::<String>("program")?;
+    let word: String = fields.take("content")?;
+    let content: Content =
+        word.parse().map_err(|_| Malformed::wrong(format!("the word `{word}` is unknown")).below("content"))?;
+    let never_written = fields.take("never-written")?;
+    let config = fields.take_value("config")?;
+    fields.end()?;
+    if content == Content::Redacted {
+        // Its configuration has no names, and is refused as a whole.
+        return Ok((content, Config::default(), never_written));
+    }
+    let config = Config::read(config).map_err(|error| error.below("config"))?;
+    Ok((content, config, never_written))
+}
+
+fn refused(line: u64, error: Malformed) -> ReplayError {
+    match error {
+        Malformed { at, reason: Reason::LeftOut } => ReplayError::LeftOut { line, at },
+        error => ReplayError::Malformed { line, error },
+    }
+}
+
+/// An unknown id has no interface of its own: every one answers alike.
+fn forget_interface_of_take(line: &mut Value) {
+    if let Some(take) = line.get_mut("take").and_then(Value::as_object_mut) {
+        take.remove("interface");
+    }
+}
+
+/// The first difference, in the order of the recorded value.
+fn difference(at: String, recorded: Option<&Value>, actual: Option<&Value>) -> Option<Difference> {
+    match (recorded, actual) {
+        (Some(Value::Object(one)), Some(Value::Object(other))) => {
+            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+            names.into_iter().find_map(|name| {
+                let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                difference(at, one.get(name), other.get(name))
+            })
+        }
+        (Some(Value::Array(one)), Some(Value::Array(other))) => {
+            let count = one.len().max(other.len());
+            (0..count).find_map(|index| difference(format!("{at}[{index}]"), one.get(index), other.get(index)))
+        }
+        // Other writers spell 1.0 as 1.
+        (Some(Value::Number(one)), Some(Value::Number(other))) if one.as_f64() == other.as_f64() => None,
+        (one, other) if one == other => None,
+        (one, other) => Some(Difference { line: 0, at, recorded: one.cloned(), actual: other.cloned() }),
+    }
+}
+
+/// Lines in memory.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

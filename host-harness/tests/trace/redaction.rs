@@ -1,0 +1,214 @@
+//! What a trace leaves out.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use saddlebag::catalogue::{SAMPLE_NAME, SAMPLE_RUN, catalogue, sample_config, sample_files};
+use saddlebag::entries::{EntriesConfig, ImportFile, OpenRun};
+use saddlebag::journal::{Edit, EditChange, Read, Search, Target, Write, WriteMode};
+use saddlebag::mirror::canonical::{Scribe, read_command};
+use saddlebag::trust::{SecretPolicy, TrustConfig};
+use saddlebag::{Config, Origin};
+use saddlebag_host::{Content, ReplayError};
+use serde_json::Value;
+
+use crate::support::{NOW, host, replayed, sample_host};
+
+/// A word that nothing else has.
+const MARK: &str = "xyzzymark";
+
+/// In two parts, so that no scanner finds a token here.
+const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
+
+/// The configuration of the sample store, with the mark in every name.
+fn marked_config() -> Config {
+    let entries = EntriesConfig {
+        workspace: Some(MARK.into()),
+        peers: vec![format!("p{MARK}")],
+        ..EntriesConfig::of_agent(MARK)
+    };
+    Config { project: Some(MARK.into()), path_prefix: format!("/{MARK}/"), entries: Some(entries), ..sample_config() }
+}
+
+/// The sample store, with the mark in every path and every text.
+fn marked_files() -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for (path, bytes) in sample_files() {
+        let path =
+            path.replace("projects/proj", &format!("projects/{MARK}")).replace("agents/a", &format!("agents/{MARK}"));
+        let text = [bytes, format!("\n{MARK}\n").as_bytes()].concat();
+        files.push((path, text));
+    }
+    files.push((format!("projects/{MARK}/notes/{MARK}.md"), format!("# {MARK}\n\n[[a]] #{MARK}\n").into_bytes()));
+    files.push((format!("projects/{MARK}/notes/raw.md"), [b"\xff", MARK.as_bytes()].concat()));
+    files
+}
+
+/// Puts the mark into every text of a command, all at once and one at a time.
+fn marked(command: &Value) -> Vec<Value> {
+    fn count(value: &mut Value, change: &mut impl FnMut(&mut String)) {
+        match value {
+            Value::String(text) => change(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| count(item, change)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| count(field, change)),
+            _ => {}
+        }
+    }
+    let mut all = Vec::new();
+    let mut texts = 0;
+    count(&mut command.clone(), &mut |_| texts += 1);
+    for wanted in (0..texts).map(Some).chain([None]) {
+        let mut index = 0;
+        let mut other = command.clone();
+        count(&mut other, &mut |text| {
+            if wanted.is_none_or(|wanted| wanted == index) {
+                *text = format!("{text}{MARK}");
+            }
+            index += 1;
+        });
+        all.push(other);
+    }
+    all
+}
+
+#[test]
+fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
+    let mut scribe = Scribe::new(Content::Whole);
+    let (mut given, mut succeeded) = (0, 0);
+    for info in catalogue() {
+        let names = [SAMPLE_NAME, MARK, &format!("notes/{MARK}.md")];
+        let samples = names.into_iter().flat_map(|name| (info.samples)(name));
+        for sample in samples.collect::<Vec<_>>() {
+            let json: Value = serde_json::from_str(&scribe.json(&sample.command)).unwrap();
+            // A text that is a number, a word or base64 is not read with a mark in it.
+            let changed = marked(&json).into_iter().filter_map(|json| read_command(info.family, json).ok());
+            for command in changed.chain([sample.command.clone()]).collect::<Vec<_>>() {
+                let (mut host, written) = host(&marked_config(), Content::Redacted, &marked_files());
+                host.call(NOW, Origin::of_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
+                let origin = Origin { session: Some(MARK.into()), tool: Some(MARK.into()), ..sample.origin.clone() };
+                succeeded += u32::from(host.run(NOW, origin.with(command.clone())).is_ok());
+                given += 1;
+                let trace = written.text();
+                assert!(!trace.to_lowercase().contains(MARK), "{command:?}: {trace}");
+                assert!(trace.lines().count() >= 4, "{trace}");
+            }
+        }
+    }
+    assert!(given > 400 && succeeded > 150, "{given} {succeeded}");
+    // The same calls have the mark where content stays.
+    let (mut host, written) = host(&marked_config(), Content::Whole, &marked_files());
+    host.call(NOW, Search::new(MARK)).unwrap();
+    assert!(written.text().matches(MARK).count() > 10);
+}
+
+#[test]
+fn a_redacted_trace_keeps_operations_sizes_and_outcomes_and_equal_paths_stay_equal() {
+    let (mut host, written) = sample_host(Content::Redacted);
+    let note = || Target::Note("a".into());
+    host.call(NOW, Read { target: note(), offset: 0, max_bytes: 100 }).unwrap();
+    let write = |target| Write { target, mode: WriteMode::Append, content: "12345".into(), truncate: false };
+    host.call(NOW, write(note())).unwrap();
+    host.call(NOW, write(Target::Note("other".into()))).unwrap();
+    let lines = written.lines();
+    let mut paths: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in &lines {
+        for request in line["returned"]["ok"]["requests"].as_array().into_iter().flatten() {
+            let (name, op) = request["op"].as_object().unwrap().iter().next().unwrap();
+            paths.entry(op["path"].as_str().unwrap_or_default().to_string()).or_default().push(name.clone());
+        }
+    }
+    let notes: Vec<(&String, &Vec<String>)> = paths.iter().filter(|(path, _)| path.ends_with(".md")).collect();
+    let folders: Vec<&str> = notes.iter().map(|(path, _)| path.rsplit_once('/').unwrap().0).collect();
+    assert!(folders.len() == 2 && folders[0] == folders[1], "{paths:?}");
+    assert!(folders[0].starts_with("projects/#") && folders[0].ends_with("/notes"), "{paths:?}");
+    assert!(notes.iter().any(|(_, ops)| ops.contains(&"read".into()) && ops.contains(&"append".into())), "{paths:?}");
+    let trace = written.text();
+    assert!(trace.contains(r#""content":{"left-out":5}"#), "{trace}");
+    assert!(trace.contains(r#""interface":"journal""#) && trace.contains(r#""write/1."#), "{trace}");
+}
+
+#[test]
+fn a_redacted_trace_is_not_replayed() {
+    let (mut host, written) = sample_host(Content::Redacted);
+    host.call(NOW, Search::new("port")).unwrap();
+    assert!(matches!(replayed(&written.text()), Err(ReplayError::Redacted { line: 1 })));
+}
+
+#[test]
+fn a_command_is_shown_without_the_secrets_in_its_texts_and_bytes() {
+    let body = "MIIEvQIBADANBgkqhkiG9w0B";
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", format!("{body}\n").repeat(8));
+    let mut scribe = Scribe::new(Content::WithoutSecrets);
+    for text in [format!("a \"token\": \"{SECRET}\"\nb"), key] {
+        let write = Write { target: Target::LongTerm, mode: WriteMode::Append, content: text.clone(), truncate: false };
+        let file = ImportFile { path: "a.md".into(), content: Ok(text.clone().into_bytes()) };
+        for shown in [scribe.json(&write), scribe.json(&file), scribe.json(&vec![Some(text)])] {
+            let decoded: String = shown
+                .split('"')
+                .filter_map(|part| BASE64_STANDARD.decode(part).ok())
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                .collect();
+            let both = shown + &decoded;
+            assert!(!both.contains(SECRET) && !both.contains(body), "{both}");
+            assert!(both.contains("{\"redacted\":") && both.contains("[redacted: "), "{both}");
+        }
+    }
+    let harmless = "[a] \"b\"\n".to_string();
+    let whole = Scribe::new(Content::Whole).json(&harmless);
+    assert_eq!(scribe.json(&harmless), whole);
+}
+
+#[test]
+fn a_trace_without_secrets_names_the_rule_and_is_replayed_as_far_as_it_is_whole() {
+    let (mut host, written) = sample_host(Content::WithoutSecrets);
+    let write = |content: &str| Write {
+        target: Target::Note("new".into()),
+        mode: WriteMode::Append,
+        content: content.into(),
+        truncate: false,
+    };
+    host.call(NOW, write("harmless")).unwrap();
+    let whole = written.text();
+    assert_eq!(replayed(&whole).unwrap().difference, None);
+    assert!(host.call(NOW, write(&format!("my token {SECRET}"))).is_err());
+    let trace = written.text();
+    assert!(!trace.contains(SECRET) && !trace.contains(&SECRET.to_lowercase()), "{trace}");
+    assert!(trace.contains(r#""content":{"redacted":"my token [redacted: github-pat]"}"#), "{trace}");
+    let refused = replayed(&trace).unwrap_err();
+    let next = whole.lines().count() as u64 + 1;
+    let ReplayError::LeftOut { line, at } = &refused else { panic!("{refused}") };
+    assert_eq!((*line, at.as_str()), (next, "submit.command.write.content"));
+}
+
+#[test]
+fn a_secret_in_what_comes_back_is_compared_without_it() {
+    let trust = TrustConfig { secrets: SecretPolicy::Allow, ..TrustConfig::default() };
+    let config = Config { trust, ..sample_config() };
+    // The halves are harmless, so that the trace has what the engine was given.
+    let (first, second) = SECRET.split_at(10);
+    let files = [("MEMORY.md".to_string(), format!("{first}-{second}\n").into_bytes())];
+    let (mut host, written) = host(&config, Content::WithoutSecrets, &files);
+    let change = EditChange::Replace { old: "-".into(), new: String::new() };
+    host.call(NOW, Edit { target: Target::LongTerm, change }).unwrap();
+    assert_eq!(host.executor().files()["MEMORY.md"], format!("{SECRET}\n").into_bytes());
+    let trace = written.text();
+    assert!(trace.contains(r#""content":{"redacted":"#), "{trace}");
+    assert_eq!(replayed(&trace).unwrap().difference, None);
+    let other = trace.replacen(r#""content":{"redacted":""#, r#""content":{"redacted":"AAAA"#, 1);
+    assert!(replayed(&other).unwrap().difference.is_some());
+}
+
+#[test]
+fn bytes_that_are_not_text_are_left_out_where_secrets_are() {
+    let files = [("projects/proj/notes/raw.md".to_string(), b"\xff".to_vec())];
+    for (content, expected) in
+        [(Content::Whole, "\"bytes\":\"/w==\""), (Content::WithoutSecrets, "\"bytes\":{\"left-out\":1}")]
+    {
+        let (mut host, written) = host(&sample_config(), content, &files);
+        host.call(NOW, Search::new("port")).unwrap();
+        let trace = written.text();
+        assert!(trace.contains(expected), "{trace}");
+        assert_eq!(replayed(&trace).is_ok(), content == Content::Whole);
+    }
+}

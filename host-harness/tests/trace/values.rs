@@ -1,0 +1,150 @@
+//! Canonical JSON reads back as the value that it was made of.
+
+use saddlebag::catalogue::{SAMPLE_NAME, catalogue, sample_config};
+use saddlebag::mirror::canonical::{FromCanonical, Place, Scribe, ToCanonical, Writer, read_command, read_reply};
+use saddlebag::protocol::{Error, FsResult, ProtocolError, Step};
+use saddlebag::store::Timestamp;
+use saddlebag::{Config, Origin};
+use saddlebag_host::Content;
+use serde_json::{Value, json};
+
+use crate::support::{NOW, sample_host};
+
+fn written(value: &impl ToCanonical) -> Value {
+    serde_json::from_str(&Scribe::new(Content::Whole).json(value)).unwrap()
+}
+
+/// Reads JSON as a `T`, and checks that a `T` is written as this JSON.
+#[track_caller]
+fn reads_back<T: FromCanonical + ToCanonical>(json: &Value) {
+    let value = T::read(json.clone()).unwrap_or_else(|error| panic!("{error}: {json}"));
+    assert_eq!(&written(&value), json);
+}
+
+#[test]
+fn every_command_and_its_reply_read_back_from_json() {
+    let (mut commands, mut replies, mut errors) = (0, 0, 0);
+    for info in catalogue() {
+        for sample in (info.samples)(SAMPLE_NAME).into_iter().chain((info.samples)("../no such thing")) {
+            let (mut host, trace) = sample_host(Content::Whole);
+            let _ = host.run(NOW, sample);
+            for line in trace.lines() {
+                if let Some(submit) = line.get("submit") {
+                    let interface = submit["interface"].as_str().unwrap();
+                    let command = read_command(interface, submit["command"].clone()).unwrap();
+                    assert_eq!(written(&command), submit["command"]);
+                    reads_back::<Timestamp>(&submit["now"]);
+                    reads_back::<Origin>(&submit["origin"]);
+                    commands += 1;
+                } else if let Some(result) = line.get("handle-memory-result") {
+                    reads_back::<FsResult>(&result["reply"]);
+                } else if let Some(take) = line.get("take") {
+                    let interface = take["interface"].as_str().unwrap();
+                    let reply = line["returned"]["ok"].clone();
+                    let read = read_reply(interface, reply.clone()).unwrap_or_else(|error| panic!("{error}: {reply}"));
+                    assert_eq!(written(&read), reply, "{}", info.name);
+                    replies += 1;
+                    continue;
+                } else {
+                    reads_back::<Config>(&line["config"]);
+                    continue;
+                }
+                reads_back::<Result<Step, ProtocolError>>(&line["returned"]);
+                for finished in line["returned"]["ok"]["finished"].as_array().unwrap() {
+                    reads_back::<Option<Error>>(&finished["error"]);
+                    errors += usize::from(!finished["error"].is_null());
+                }
+            }
+        }
+    }
+    let number = catalogue().len();
+    assert!(commands >= 2 * number && replies >= number && errors > 10, "{commands} {replies} {errors} of {number}");
+}
+
+#[test]
+fn json_of_a_value_has_the_names_and_the_order_of_the_contract() {
+    let mut scribe = Scribe::new(Content::Whole);
+    let now = Timestamp { seconds: -1, nanoseconds: 5, utc_offset_seconds: -3600 };
+    assert_eq!(scribe.json(&now), r#"{"seconds":"-1","nanoseconds":5,"utc-offset-seconds":-3600}"#);
+    let config = scribe.json(&sample_config());
+    assert!(config.starts_with(r#"{"epoch":"1","project":"proj","path-prefix":"","#), "{config}");
+    assert!(config.contains(r#""trust":{"provenance":"user","secrets":"refuse"}"#), "{config}");
+    let unknown = ProtocolError::CommandIdNotNew { given: 1, last: u64::MAX };
+    let refused: Result<Step, ProtocolError> = Err(unknown);
+    let expected = r#"{"err":{"command-id-not-new":{"given":"1","last":"18446744073709551615"}}}"#;
+    assert_eq!(scribe.json(&refused), expected);
+    assert_eq!(scribe.json(&vec![0_u8, 255]), r#""AP8=""#);
+    assert_eq!(scribe.json(&"é\u{1b}\u{202e}\n\"".to_string()), r#""é\u001b\u202e\n\"""#);
+    assert_eq!(scribe.json(&vec![Some(1.5), Some(1.0), None]), "[1.5,1.0,null]");
+}
+
+#[test]
+fn a_key_that_the_host_keeps_is_written_nowhere_whatever_is_shown() {
+    /// The record `config` with such a field.
+    struct Keyed(Option<Vec<u8>>);
+    impl ToCanonical for Keyed {
+        fn write(&self, out: &mut Writer<'_>) {
+            out.begin();
+            out.field(Place { interface: "config", owner: "Config", member: "secret" });
+            self.0.write(out);
+            out.field(Place { interface: "config", owner: "Config", member: "project" });
+            "p".to_string().write(out);
+            out.end();
+        }
+    }
+    for content in [Content::Whole, Content::WithoutSecrets, Content::Redacted] {
+        let mut scribe = Scribe::new(content);
+        let shown = scribe.json(&Keyed(Some(b"a key".to_vec())));
+        assert!(shown.starts_with(r#"{"secret":null,"project":""#), "{shown}");
+        assert_eq!(scribe.never_written(), ["config.config.secret"]);
+        let mut scribe = Scribe::new(content);
+        assert!(scribe.json(&Keyed(None)).starts_with(r#"{"secret":null,"#));
+        assert!(scribe.never_written().is_empty());
+    }
+}
+
+#[test]
+fn a_float_reads_back_exactly() {
+    let mut value = 0.1_f64;
+    for _ in 0..2_000 {
+        for value in [value, -value, 1.0 / value] {
+            let read = f64::read(written(&value)).unwrap();
+            assert_eq!(read.to_bits(), value.to_bits(), "{value:?}");
+        }
+        value *= 1.37;
+    }
+    for value in [f64::INFINITY, f64::NEG_INFINITY, -0.0] {
+        assert_eq!(f64::read(written(&value)).unwrap().to_bits(), value.to_bits());
+    }
+    assert!(f64::read(written(&f64::NAN)).unwrap().is_nan());
+}
+
+#[test]
+fn json_that_is_no_value_of_the_contract_is_refused_with_its_place() {
+    let command = |json: Value| read_command("journal", json).unwrap_err().to_string();
+    let write =
+        |target: Value| json!({ "write": { "target": target, "mode": "append", "content": "", "truncate": false } });
+    assert_eq!(command(json!("burn")), "at ``: the case `burn` is unknown");
+    assert!(command(write(json!("attic"))).starts_with("at `write.target`: the case `attic` is unknown"));
+    assert!(command(write(json!({ "note": 5 }))).starts_with("at `write.target.note`: expected a string, found 5"));
+    assert!(command(write(json!({ "long-term": "x" }))).contains("the case carries nothing"));
+    assert!(command(json!("write")).contains("carries a value"));
+    let missing = command(json!({ "write": { "target": "long-term" } }));
+    assert!(missing.starts_with("at `write`: the field `mode` is missing"), "{missing}");
+    let more = json!({ "slash": { "line": "x", "more": 1 } });
+    assert_eq!(command(more), "at `slash`: the field `more` is unknown");
+    assert!(read_command("fs", json!("list")).unwrap_err().to_string().contains("`fs` takes no commands"));
+    for wrong in [json!(-1), json!(4_294_967_296_u64), json!(1.5), json!("1")] {
+        assert!(u32::read(wrong.clone()).is_err(), "{wrong}");
+    }
+    for wrong in [json!(1), json!("01"), json!("+1"), json!("-1"), json!("18446744073709551616"), json!("")] {
+        assert!(u64::read(wrong.clone()).is_err(), "{wrong}");
+    }
+    for wrong in [json!("A"), json!("AA"), json!("*A=="), json!([1])] {
+        assert!(<Vec<u8>>::read(wrong.clone()).is_err(), "{wrong}");
+    }
+    let outside = json!({ "key": "k", "command": "1", "op": { "make-directory": { "path": "../x" } } });
+    let step = json!({ "requests": [outside], "finished": [] });
+    let refused = Step::read(step).unwrap_err().to_string();
+    assert!(refused.starts_with("at `requests[0].op.make-directory.path`: "), "{refused}");
+}

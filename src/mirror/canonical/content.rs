@@ -1,0 +1,211 @@
+//! [`Content`]: how much of texts is shown, and the one list of what stays where content is left out.
+
+use saddlebag_words::words;
+
+use super::types::Place;
+use crate::store::{
+    AGENTS_FOLDER, DAILY_FOLDER, DECISIONS_FOLDER, ENTRIES_FOLDER, FACTS_FOLDER, NOTES_FOLDER, PROJECTS_FOLDER,
+    TEMPLATES_FOLDER, WORKSPACES_FOLDER, ZK_FOLDER,
+};
+
+/// How much of texts and bytes canonical JSON shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// All of them.
+    Whole,
+    /// All but secrets. A text with secrets is `{"redacted": text}` with the names of their rules in it; bytes that are
+    /// not text, where nobody can look for secrets, are `{"left-out": length}`.
+    WithoutSecrets,
+    /// Only what is no content: a text is `{"left-out": length}` unless its field is listed as kept, or as a name, whose
+    /// segments are replaced by numbers.
+    Redacted,
+}
+
+words!(Content, "content of a trace" {
+    Whole = "whole",
+    WithoutSecrets = "without-secrets",
+    Redacted = "redacted",
+});
+
+/// What becomes of a text where content is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Treatment {
+    /// It stays: it is one of a fixed set of words, or made by the engine.
+    Kept,
+    /// Each segment is replaced by a number, the same for equal ones.
+    Name,
+    /// Only its length is shown.
+    LeftOut,
+}
+
+/// Fields that no JSON has, whatever is shown: keys that the host keeps.
+const NEVER_WRITTEN: [(&str, &str, &str); 1] = [("config", "Config", "secret")];
+
+/// Texts that hold no content: operations, codes and kinds.
+const KEPT: &[&str] = &[
+    "fs.request.key",
+    "fs.reply.key",
+    "types.error.code",
+    "types.flag.kind",
+    "engine.protocol-error.unknown-key",
+    "engine.protocol-error.foreign-key",
+    "engine.protocol-error.used-key",
+    "engine.invalid-result.key",
+    "engine.config-error.limit-too-small",
+];
+
+/// Texts by which something is told from another: paths, keys, versions, names of scopes.
+const NAMES: &[&str] = &[
+    "fs.read-op.path",
+    "fs.read-op.unless",
+    "fs.write-op.path",
+    "fs.append-op.path",
+    "fs.list-op.folder",
+    "fs.list-op.after",
+    "fs.list-op.unless",
+    "fs.remove-op.path",
+    "fs.rename-op.from",
+    "fs.rename-op.to",
+    "fs.make-directory-op.path",
+    "fs.remove-directory-op.path",
+    "fs.precondition.matches",
+    "fs.file-content.version",
+    "fs.write-outcome.written",
+    "fs.write-outcome.stale",
+    "fs.append-outcome.written",
+    "fs.append-outcome.stale",
+    "fs.remove-outcome.stale",
+    "fs.rename-outcome.stale",
+    "fs.listing.next",
+    "fs.listing.version",
+    "fs.entry.path",
+    "fs.entry.version",
+    "config.config.project",
+    "config.entries-config.agent",
+    "config.entries-config.workspace",
+    "config.entries-config.peers",
+    "types.origin.agent",
+    "types.origin.workspace",
+    "types.origin.run",
+    "types.origin.session",
+    "journal.target.note",
+    "journal.target.page",
+    "journal.write-reply.path",
+    "journal.backup-reply.path",
+    "journal.read-reply.path",
+    "journal.listed-file.path",
+    "journal.edit-reply.path",
+    "journal.restore-reply.path",
+    "journal.search-hit.path",
+    "journal.skipped.path",
+    "files.list-files.after",
+    "files.read-file.path",
+    "files.file-page.next",
+    "notebook.remember-reply.path",
+    "notebook.recall-hit.path",
+    "notebook.today-reply.path",
+    "notebook.journal-entry-reply.path",
+    "notebook.note-info.path",
+    "notebook.graph-link.source",
+    "notebook.graph-link.target",
+    "notebook.related-note.path",
+    "notebook.dead-link.path",
+    "notebook.mention.path",
+    "notebook.rename-reply.old-path",
+    "notebook.rename-reply.path",
+    "notebook.forget-reply.path",
+    "notebook.forget-reply.backup",
+    "notebook.error-reply.path",
+    "notebook.warning.path",
+    "entries.new-entry.key",
+    "entries.get-entry.key",
+    "entries.store-entry.base",
+    "entries.forget-entry.key",
+    "entries.forget-entry.base",
+    "entries.restore-entry.key",
+    "entries.purge-entries.key",
+    "entries.explain.key",
+    "entries.store-reply.key",
+    "entries.store-reply.version",
+    "entries.store-reply.path",
+    "entries.entry-info.key",
+    "entries.entry-info.version",
+    "entries.entry-info.path",
+    "entries.entry-problem.key",
+    "entries.entry-problem.path",
+    "entries.forget-entry-reply.key",
+    "entries.forget-entry-reply.path",
+    "entries.forget-entry-reply.version",
+    "entries.entry-file.path",
+    "entries.imported-file.path",
+    "entries.imported-file.key",
+    "entries.import-file.path",
+    "entries.deleted-entry.key",
+    "entries.deleted-entry.path",
+    "entries.explanation.key",
+    "entries.explanation.path",
+    "entries.skipped-entry.key",
+    "entries.run-reply.run",
+    "exchange.foreign-file.path",
+    "exchange.exchanged-entry.path",
+    "exchange.exchanged-entry.key",
+    "exchange.file-part.path",
+    "exchange.loss.key",
+    "exchange.rejected-part.path",
+    "prompt.flagged.path",
+    "prompt.flagged.key",
+    "prompt.left-out.path",
+    "prompt.left-out.key",
+    "prompt.preamble-file.path",
+    "agents-md.fact-change.key",
+    "trust.pending-item.path",
+    "trust.pending-item.version",
+    "trust.approve-item.base",
+];
+
+/// Names that every store has. They say nothing of what is in one.
+const LAYOUT: [&str; 17] = [
+    "MEMORY",
+    "SCRATCHPAD",
+    ".saddlebag",
+    "index",
+    AGENTS_FOLDER,
+    DAILY_FOLDER,
+    DECISIONS_FOLDER,
+    ENTRIES_FOLDER,
+    FACTS_FOLDER,
+    NOTES_FOLDER,
+    PROJECTS_FOLDER,
+    TEMPLATES_FOLDER,
+    WORKSPACES_FOLDER,
+    ZK_FOLDER,
+    "core",
+    ".",
+    "..",
+];
+
+/// What becomes of a text in this place. A field that nobody has listed is left out.
+pub(super) fn treatment(place: Option<Place>) -> Treatment {
+    let Some(place) = place else { return Treatment::LeftOut };
+    let name = place.in_wit();
+    match name.as_str() {
+        name if KEPT.contains(&name) => Treatment::Kept,
+        name if NAMES.contains(&name) => Treatment::Name,
+        _ => Treatment::LeftOut,
+    }
+}
+
+/// Returns true for a field whose value is written nowhere.
+pub(super) fn is_never_written(place: &Place) -> bool {
+    NEVER_WRITTEN.contains(&(place.interface, place.owner, place.member))
+}
+
+/// Returns true for a segment that every store has.
+pub(super) fn is_layout(segment: &str) -> bool {
+    LAYOUT.contains(&segment)
+}
+
+/// The fields and cases whose texts are not simply left out, as `fs.read-op.path`.
+pub fn listed() -> impl Iterator<Item = &'static str> {
+    KEPT.iter().chain(NAMES).copied()
+}

@@ -1,0 +1,137 @@
+//! Canonical JSON of the contract's values: one text for each value, in the words of `wit/`.
+//!
+//! [`ToCanonical`] and [`FromCanonical`] are implemented for everything that `mirror_contract!` lists, so a new record or
+//! case has its JSON without a line of code. A record is an object with its fields in the order of `wit/`; a variant is
+//! `{"case": value}`, or `"case"` without a payload; `u64` and `s64` are decimal strings, bytes are base64, an absent
+//! option is `null`, a result is `{"ok": …}` or `{"err": …}`. `docs/trace.md` has the format for other hosts.
+//!
+//! A [`Scribe`] writes, and decides what of a text is shown. What it leaves out is an object in the place of the string,
+//! which [`FromCanonical`] refuses: a value that lacks a part of it cannot be read back by mistake.
+
+mod content;
+mod convert;
+mod fields;
+mod scribe;
+mod types;
+
+pub use content::{Content, listed};
+pub use convert::{command_interface, read_command, read_reply};
+pub use fields::{Case, Fields, FromCanonical, Malformed, Reason};
+pub use scribe::{Scribe, ToCanonical, Writer};
+pub use types::Place;
+
+/// Implements both conversions for records.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! canonical_records {
+    ($($module:ident::$name:ident { $($field:ident),* $(,)? })*) => {
+        $(impl $crate::mirror::canonical::ToCanonical for $crate::mirror::own::$module::$name {
+            fn write(&self, out: &mut $crate::mirror::canonical::Writer<'_>) {
+                out.begin();
+                $(
+                    out.field($crate::mirror::canonical::Place {
+                        interface: stringify!($module),
+                        owner: stringify!($name),
+                        member: stringify!($field),
+                    });
+                    $crate::mirror::canonical::ToCanonical::write(&self.$field, out);
+                )*
+                out.end();
+            }
+        }
+        impl $crate::mirror::canonical::FromCanonical for $crate::mirror::own::$module::$name {
+            fn read(value: serde_json::Value) -> Result<Self, $crate::mirror::canonical::Malformed> {
+                let mut fields = $crate::mirror::canonical::Fields::of(value)?;
+                let read = Self { $($field: fields.take(stringify!($field))?),* };
+                fields.end()?;
+                Ok(read)
+            }
+        })*
+    };
+}
+
+/// Implements both conversions for variants and enums.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! canonical_variants {
+    ($($module:ident::$name:ident {
+        $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),* $(,)?
+    })*) => {
+        $(impl $crate::mirror::canonical::ToCanonical for $crate::mirror::own::$module::$name {
+            fn write(&self, out: &mut $crate::mirror::canonical::Writer<'_>) {
+                match self {
+                    $(Self::$case
+                        $(($value))? $(($crate::mirror::own::$module::$unit))? $({ $($field),* })? => {
+                        let place = $crate::mirror::canonical::Place {
+                            interface: stringify!($module),
+                            owner: stringify!($name),
+                            member: stringify!($case),
+                        };
+                        $crate::canonical_case_out! {
+                            out place $module $(($value))? $({ $($field),* } $record)?
+                        }
+                    })*
+                }
+            }
+        }
+        impl $crate::mirror::canonical::FromCanonical for $crate::mirror::own::$module::$name {
+            fn read(value: serde_json::Value) -> Result<Self, $crate::mirror::canonical::Malformed> {
+                let case = $crate::mirror::canonical::Case::of(value)?;
+                $(if case.is(stringify!($case)) {
+                    return $crate::canonical_case_in! {
+                        case $module $case $(($value))? $(= ($unit))? $({ $($field),* })?
+                    };
+                })*
+                Err(case.unknown())
+            }
+        })*
+    };
+}
+
+/// Writes a case with what it carries.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! canonical_case_out {
+    ($out:ident $place:ident $module:ident) => {
+        $out.word($place)
+    };
+    ($out:ident $place:ident $module:ident ($value:ident)) => {
+        $out.begin_case($place);
+        $crate::mirror::canonical::ToCanonical::write($value, $out);
+        $out.end()
+    };
+    ($out:ident $place:ident $module:ident { $($field:ident),* } $record:ident) => {
+        $out.begin_case($place);
+        $out.begin();
+        $(
+            $out.field($crate::mirror::canonical::Place {
+                interface: stringify!($module),
+                owner: stringify!($record),
+                member: stringify!($field),
+            });
+            $crate::mirror::canonical::ToCanonical::write($field, $out);
+        )*
+        $out.end();
+        $out.end()
+    };
+}
+
+/// Reads what a case carries.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! canonical_case_in {
+    ($found:ident $module:ident $case:ident) => {
+        $found.bare(Self::$case)
+    };
+    ($found:ident $module:ident $case:ident = ($unit:ident)) => {
+        $found.bare(Self::$case($crate::mirror::own::$module::$unit))
+    };
+    ($found:ident $module:ident $case:ident ($value:ident)) => {
+        $found.payload().map(Self::$case)
+    };
+    ($found:ident $module:ident $case:ident { $($field:ident),* }) => {
+        $found.with_fields(|fields| Ok(Self::$case { $($field: fields.take(stringify!($field))?),* }))
+    };
+}
+
+crate::mirror_contract!(canonical);

@@ -1,0 +1,248 @@
+//! [`ToCanonical`]: a [`Scribe`] makes JSON of values, and hands each of them a [`Writer`].
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hashbrown::HashMap;
+
+use super::content::{Content, Treatment, is_layout, is_never_written, treatment};
+use super::types::{LEFT_OUT, Place, REDACTED, wit_name};
+use crate::trust::{FoundSecret, is_hidden, secrets_in};
+
+/// Endings of names that stay, so that a backup can be told from its file.
+const KEPT_ENDINGS: [&str; 4] = [".md", ".bak", ".pre", ".old"];
+
+/// A value that can be written as canonical JSON.
+pub trait ToCanonical {
+    /// Writes the value.
+    fn write(&self, out: &mut Writer<'_>);
+}
+
+/// Makes canonical JSON of the values of one opening of a memory. Equal names get equal names in place of them.
+pub struct Scribe {
+    content: Content,
+    names: HashMap<String, usize>,
+    never_written: Vec<String>,
+}
+
+impl Scribe {
+    /// A scribe that shows so much of texts.
+    #[must_use]
+    pub fn new(content: Content) -> Self {
+        Self { content, names: HashMap::new(), never_written: Vec::new() }
+    }
+
+    /// How much of texts it shows.
+    #[must_use]
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// Writes a value.
+    pub fn json(&mut self, value: &impl ToCanonical) -> String {
+        let mut writer = Writer { out: String::new(), scribe: self, place: None, needs_comma: false };
+        value.write(&mut writer);
+        writer.out
+    }
+
+    /// The fields that had a value which is written nowhere, as `config.config.secret`.
+    #[must_use]
+    pub fn never_written(&self) -> &[String] {
+        &self.never_written
+    }
+
+    /// The name in place of another, segment by segment.
+    fn pseudonym(&mut self, name: &str) -> String {
+        let segments: Vec<String> = name.split('/').map(|segment| self.segment(segment)).collect();
+        segments.join("/")
+    }
+
+    fn segment(&mut self, segment: &str) -> String {
+        let ending = KEPT_ENDINGS.into_iter().find(|ending| segment.ends_with(ending)).unwrap_or_default();
+        let stem = segment.strip_suffix(ending).unwrap_or(segment);
+        if stem.is_empty() || is_layout(stem) {
+            return segment.to_string();
+        }
+        let next = self.names.len() + 1;
+        let number = *self.names.entry(stem.to_string()).or_insert(next);
+        format!("#{number}{ending}")
+    }
+}
+
+/// Takes the parts of a value in their order.
+pub struct Writer<'a> {
+    out: String,
+    scribe: &'a mut Scribe,
+    place: Option<Place>,
+    needs_comma: bool,
+}
+
+impl Writer<'_> {
+    /// Begins an object.
+    pub fn begin(&mut self) {
+        self.out.push('{');
+        self.needs_comma = false;
+    }
+
+    /// Ends an object.
+    pub fn end(&mut self) {
+        self.out.push('}');
+        self.needs_comma = true;
+    }
+
+    /// Begins a field.
+    pub fn field(&mut self, place: Place) {
+        self.place = Some(place);
+        self.key(&wit_name(place.member));
+    }
+
+    /// Begins a field that `wit/` has no name for.
+    pub(super) fn key(&mut self, name: &str) {
+        self.separate();
+        self.string(name);
+        self.out.push(':');
+        self.needs_comma = false;
+    }
+
+    /// Writes a case without a payload.
+    pub fn word(&mut self, place: Place) {
+        self.string(&wit_name(place.member));
+    }
+
+    /// Begins a case with a payload.
+    pub fn begin_case(&mut self, place: Place) {
+        self.begin();
+        self.field(place);
+    }
+
+    pub(super) fn begin_list(&mut self) {
+        self.out.push('[');
+        self.needs_comma = false;
+    }
+
+    pub(super) fn end_list(&mut self) {
+        self.out.push(']');
+        self.needs_comma = true;
+    }
+
+    /// Separates an item from the one before.
+    pub(super) fn separate(&mut self) {
+        if core::mem::take(&mut self.needs_comma) {
+            self.out.push(',');
+        }
+    }
+
+    /// Writes what is JSON already, and no text.
+    pub(super) fn raw(&mut self, json: &str) {
+        self.out.push_str(json);
+        self.needs_comma = true;
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        if self.is_never_written() {
+            return self.raw("null");
+        }
+        match self.scribe.content {
+            Content::Whole => self.string(text),
+            Content::WithoutSecrets => match without_secrets(text) {
+                None => self.string(text),
+                Some(redacted) => self.in_place_of_text(REDACTED, |out| out.string(&redacted)),
+            },
+            Content::Redacted => match treatment(self.place) {
+                Treatment::Kept => self.string(text),
+                Treatment::Name => {
+                    let name = self.scribe.pseudonym(text);
+                    self.string(&name);
+                }
+                Treatment::LeftOut => self.length(text.len()),
+            },
+        }
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        if self.is_never_written() {
+            return self.raw("null");
+        }
+        match self.scribe.content {
+            Content::Whole => self.base64(bytes),
+            Content::WithoutSecrets => match core::str::from_utf8(bytes).map(without_secrets) {
+                Ok(None) => self.base64(bytes),
+                Ok(Some(redacted)) => self.in_place_of_text(REDACTED, |out| out.base64(redacted.as_bytes())),
+                // Nobody can look for secrets in bytes that are not text: the index has the words of every file.
+                Err(_) => self.length(bytes.len()),
+            },
+            Content::Redacted => self.length(bytes.len()),
+        }
+    }
+
+    /// Returns true, and remembers it, at a field whose value is written nowhere.
+    fn is_never_written(&mut self) -> bool {
+        let Some(place) = self.place.filter(is_never_written) else { return false };
+        let name = place.in_wit();
+        if !self.scribe.never_written.contains(&name) {
+            self.scribe.never_written.push(name);
+        }
+        true
+    }
+
+    fn length(&mut self, bytes: usize) {
+        self.in_place_of_text(LEFT_OUT, |out| out.raw(&bytes.to_string()));
+    }
+
+    fn in_place_of_text(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        self.begin();
+        self.key(name);
+        write(self);
+        self.end();
+    }
+
+    fn base64(&mut self, bytes: &[u8]) {
+        self.out.push('"');
+        BASE64_STANDARD.encode_string(bytes, &mut self.out);
+        self.raw("\"");
+    }
+
+    /// Writes a string. What a terminal obeys or nobody sees is escaped, wherever the line goes.
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                c if c.is_control() || is_hidden(c) => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        // Writing to a string cannot fail.
+                        let _ = write!(self.out, "\\u{unit:04x}");
+                    }
+                }
+                c => self.out.push(c),
+            }
+        }
+        self.raw("\"");
+    }
+}
+
+/// The text with the name of its rule in the place of each secret; `None` if it has none.
+fn without_secrets(text: &str) -> Option<String> {
+    let found = secrets_in(text);
+    if found.is_empty() {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for FoundSecret { rule, range } in found {
+        out.push_str(text.get(from..range.start).unwrap_or_default());
+        // Writing to a string cannot fail.
+        let _ = write!(out, "[redacted: {rule}]");
+        from = range.end;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    Some(out)
+}
