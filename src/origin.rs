@@ -24,7 +24,7 @@ pub struct Origin {
     /// The tool that gives the command. It is checked, and nothing reads it yet.
     pub tool: Option<String>,
     /// Where the text that the command stores comes from. It can only be trusted less than the configuration. `None` means
-    /// that of the configuration, or [`Provenance::Import`] where files are taken in; there [`Provenance::User`] has the
+    /// that of the configuration, or [`Provenance::Imported`] where files are taken in; there [`Provenance::User`] has the
     /// files believed, for which the memory must be opened for a person.
     pub provenance: Option<Provenance>,
 }

@@ -149,7 +149,7 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
         FsOp::Append { path, newline_first, precondition, .. } => fields(json!({
             "path": path.as_str(), "newline_first": newline_first, "precondition": condition(precondition),
         })),
-        FsOp::List { folder, after, limit, unless } => fields(json!({
+        FsOp::ListDirectory { folder, after, limit, unless } => fields(json!({
             "folder": folder.as_ref().map(RelPath::as_str),
             "after": after.as_ref().map(RelPath::as_str),
             "limit": limit,
@@ -158,7 +158,7 @@ fn operation(op: &FsOp, redacts: bool) -> Map<String, Value> {
         FsOp::Remove { path, precondition } => {
             fields(json!({ "path": path.as_str(), "precondition": condition(precondition) }))
         }
-        FsOp::Rename { from, to, precondition } => fields(json!({
+        FsOp::Rename { path: from, to, precondition } => fields(json!({
             "path": from.as_str(), "to": to.as_str(), "precondition": condition(precondition),
         })),
         FsOp::Score { query, texts } => fields(json!({ "query": query, "texts": texts })),
@@ -202,8 +202,8 @@ fn answer(outcome: &FsOutcome, redacts: bool) -> Map<String, Value> {
         FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Removed) => outcome_only("removed"),
         FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::NotEmpty) => outcome_only("not-empty"),
         FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent) => outcome_only("absent"),
-        FsOutcome::List(ListOutcome::Unchanged) => outcome_only("unchanged"),
-        FsOutcome::List(ListOutcome::Page(page)) => {
+        FsOutcome::ListDirectory(ListOutcome::Unchanged) => outcome_only("unchanged"),
+        FsOutcome::ListDirectory(ListOutcome::Page(page)) => {
             let entries = page.entries.iter().map(|entry| {
                 let kind = match entry.kind {
                     EntryKind::File => "file",

@@ -23,7 +23,7 @@ pub struct Pending {
     pub name: Option<String>,
     /// Only those with this `source`; `tool` and `import` select all of that provenance, the name of a format such
     /// as `claude-code` all that was imported from it.
-    pub from: Option<String>,
+    pub source: Option<String>,
 }
 
 /// A page of what waits.
@@ -47,7 +47,7 @@ impl Request for Pending {
 
     fn samples(name: &str) -> Vec<Self> {
         let all = Self { limit: 9, ..Self::default() };
-        alloc::vec![Self { from: Some(name.into()), ..all.clone() }, all]
+        alloc::vec![Self { source: Some(name.into()), ..all.clone() }, all]
     }
 }
 
@@ -55,7 +55,7 @@ impl Run<TrustCall<'_>> for Pending {
     async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {
         let after = self.cursor.as_deref().map(after).transpose()?;
         let mut waiting = waiting(with.call, with.notebook, with.entries).await?;
-        if let Some(from) = &self.from {
+        if let Some(from) = &self.source {
             waiting.retain(|item| is_from(item, from));
         }
         if let Some(name) = &self.name {

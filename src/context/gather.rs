@@ -35,14 +35,14 @@ pub(super) struct Gathered {
     /// What is in no section.
     left_out: Vec<LeftOut>,
     /// What was found in texts that were made harmless before.
-    flags: Vec<Flagged>,
+    findings: Vec<Flagged>,
 }
 
 impl Gathered {
     pub(super) fn block(&self, form: BlockForm, overflow: Overflow, max_bytes: usize) -> ContextReply {
         let mut reply = block_in(form, &self.sections, overflow, max_bytes);
         reply.left_out.extend(self.left_out.iter().cloned());
-        reply.flags.extend(self.flags.iter().cloned());
+        reply.findings.extend(self.findings.iter().cloned());
         reply
     }
 }
@@ -92,7 +92,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     };
     #[cfg(not(feature = "entries"))]
     let not_hydrated: Vec<LeftOut> = Vec::new();
-    let TurnMemories { text, unapproved, flags } = memories.unwrap_or_default();
+    let TurnMemories { text, unapproved, findings } = memories.unwrap_or_default();
     if !text.is_empty() {
         let content = SectionContent::Text { text, unread_bytes: 0 };
         sections.push(Section { kind: SectionKind::Memories, path: RECALLED.into(), content });
@@ -111,9 +111,9 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         .collect();
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
-    let flagged = Flagged { path: RECALLED.into(), key: None, section, flags };
-    let flags = Some(flagged).filter(|flagged| !flagged.flags.is_empty()).into_iter().collect();
-    Ok(Gathered { sections, left_out, flags })
+    let flagged = Flagged { path: RECALLED.into(), key: None, section, findings };
+    let findings = Some(flagged).filter(|flagged| !flagged.findings.is_empty()).into_iter().collect();
+    Ok(Gathered { sections, left_out, findings })
 }
 
 /// Refuses a request for a section whose family this build does not have.

@@ -232,12 +232,12 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
         block.push_ours(form.end());
         block
     });
-    ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out, flags }
+    ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out, findings: flags }
 }
 
 fn flagged(path: &str, key: Option<&String>, section: &str, flags: Vec<Flag>) -> Option<Flagged> {
-    let flagged = Flagged { path: path.into(), key: key.cloned(), section: section.into(), flags };
-    (!flagged.flags.is_empty()).then_some(flagged)
+    let flagged = Flagged { path: path.into(), key: key.cloned(), section: section.into(), findings: flags };
+    (!flagged.findings.is_empty()).then_some(flagged)
 }
 
 /// The items below each other, and where each is.

@@ -56,7 +56,7 @@ pub(crate) struct TurnMemories {
     /// The notes that nobody has approved.
     pub(crate) unapproved: Vec<String>,
     /// What the texts hide or pose as.
-    pub(crate) flags: Vec<Flag>,
+    pub(crate) findings: Vec<Flag>,
 }
 
 /// A command that makes the text of a prompt runs with this.
@@ -122,7 +122,7 @@ pub struct ContextReply {
     /// What was left out, in the order of the sections.
     pub left_out: Vec<LeftOut>,
     /// What the texts hide or pose as, in the order of the sections; of what is cut, too.
-    pub flags: Vec<Flagged>,
+    pub findings: Vec<Flagged>,
 }
 
 /// Text in which there is more than a reader sees.
@@ -136,7 +136,7 @@ pub struct Flagged {
     /// The title of its section.
     pub section: String,
     /// What is in it. In the block it is escaped or shown.
-    pub flags: Vec<Flag>,
+    pub findings: Vec<Flag>,
 }
 
 /// Something that the block does not say.

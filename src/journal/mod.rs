@@ -23,7 +23,7 @@ mod write;
 pub use append_daily::AppendDaily;
 pub use edit::{Edit, EditReply};
 pub use flush_summary::{FlushSummary, compaction_heading};
-pub use list::{List, ListReply};
+pub use list::{ListJournal, ListReply};
 pub use prompt::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 pub use read::Read;
 pub use restore::Restore;
@@ -53,7 +53,7 @@ family! {
         Write,
         AppendDaily,
         Read,
-        List,
+        ListJournal,
         Edit,
         Restore,
         Search,

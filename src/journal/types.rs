@@ -35,15 +35,15 @@ words!(WriteMode, "mode" { Append = "append", Overwrite = "overwrite" });
 /// A change to one place of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditChange {
-    /// The one occurrence of `old` becomes `new`; an empty `new` deletes it.
+    /// The one occurrence of `old_text` becomes `new_text`; an empty `new_text` deletes it.
     Replace {
         /// The text as it stands in the file.
-        old: String,
+        old_text: String,
         /// The text in its place, at most [`MAX_WRITE_BYTES`].
-        new: String,
+        new_text: String,
     },
     /// The whole note is deleted. For notes alone.
-    Delete,
+    DeleteNote,
 }
 
 /// What a write did.

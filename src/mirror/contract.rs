@@ -49,12 +49,12 @@ macro_rules! mirror_contract {
     (@entries $openness:ident) => {
         $crate::mirror_records! {
             entries::NewEntry { key, content, category, tags, source, supersedes }
-            entries::StoreEntry { entry, base }
+            entries::StoreEntry { entry, expected_version }
             entries::GetEntry { key }
             entries::FindEntries { query, limit }
             entries::EntryFilter { category, all_tags, any_tags, since, until }
             entries::ListEntries { filter, limit, cursor }
-            entries::ForgetEntry { key, base }
+            entries::ForgetEntry { key, expected_version }
             entries::RestoreEntry { key }
             entries::PurgeEntries { key }
             entries::ExportEntries { forgotten, cursor }
@@ -98,7 +98,7 @@ macro_rules! mirror_contract {
         $crate::mirror_records! {
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
-            exchange::ImportFrom { format, origin, files, others, dry_run, earlier }
+            exchange::ImportFrom { format, place, files, others, dry_run, earlier }
             exchange::RejectedPart { path, line, reason }
             exchange::ImportFromReply { entries, rejected }
             exchange::ExportTo { format, forgotten, unapproved, cursor }
@@ -140,7 +140,7 @@ macro_rules! mirror_contract {
 
         $crate::mirror_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
@@ -149,7 +149,7 @@ macro_rules! mirror_contract {
             fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
             fs::EntryKind { File, Directory, Other }
             fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Score(value) }
+            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Score(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };
@@ -181,11 +181,11 @@ macro_rules! mirror_contract {
         $crate::mirror_variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
-            journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
-            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
+            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), ListJournal = (ListJournal), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
             journal::FileState { Missing, Empty, Text }
             journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory, Unnameable, MoreUnnameable(value) }
-            journal::JournalReply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
+            journal::JournalReply { Write(value), AppendDaily(value), Read(value), ListJournal(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
         }
     };
     (@notebook $openness:ident) => {
@@ -197,7 +197,7 @@ macro_rules! mirror_contract {
             notebook::ListNotes { filter, sort, limit, zk_links, with_text }
             notebook::Journal { entry }
             notebook::Related { note, limit }
-            notebook::Link { from, to, text }
+            notebook::Link { source, target, text }
             notebook::Rename { note, title }
             notebook::Forget { note }
             notebook::Graph { notes }
@@ -229,29 +229,29 @@ macro_rules! mirror_contract {
             notebook::DeadLinksReply { links }
             notebook::Mention { path, title, lines }
             notebook::UnlinkedMentionsReply { notes }
-            notebook::LinkReply { from, to, link, already_linked, message }
+            notebook::LinkReply { source, target, link, already_linked, message }
             notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
             notebook::ForgetReply { path, backup, message }
             notebook::ErrorReply { path, title, count, state, message }
-            notebook::MemoryContextReply { text, included, left_out, unapproved, flags }
+            notebook::MemoryContextReply { text, included, left_out, unapproved, findings }
         }
 
         $crate::mirror_variants! { $openness:
             notebook::MatchStrategy { FullText, Exact }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { Init = (Init), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { Init(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
         }
     };
     (@prompt $openness:ident) => {
         $crate::mirror_records! {
             prompt::ContextEntries { max_bytes, policy, run }
             prompt::Context { overflow, max_bytes, turn, entries, form }
-            prompt::Flagged { path, key, section, flags }
+            prompt::Flagged { path, key, section, findings }
             prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
-            prompt::ContextReply { block, tokens, left_out, flags }
+            prompt::ContextReply { block, tokens, left_out, findings }
             prompt::PreambleFile { role, path, content, size }
             prompt::Preamble { files, memory, memory_prompt, max_bytes }
             prompt::PreamblePart { name, bytes }
@@ -262,7 +262,7 @@ macro_rules! mirror_contract {
             prompt::BlockForm { Claude, Openai, Plain }
             prompt::Overflow { Documented, Prioritised, Balanced }
             prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
-            prompt::PreambleRole { Base, Instructions, Architecture }
+            prompt::PreambleRole { BasePrompt, Instructions, Architecture }
             prompt::PromptCommand { Context(value), Preamble(value) }
             prompt::PromptReply { Context(value), Preamble(value) }
         }
@@ -270,7 +270,7 @@ macro_rules! mirror_contract {
     (@tools $openness:ident) => {
         $crate::mirror_records! {
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
-            tools::CallTool { name, arguments, sets, dialect }
+            tools::CallTool { name, input, sets, dialect }
             tools::ToolAnswer { text, structured, is_error }
         }
 
@@ -283,10 +283,10 @@ macro_rules! mirror_contract {
     };
     (@trust $openness:ident) => {
         $crate::mirror_records! {
-            trust::Pending { limit, cursor, name, from }
-            trust::ApproveItem { name, base }
+            trust::Pending { limit, cursor, name, source }
+            trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
-            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, flags }
+            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
@@ -306,7 +306,7 @@ macro_rules! mirror_contract {
         }
 
         $crate::mirror_variants! { $openness:
-            types::Provenance { User, Agent, Tool, Import }
+            types::Provenance { User, Agent, Tool, Imported }
             types::HydrationPolicy { Greedy, Prefix }
         }
     };

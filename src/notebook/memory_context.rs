@@ -42,7 +42,7 @@ pub struct MemoryContextReply {
     /// The notes that are left out as nobody has approved them.
     pub unapproved: Vec<String>,
     /// Invisible characters and forged markers in the texts.
-    pub flags: Vec<Flag>,
+    pub findings: Vec<Flag>,
 }
 
 impl Request for MemoryContext {
@@ -66,7 +66,7 @@ impl Notebook {
     pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> TurnMemories {
         let section = section(&self.session.borrow(), turn, max_bytes);
         let text = section.text.split_once('\n').map(|(_, entries)| entries.to_string()).unwrap_or_default();
-        TurnMemories { text, unapproved: section.unapproved, flags: section.flags }
+        TurnMemories { text, unapproved: section.unapproved, findings: section.findings }
     }
 }
 
@@ -90,7 +90,7 @@ pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> M
     for (memory, (entry, flags)) in memories.iter().zip(entries) {
         if context.text.len() + entry.len() + reserved <= max_bytes {
             context.text.push(&entry);
-            add_flags(&mut context.flags, flags);
+            add_flags(&mut context.findings, flags);
             context.included += 1;
         } else {
             context.left_out.push(memory.path.clone());

@@ -58,7 +58,7 @@ pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use graph::{Graph, GraphLink, GraphReply};
-pub use init::{Init, InitReply};
+pub use init::{InitNotebook, InitReply};
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
 pub use list_notes::{ListNotes, ListNotesReply};
@@ -97,7 +97,7 @@ family! {
     NotebookCommand =>
     /// The reply of a [`NotebookCommand`].
     NotebookReply {
-        Init,
+        InitNotebook,
         Remember,
         Recall,
         Journal,

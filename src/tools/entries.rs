@@ -36,7 +36,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                 source: None,
                 supersedes: None,
             },
-            base: None,
+            expected_version: None,
         }),
         Id::Recall => match (arguments.text("key"), arguments.text("query")) {
             (Some(key), None) => {
@@ -73,7 +73,9 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             limit: Some(arguments.limit(USUAL_LIST)),
             cursor: arguments.text("cursor").map(ToString::to_string),
         }),
-        Id::Forget => EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, base: None }),
+        Id::Forget => {
+            EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, expected_version: None })
+        }
         _ => return Err(Error::internal("no tool of the entries")),
     };
     Ok(verb)

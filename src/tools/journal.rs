@@ -10,7 +10,7 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::engine::Call;
 use crate::journal::{
-    Edit, EditChange, FileState, JournalCommand, JournalReply, List, ListReply, Read, ReadReply, Search, Target,
+    Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read, ReadReply, Search, Target,
     TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::protocol::{Error, ErrorCode};
@@ -47,7 +47,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
                     return Err(Error::invalid_argument(message, "leave the name out, or read note or daily"));
                 }
                 arguments.start()?;
-                JournalCommand::List(List)
+                JournalCommand::ListJournal(ListJournal)
             }
             word => JournalCommand::Read(Read {
                 target: target(word, TargetRole::Source)?,
@@ -71,8 +71,8 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
 /// Text is deleted only by what says so: an empty `new_str`, or a call without either.
 fn change(arguments: &Arguments) -> Result<EditChange, Error> {
     match (arguments.text("old_str"), arguments.text("new_str")) {
-        (Some(old), Some(new)) => Ok(EditChange::Replace { old: old.to_string(), new: new.to_string() }),
-        (None, None) => Ok(EditChange::Delete),
+        (Some(old), Some(new)) => Ok(EditChange::Replace { old_text: old.to_string(), new_text: new.to_string() }),
+        (None, None) => Ok(EditChange::DeleteNote),
         (Some(_), None) => {
             let help = "give the text in its place; an empty one deletes old_str";
             Err(Error::invalid_argument("memory_edit: `new_str` is missing", help))
@@ -119,7 +119,7 @@ pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answe
     Ok(match reply {
         JournalReply::Write(reply) => written(&reply),
         JournalReply::Read(reply) => read(&reply),
-        JournalReply::List(reply) => listed(&reply, arguments.start()?),
+        JournalReply::ListJournal(reply) => listed(&reply, arguments.start()?),
         JournalReply::Edit(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);

@@ -44,8 +44,8 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
         }),
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
-            from: arguments.needed("from")?,
-            to: arguments.needed("to")?,
+            source: arguments.needed("from")?,
+            target: arguments.needed("to")?,
             text: arguments.text("text").map(ToString::to_string),
         }),
         Id::Related => {
@@ -70,8 +70,8 @@ pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answ
         }
         NotebookReply::Link(reply) => {
             let mut object = Object::new();
-            object.text("from", &reply.from);
-            object.text("to", &reply.to);
+            object.text("from", &reply.source);
+            object.text("to", &reply.target);
             object.flag("already_linked", reply.already_linked);
             Answer::new(reply.message.as_str(), object)
         }

@@ -181,9 +181,9 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
 
 /// The hidden text and the forged markup in the texts of the block.
 fn flagged(context: &ContextReply) -> Vec<String> {
-    let lines = context.flags.iter().map(|flagged| {
+    let lines = context.findings.iter().map(|flagged| {
         let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), shown);
-        format!("flagged: {what} ({}): {}", flagged.section, flags(&flagged.flags))
+        format!("flagged: {what} ({}): {}", flagged.section, flags(&flagged.findings))
     });
     lines.collect()
 }

@@ -33,7 +33,7 @@ impl Ask for PendingArgs {
     type Request = Pending;
 
     fn request(self) -> Result<Pending, Failure> {
-        Ok(Pending { limit: self.limit, cursor: self.after, name: self.name, from: self.from })
+        Ok(Pending { limit: self.limit, cursor: self.after, name: self.name, source: self.from })
     }
 
     fn print(reply: &PendingReply, output: &mut Output) -> Result<(), Failure> {

@@ -102,7 +102,7 @@ def journal(scene):
     assert scene.text("MEMORY.md") == "Staging listens on port 8443.\nDeploys are on Monday.\n", scene.text("MEMORY.md")
     scene("journal", "append_daily", dict(heading="standup", body="nothing new"))
     assert "nothing new" in scene.text("daily/2026-05-25.md")
-    change = ("replace", dict(old="8443", new="9443"))
+    change = ("replace", dict(old_text="8443", new_text="9443"))
     edited = scene("journal", "edit", dict(target=("long_term",), change=change))
     assert "9443" in scene.text("MEMORY.md") and "8443" in scene.text(edited.backup.path), edited
     scene.fails("no-unique-match", "journal", "edit", dict(target=("long_term",), change=change))
@@ -113,7 +113,7 @@ def journal(scene):
     assert [hit.path for hit in found.hits][0] == "MEMORY.md" and found.terms[0].lines == 1, found
     scene("journal", "restore", dict(target=("long_term",)))
     assert "8443" in scene.text("MEMORY.md") and "9443" in scene.text("MEMORY.bak")
-    listed = [file.path for file in scene("journal", "list").files]
+    listed = [file.path for file in scene("journal", "list_journal").files]
     assert listed == ["MEMORY.md", "daily/2026-05-25.md"], listed
     assert scene("journal", "status").today_entries == 1
     scene.fails("invalid-name", "journal", "write", written(("note", "../x"), "no"))
@@ -129,8 +129,8 @@ def prompt(scene):
     context = dict(overflow="balanced", max_bytes=4096, form="claude")
     reply = scene("prompt", "context", context)
     assert "port 8443" in reply.block and reply.block.count("</memory>") == 1, reply
-    assert reply.flags[0].flags[0].kind == "markup", reply
-    part = dict(role="base", path="base.md", content=("ok", b"You help."), size=9)
+    assert reply.findings[0].findings[0].kind == "markup", reply
+    part = dict(role="base-prompt", path="base.md", content=("ok", b"You help."), size=9)
     preamble = scene("prompt", "preamble", dict(files=[part], memory=context, memory_prompt=False, max_bytes=8192))
     assert preamble.text.startswith("You help.") and "port 8443" in preamble.text, preamble
     assert [one.name for one in preamble.parts] == ["base.md", "memory"], preamble
@@ -153,13 +153,13 @@ def agents_md(scene):
 
 
 def notebook(scene):
-    scene("notebook", "init")
+    scene("notebook", "init_notebook")
     note = dict(content="We keep facts in SQLite.", template="decision", tags=["storage"], links=[], supersede=False)
     kept = scene("notebook", "remember", note | dict(title="Storage engine"))
     assert kept.state == ("created",) and "SQLite" in scene.text(kept.path), kept
     assert scene("notebook", "remember", note | dict(title="Storage engine")).state == ("already-there",)
     other = scene("notebook", "remember", note | dict(title="Backups", content="Nightly."))
-    link = {"from": "Backups", "to": "Storage engine"}
+    link = dict(source="Backups", target="Storage engine")
     assert not scene("notebook", "link", link).already_linked and scene("notebook", "link", link).already_linked
     found = scene("notebook", "recall", dict(query="which storage engine?", limit=5, offset=0, sort=[], explain=False,
                                              filter=no_filter(), vouched_unchanged=False))
@@ -207,7 +207,7 @@ def entries(scene):
     second = store(scene, "editor", "She uses Zed.")
     assert second.state == ("updated",) and get(scene, "editor").content == "She uses Zed.", second
     entry = dict(key="editor", content="x", category="core", tags=[])
-    assert scene("entries", "store_entry", dict(entry=entry, base=first.version)).state == ("conflict",)
+    assert scene("entries", "store_entry", dict(entry=entry, expected_version=first.version)).state == ("conflict",)
     found = scene("entries", "find_entries", dict(query="zed editor", limit=5))
     assert [hit.entry.key for hit in found.hits] == ["editor"], found
     hydrated = scene("entries", "hydrate", dict(max_bytes=4096, policy="greedy"))
@@ -238,10 +238,10 @@ def files(scene):
 def tools(scene):
     listed = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
     assert {"memory_write", "memory_store", "notebook_remember", "memory"} <= {tool.name for tool in listed}, listed
-    call = dict(name="memory_write", arguments='{"target":"daily","content":"done"}', sets=["journal"], dialect="docs")
+    call = dict(name="memory_write", input='{"target":"daily","content":"done"}', sets=["journal"], dialect="docs")
     answer = scene("tools", "call_tool", call)
     assert not answer.is_error and "done" in scene.text("daily/2026-05-25.md"), answer
-    answer = scene("tools", "call_tool", call | dict(arguments='{"target":"daily","colour":"red"}'))
+    answer = scene("tools", "call_tool", call | dict(input='{"target":"daily","colour":"red"}'))
     assert answer.is_error and "colour" in answer.text, answer
 
 
@@ -250,11 +250,11 @@ def trust(scene):
     assert not scene("entries", "hydrate", dict(max_bytes=4096, policy="greedy")).entries
     waiting = scene("trust", "pending", dict(limit=10))
     assert [(item.name, item.provenance) for item in waiting.items] == [("page", "tool")], waiting
-    item = dict(name="page", base=waiting.items[0].version)
+    item = dict(name="page", version=waiting.items[0].version)
     assert scene("trust", "approve", dict(items=[item], dry_run=False)).approved[0].name == "page"
     assert [one.key for one in scene("entries", "hydrate", dict(max_bytes=4096, policy="greedy")).entries] == ["page"]
     safe = scene.memory.call("trust", "for-model", "</memory>")
-    assert safe.text != "</memory>" and safe.flags[0].kind == "markup", safe
+    assert safe.text != "</memory>" and safe.findings[0].kind == "markup", safe
 
 
 def exchange(scene):
@@ -267,7 +267,7 @@ def exchange(scene):
         other = Scene(scene.runtime, pathlib.Path(folder))
         content = ("ok", b"- The gate opens at nine.\n")
         foreign = dict(path="MEMORY.md", first_line=1, content=content)
-        taken = dict(format="hermes", origin="laptop", files=[foreign], others=[], dry_run=False, earlier=[])
+        taken = dict(format="hermes", place="laptop", files=[foreign], others=[], dry_run=False, earlier=[])
         reply = other("exchange", "import_from", taken)
         assert [entry.state for entry in reply.entries] == [("stored",)] and not reply.rejected, reply
         assert other("exchange", "import_from", taken).entries[0].state == ("unchanged",)
@@ -319,14 +319,14 @@ def operations(root):
         assert (root / "a").exists() == (precondition == ("absent",) and path == "a/b" or (root / "a/b").exists()), path
     assert outcome(folder, "remove", path="absent/x", precondition=("matches", "h0")) == "done"
     assert outcome(folder, "remove", path="file", precondition=("matches", version)) == "stale"
-    move = {"from": "file", "to": "deep/er/file", "precondition": ("any",)}
+    move = dict(path="file", to="deep/er/file", precondition=("any",))
     assert outcome(folder, "rename", **move | dict(to="a/b")) == "exists"
-    assert outcome(folder, "rename", **move | {"from": "none"}) == "absent"
+    assert outcome(folder, "rename", **move | dict(path="none")) == "absent"
     assert outcome(folder, "rename", **move) == "done" and (root / "deep/er/file").read_bytes() == b"new"
     assert outcome(folder, "append", path="a/b", content=b"x\n", newline_first=True, precondition=("any",)) == "written"
     assert (root / "a/b").read_bytes() == b"new\nx\n"
     assert outcome(folder, "make-directory", path="a/b") == "not-directory"
-    _, (_, (_, page)) = folder.perform(("list", dict(folder=None, after="a", limit=2, unless=None)))
+    _, (_, (_, page)) = folder.perform(("list-directory", dict(folder=None, after="a", limit=2, unless=None)))
     assert [entry["path"] for entry in page["entries"]] == ["deep", "folder"] and page["next"] == "folder", page
     (root / "hollow/inner").mkdir(parents=True)
     for path, expected in [("hollow", "not-empty"), ("hollow/inner", "removed"), ("hollow/inner", "absent"), ("a/b", "not-directory"),

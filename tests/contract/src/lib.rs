@@ -1,6 +1,7 @@
 //! The tests that hold `wit/` and the crate together: the conversions are made of `wit/`, and every command has its case
 //! there.
 //!
+//! `names.rs` holds the names of `wit/` against the reserved words of other languages.
 //! `schemas.rs` holds the JSON of the program against `docs/schemas/`.
 //!
 //! They are a package of their own, and not a default member of the workspace: the parser of `wit/` changes the features
@@ -9,6 +10,7 @@
 #![cfg(test)]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod names;
 mod schemas;
 
 use std::collections::BTreeMap;
