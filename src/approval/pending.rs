@@ -12,6 +12,9 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{Waiting, sha256};
 
+/// The most items that a listing gives unless told otherwise.
+pub const DEFAULT_PENDING_ITEMS: u32 = 50;
+
 /// Lists the text that waits to be approved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pending {

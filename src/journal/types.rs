@@ -18,6 +18,9 @@ pub const MAX_WRITE_BYTES: usize = 65_536;
 /// How many bytes `read` gives, and a search renders, unless told otherwise.
 pub const DEFAULT_READ_BYTES: u32 = 32_768;
 
+/// The most files that a page of a listing names unless told otherwise.
+pub const DEFAULT_LISTED_FILES: u32 = 200;
+
 /// How long a query may be, in bytes.
 pub const MAX_QUERY_BYTES: usize = 4_096;
 

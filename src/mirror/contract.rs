@@ -9,7 +9,7 @@ macro_rules! mirror_contract {
     };
     (@agents_md $openness:ident) => {
         $crate::mirror_records! {
-            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
+            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes = $crate::agents_md::DEFAULT_SECTION_BYTES, prefer, confirmed, dry_run }
             agents_md::Unconfirmed { digest, reason }
             agents_md::FactChange { key, line, kind, entry, section }
             agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
@@ -25,7 +25,7 @@ macro_rules! mirror_contract {
     (@config $openness:ident) => {
         $crate::mirror_records! {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
-            config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
+            config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
             config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term }
         }
@@ -51,7 +51,7 @@ macro_rules! mirror_contract {
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
             entries::GetEntry { key }
-            entries::FindEntries { query, limit }
+            entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
             entries::EntryFilter { category, all_tags, any_tags, since, until }
             entries::ListEntries { filter, limit, cursor }
             entries::ForgetEntry { key, expected_version }
@@ -59,7 +59,7 @@ macro_rules! mirror_contract {
             entries::PurgeEntries { key }
             entries::ExportEntries { forgotten, cursor }
             entries::ImportFile { path, content }
-            entries::Hydrate { max_bytes, policy }
+            entries::Hydrate { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
             entries::Explain { request, key }
             entries::OpenRun { fence }
             entries::StoreReply { key, category, state, version, path, swept, evicted, message }
@@ -117,8 +117,8 @@ macro_rules! mirror_contract {
     };
     (@files $openness:ident) => {
         $crate::mirror_records! {
-            files::ListFiles { after, limit }
-            files::ReadFile { path, offset, max_bytes }
+            files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
+            files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             files::FilePage { files, next, total }
         }
 
@@ -157,10 +157,10 @@ macro_rules! mirror_contract {
         $crate::mirror_records! {
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
-            journal::Read { target, offset, max_bytes }
+            journal::Read { target, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             journal::Edit { target, change }
             journal::Restore { target }
-            journal::Search { query, offset, limit, max_bytes, vouched_unchanged }
+            journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, vouched_unchanged }
             journal::FlushSummary { summary, messages }
             journal::Slash { line }
             journal::BackupReply { path, failure }
@@ -193,19 +193,19 @@ macro_rules! mirror_contract {
             notebook::Remember { title, content, template, group, tags, links, supersede, provenance }
             notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
-            notebook::Recall { query, limit, offset, filter, sort, explain, vouched_unchanged }
-            notebook::ListNotes { filter, sort, limit, zk_links, with_text }
+            notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, vouched_unchanged }
+            notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text }
             notebook::Journal { entry }
-            notebook::Related { note, limit }
+            notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
             notebook::Link { source, target, text }
             notebook::Rename { note, title }
             notebook::Forget { note }
             notebook::Graph { notes }
             notebook::RestoreNote { note }
             notebook::UnlinkedMentions { note }
-            notebook::LoadMemories { limit }
-            notebook::RecallForTurn { turn, query, limit }
-            notebook::MemoryContext { turn, max_bytes }
+            notebook::LoadMemories { limit = $crate::notebook::INITIAL_MEMORIES }
+            notebook::RecallForTurn { turn, query, limit = $crate::notebook::DEFAULT_HITS }
+            notebook::MemoryContext { turn, max_bytes = $crate::notebook::DEFAULT_MEMORIES_BYTES }
             notebook::RememberError { tool, error }
             notebook::RememberSummary { tool, summary }
             notebook::MemoriesReply { memories }
@@ -247,13 +247,13 @@ macro_rules! mirror_contract {
     };
     (@prompt $openness:ident) => {
         $crate::mirror_records! {
-            prompt::ContextEntries { max_bytes, policy, run }
-            prompt::Context { overflow, max_bytes, turn, entries, form }
+            prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy, run }
+            prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
             prompt::Flagged { path, key, section, findings }
             prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
             prompt::ContextReply { block, tokens, left_out, findings }
             prompt::PreambleFile { role, path, content, size }
-            prompt::Preamble { files, memory, memory_prompt, max_bytes }
+            prompt::Preamble { files, memory, memory_prompt, max_bytes = $crate::context::DEFAULT_PREAMBLE_BYTES }
             prompt::PreamblePart { name, bytes }
             prompt::PreambleReply { text, tokens, parts, left_out }
         }
@@ -283,7 +283,7 @@ macro_rules! mirror_contract {
     };
     (@trust $openness:ident) => {
         $crate::mirror_records! {
-            trust::Pending { limit, cursor, name, source }
+            trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
             trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, findings }

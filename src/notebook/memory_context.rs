@@ -17,6 +17,9 @@ use crate::trust::{Flag, ForModel, add_flags, list_item};
 /// The most bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;
 
+/// The most bytes of the section unless told otherwise: ten memories of the largest size.
+pub const DEFAULT_MEMORIES_BYTES: u32 = 10 * MAX_MEMORY_BYTES as u32;
+
 /// The title of the section.
 const TITLE: &str = "## Relevant Memories\n";
 

@@ -63,10 +63,12 @@ pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
 pub use list_notes::{ListNotes, ListNotesReply};
 pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
-pub use memory_context::{MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context};
+pub use memory_context::{
+    DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context,
+};
 pub use note_info::NoteInfo;
 pub use orphans::Orphans;
-pub use recall::{MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
+pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use recall_for_turn::RecallForTurn;
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{MAX_TAG_BYTES, MAX_TAGS, Remember, RememberReply, RememberState};

@@ -10,16 +10,14 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::engine::Call;
 use crate::journal::{
-    Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read, ReadReply, Search, Target,
-    TargetRole, Write, WriteMode, WriteReply,
+    DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read,
+    ReadReply, Search, Target, TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::protocol::{Error, ErrorCode};
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
 use crate::trust::{add_flags, for_model};
 
-/// How many files a page of `list` names.
-const PAGE_FILES: usize = 200;
 /// How many notes an error names.
 const NAMED_NOTES: usize = 10;
 
@@ -162,7 +160,7 @@ fn read(reply: &ReadReply) -> Answer {
 
 fn listed(reply: &ListReply, start: u32) -> Answer {
     let total = reply.files.len();
-    let items = reply.files.iter().skip(start as usize).take(PAGE_FILES).map(|file| {
+    let items = reply.files.iter().skip(start as usize).take(DEFAULT_LISTED_FILES as usize).map(|file| {
         let mut object = Object::new();
         object.text("path", &file.path);
         object.count("size", file.size);

@@ -15,9 +15,7 @@ use crate::notebook::{
 };
 use crate::protocol::Error;
 
-/// How many hits an answer has unless told otherwise.
-const USUAL_LIMIT: u32 = 5;
-/// How many related notes, likewise.
+/// How many related notes an answer has unless told otherwise.
 const USUAL_RELATED: u32 = 20;
 
 /// The command of a call.
@@ -35,7 +33,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
         }),
         Id::RecallNotes => NotebookCommand::Recall(Recall {
             query: arguments.needed("query")?,
-            limit: arguments.limit(USUAL_LIMIT),
+            limit: arguments.hits(),
             offset: arguments.start()?,
             filter: NoteFilter { tags: arguments.texts("tags"), ..NoteFilter::default() },
             sort: Vec::new(),

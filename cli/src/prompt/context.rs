@@ -6,7 +6,7 @@ use clap::Args;
 use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, Overflow, append_memory_block};
 use saddlebag::entries::HydrationPolicy;
 use saddlebag::journal::MEMORY_PROMPT;
-use saddlebag::notebook::RecallForTurn;
+use saddlebag::notebook::{DEFAULT_HITS, RecallForTurn};
 use saddlebag::trust::ForModel;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,8 +22,6 @@ use crate::word::word;
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
-/// The most recalled notes in the block.
-const RECALLED_NOTES: u32 = 10;
 
 /// Print the memory block for a prompt
 #[derive(Debug, Args)]
@@ -153,7 +151,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
 pub(crate) fn recalled(question: Option<&str>, store: &mut Store, output: &mut Output) -> Result<Option<u64>, Failure> {
     let Some(question) = question else { return Ok(None) };
     let query = input::text(question.to_string())?;
-    store.call(RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES }, output)?;
+    store.call(RecallForTurn { turn: TURN, query, limit: DEFAULT_HITS }, output)?;
     Ok(Some(TURN))
 }
 

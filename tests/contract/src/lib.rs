@@ -1,6 +1,7 @@
 //! The tests that hold `wit/` and the crate together: the conversions are made of `wit/`, and every command has its case
 //! there.
 //!
+//! `defaults.rs` holds the defaults of `wit/` against the constants of the crate.
 //! `names.rs` holds the names of `wit/` against the reserved words of other languages.
 //! `schemas.rs` holds the JSON of the program against `docs/schemas/`.
 //!
@@ -10,6 +11,7 @@
 #![cfg(test)]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod defaults;
 mod names;
 mod schemas;
 
@@ -79,7 +81,8 @@ fn rendered() -> String {
         let (records, variants) = interfaces.entry(interface).or_default();
         match &definition.kind {
             TypeDefKind::Record(record) => {
-                let fields: Vec<String> = record.fields.iter().map(|field| snake(&field.name)).collect();
+                let fields = record.fields.iter().map(|field| defaults::with_default(interface, name, &field.name));
+                let fields: Vec<String> = fields.collect();
                 writeln!(records, "            {shown} {{ {} }}", fields.join(", ")).expect("a string");
             }
             TypeDefKind::Enum(cases) => {
