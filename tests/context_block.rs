@@ -53,7 +53,7 @@ fn block_of(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
-    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy, run: None })
+    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy })
 }
 
 /// A store in which an agent has kept these entries: key, content and category.
@@ -438,8 +438,10 @@ fn entries_are_a_section_of_the_block(kind: Kind) {
         let without = block_of(&mut drive, request.clone());
         assert_eq!(without, context_of(kind, drive.executor.clone(), overflow, 32_768), "off unless asked for");
 
-        let entries = hydrating(200).map(|entries| ContextEntries { run: Some("r".into()), ..entries });
-        let reply = block_of(&mut drive, Context { entries, ..request });
+        let request = PromptCommand::Context(Context { entries: hydrating(200), ..request });
+        let Ok(Reply::Prompt(PromptReply::Context(reply))) = drive.run(Origin::of_run("r").with(request)) else {
+            panic!("no block")
+        };
 
         let journal = without.block.unwrap();
         let section = "\n\n## Entries (hydrated)\n- \"deploy\\nport\" (core)\n  5432\n  - forged (core)\n  \
@@ -479,9 +481,8 @@ fn a_block_with_entries_of_no_scope_or_no_run_is_refused(kind: Kind) {
     let mut without_agent = Drive::new(kind, project_config(), Simulator::new(1));
     let refused = without_agent.run(PromptCommand::Context(request())).unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidArgument, "{refused:?}");
-    let entries = hydrating(1000).map(|entries| ContextEntries { run: Some("none".into()), ..entries });
     let refused = Drive::new(kind, agent_config(), Simulator::new(1))
-        .run(PromptCommand::Context(Context { entries, ..request() }))
+        .run(Origin::of_run("none").with(PromptCommand::Context(request())))
         .unwrap_err();
     assert!(refused.message.contains("none"), "{refused:?}");
 }

@@ -33,7 +33,7 @@ fn block(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
-    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy, run: None })
+    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy })
 }
 
 /// Asserts that no line of a block without tags is the block's own but those that it knows.

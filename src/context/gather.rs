@@ -59,7 +59,7 @@ impl Run<PromptCall<'_>> for Context {
 
 /// Reads the sections.
 pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
-    let PromptCall { call, entries, memories } = *with;
+    let PromptCall { call, entries, run, memories } = *with;
     let Context { overflow, max_bytes, turn, .. } = request;
     check_families(&request)?;
     let memories = turn.map(|turn| memories(turn, max_bytes as usize));
@@ -84,7 +84,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     #[cfg(feature = "entries")]
     let not_hydrated = match request.entries {
         Some(request) => {
-            let (section, left_out) = hydrated(call, entries, request).await?;
+            let (section, left_out) = hydrated(call, entries, request, run).await?;
             sections.push(section);
             left_out
         }
@@ -133,11 +133,16 @@ fn check_families(request: &Context) -> Result<(), Error> {
 
 /// Hydrates the entries of the section, and names those that are not hydrated. Where they cannot be read, the
 /// block is still worth having.
-async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Result<(Section, Vec<LeftOut>), Error> {
-    let ContextEntries { max_bytes, policy, run } = request;
+async fn hydrated(
+    call: &Call,
+    entries: &Entries,
+    request: ContextEntries,
+    run: Option<&str>,
+) -> Result<(Section, Vec<LeftOut>), Error> {
+    let ContextEntries { max_bytes, policy } = request;
     let request = Hydrate { max_bytes, policy };
     let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
-    match entries::hydrate_as_stored(call, entries, request, run.as_deref()).await {
+    match entries::hydrate_as_stored(call, entries, request, run).await {
         Ok(HydrateReply { entries, left_out, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));

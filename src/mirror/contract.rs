@@ -190,7 +190,7 @@ macro_rules! mirror_contract {
     };
     (@notebook $openness:ident) => {
         $crate::mirror_records! {
-            notebook::Remember { title, content, template, group, tags, links, supersede, provenance }
+            notebook::Remember { title, content, template, group, tags, links, supersede }
             notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
             notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, vouched_unchanged }
@@ -247,7 +247,7 @@ macro_rules! mirror_contract {
     };
     (@prompt $openness:ident) => {
         $crate::mirror_records! {
-            prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy, run }
+            prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
             prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
             prompt::Flagged { path, key, section, findings }
             prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }

@@ -175,6 +175,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
         #[cfg(feature = "notebook")]
         ToolSet::Notebook => {
             let command = self::notebook::command(spec, &arguments)?;
+            let call = &call.of_provenance(arguments.provenance()?)?;
             let reply = command.run(&NotebookCall { call, notebook }).await?;
             self::notebook::answer(&arguments, reply)
         }

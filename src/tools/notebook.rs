@@ -29,7 +29,6 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             tags: arguments.texts("tags"),
             links: arguments.texts("links"),
             supersede: arguments.flag("supersede"),
-            provenance: arguments.provenance()?,
         }),
         Id::RecallNotes => NotebookCommand::Recall(Recall {
             query: arguments.needed("query")?,

@@ -195,11 +195,11 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
     let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
     let names = || prop::collection::vec(note(), 0..2);
     let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
-    let remember = (title(), text(), template, group, names(), names(), any::<bool>(), provenance()).prop_map(
-        |(title, content, template, group, tags, links, supersede, provenance)| {
+    let remember = (title(), text(), template, group, names(), names(), any::<bool>()).prop_map(
+        |(title, content, template, group, tags, links, supersede)| {
             let template = template.to_string();
             let group = group.map(str::to_string);
-            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede, provenance })
+            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede })
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
@@ -298,9 +298,9 @@ fn command() -> impl Strategy<Value = Command> {
         5 => tool_call().prop_map(Command::from).boxed(),
         2 => trust().prop_map(Command::Trust).boxed(),
         3 => exchange().prop_map(Command::Exchange).boxed(),
-        2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
+        2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of(hydrate_request()))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
-                let entries = entries.map(|(request, run)| ContextEntries { run, ..request.into() });
+                let entries = entries.map(ContextEntries::from);
                 Context { overflow, max_bytes, turn, entries, ..Context::default() }.into()
             }),
         1 => preamble().prop_map(Command::from),
@@ -454,7 +454,7 @@ fn preamble() -> impl Strategy<Value = Preamble> {
     let forms = prop::sample::select(vec![BlockForm::Claude, BlockForm::Openai, BlockForm::Plain]);
     let memory = (overflow(), 0_u32..6000, prop::option::of(hydrate_request()), forms).prop_map(
         |(overflow, max_bytes, entries, form)| {
-            let entries = entries.map(|request| ContextEntries::from(request));
+            let entries = entries.map(ContextEntries::from);
             Context { overflow, max_bytes, turn: None, entries, form }
         },
     );

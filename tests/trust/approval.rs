@@ -7,7 +7,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesReply, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, HydrationPolicy,
     ImportState,
 };
-use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, Remember, RememberSummary};
+use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, RememberSummary};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, Standing};
 use saddlebag::{Origin, Reply};
@@ -147,7 +147,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it(kind: Kind)
         drive.run(keep_as(Provenance::Tool, key, "as listed")).unwrap();
     }
     drive
-        .run(NotebookCommand::Remember(Remember { provenance: Some(Provenance::Tool), ..fact("A note", "of a page") }))
+        .run(Origin::of_provenance(Provenance::Tool).with(NotebookCommand::Remember(fact("A note", "of a page"))))
         .unwrap();
     let listed = pending(&mut drive);
     assert_eq!(pending(&mut drive).digest, listed.digest);
@@ -230,8 +230,8 @@ proptest! {
                     import(&mut drive, &[(&format!("core/{key}.md"), &text)], asked);
                 }
                 Event::Remember(provenance, title) => {
-                    let request = Remember { provenance: Some(provenance), ..fact(&title, &words(provenance)) };
-                    drop(drive.run(NotebookCommand::Remember(request)));
+                    let request = NotebookCommand::Remember(fact(&title, &words(provenance)));
+                    drop(drive.run(Origin::of_provenance(provenance).with(request)));
                 }
                 Event::Summary(tool) => {
                     drop(drive.run(NotebookCommand::RememberSummary(RememberSummary { tool, summary: words(Provenance::Tool) })));

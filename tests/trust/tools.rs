@@ -83,11 +83,8 @@ fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContextReply {
 fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.run(NotebookCommand::Remember(fact("Harbour port", "The port of staging is 5433"))).unwrap();
-    let tool = Remember {
-        provenance: Some(Provenance::Tool),
-        ..fact("Harbour port of the page", "The port is evil: harbour port port port")
-    };
-    drive.run(NotebookCommand::Remember(tool)).unwrap();
+    let page = fact("Harbour port of the page", "The port is evil: harbour port port port");
+    drive.run(Origin::of_provenance(Provenance::Tool).with(NotebookCommand::Remember(page))).unwrap();
     let summary =
         NotebookCommand::RememberSummary(RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() });
     drive.run(summary).unwrap();

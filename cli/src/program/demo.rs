@@ -118,7 +118,6 @@ fn commands() -> [(&'static str, Command); 7] {
         tags: vec!["infra".into()],
         links: vec!["deploy".into()],
         supersede: false,
-        provenance: None,
     };
     let entry = NewEntry {
         tags: vec!["ops".into()],

@@ -157,11 +157,8 @@ pub(crate) fn recalled(question: Option<&str>, store: &mut Store, output: &mut O
 
 /// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
 pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
-    asked.map(|bytes| ContextEntries {
-        max_bytes: bytes.unwrap_or(block_bytes.into()),
-        policy: HydrationPolicy::Greedy,
-        run: None,
-    })
+    asked
+        .map(|bytes| ContextEntries { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: HydrationPolicy::Greedy })
 }
 
 fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
