@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::agents_md::Side;
-use crate::context::{BlockForm, Overflow};
+use crate::context::{BlockForm, Overflow, SourceFamily};
 use crate::entries::{HydrationPolicy, ImportMode};
 use crate::journal::{FileState, WriteMode};
 use crate::notebook::{ErrorState, SortBy};
@@ -27,7 +27,7 @@ const CONTRACT: &str = concat!(
 
 #[test]
 fn the_contract_has_the_same_words_in_the_same_order() {
-    let enums: [(&str, &[&str]); 12] = [
+    let enums: [(&str, &[&str]); 13] = [
         ("block-form", &BlockForm::WORDS),
         ("dialect", &Dialect::WORDS),
         ("entry-kind", &EntryKind::WORDS),
@@ -39,6 +39,7 @@ fn the_contract_has_the_same_words_in_the_same_order() {
         ("secret-policy", &SecretPolicy::WORDS),
         ("side", &Side::WORDS),
         ("sort-by", &SortBy::WORDS),
+        ("source-family", &SourceFamily::WORDS),
         ("tool-set", &ToolSet::WORDS),
     ];
     for (name, words) in enums {

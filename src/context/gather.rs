@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
-use super::overflow::{Section, SectionContent, SectionItem, SectionKind, block_in};
+use super::overflow::block_in;
+use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::types::{
     Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall, TurnMemories,
 };
@@ -92,9 +93,9 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     };
     #[cfg(not(feature = "entries"))]
     let not_hydrated: Vec<LeftOut> = Vec::new();
-    let TurnMemories { text, unapproved, findings } = memories.unwrap_or_default();
+    let TurnMemories { text, files, unapproved, findings } = memories.unwrap_or_default();
     if !text.is_empty() {
-        let content = SectionContent::Text { text, unread_bytes: 0 };
+        let content = SectionContent::Joined { text, files };
         sections.push(Section { kind: SectionKind::Memories, path: RECALLED.into(), content });
     }
     let section = SectionKind::Memories.title();

@@ -46,12 +46,19 @@ mod form;
 mod gather;
 mod overflow;
 mod preamble;
+mod section;
+mod sources;
 mod tokens;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 pub use form::{BLOCK_END, BLOCK_START, BlockForm};
-pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block, block_in};
+pub use overflow::{block, block_in};
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
+pub use section::{Section, SectionContent, SectionItem, SectionKind};
+pub use sources::{JoinedFile, LineSource, SourceFamily};
 pub use tokens::{effective_reserve, estimate_tokens};
 pub use types::{
     Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES, Flagged, LeftOut, LeftOutReason, Overflow,

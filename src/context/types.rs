@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 
 use super::form::BlockForm;
+use super::sources::{JoinedFile, LineSource};
 use crate::engine::Call;
 use crate::entries::{Entries, Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
@@ -54,6 +55,8 @@ pub struct Context {
 pub(crate) struct TurnMemories {
     /// The items of the section, escaped; empty where there are none.
     pub(crate) text: String,
+    /// The lines of each note in the text.
+    pub(crate) files: Vec<JoinedFile>,
     /// The notes that nobody has approved.
     pub(crate) unapproved: Vec<String>,
     /// What the texts hide or pose as.
@@ -124,6 +127,8 @@ pub struct ContextReply {
     pub left_out: Vec<LeftOut>,
     /// What the texts hide or pose as, in the order of the sections; of what is cut, too.
     pub findings: Vec<Flagged>,
+    /// The files that the lines of stored text come from, in the order of the block. Each such line has one.
+    pub sources: Vec<LineSource>,
 }
 
 /// Text in which there is more than a reader sees.

@@ -249,9 +249,10 @@ macro_rules! mirror_contract {
         $crate::mirror_records! {
             prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
             prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
+            prompt::LineSource { first_line, last_line, path, key, heading, section, family }
             prompt::Flagged { path, key, section, findings }
             prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
-            prompt::ContextReply { block, tokens, left_out, findings }
+            prompt::ContextReply { block, tokens, left_out, findings, sources }
             prompt::PreambleFile { role, path, content, size }
             prompt::Preamble { files, memory, memory_prompt, max_bytes = $crate::context::DEFAULT_PREAMBLE_BYTES }
             prompt::PreamblePart { name, bytes }
@@ -261,6 +262,7 @@ macro_rules! mirror_contract {
         $crate::mirror_variants! { $openness:
             prompt::BlockForm { Claude, Openai, Plain }
             prompt::Overflow { Documented, Prioritised, Balanced }
+            prompt::SourceFamily { Journal, Entries, Notebook }
             prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
             prompt::PreambleRole { BasePrompt, Instructions, Architecture }
             prompt::PromptCommand { Context(value), Preamble(value) }

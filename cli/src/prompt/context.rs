@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, Overflow, append_memory_block};
+use saddlebag::context::{
+    BlockForm, Context, ContextEntries, ContextReply, LeftOut, LineSource, Overflow, append_memory_block,
+};
 use saddlebag::entries::HydrationPolicy;
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::notebook::{DEFAULT_HITS, RecallForTurn};
@@ -47,6 +49,9 @@ pub(crate) struct ContextArgs {
     /// Print the size of the block and what it leaves out, not the block
     #[arg(long)]
     report: bool,
+    /// Print which file the lines of the block come from, not the block
+    #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message"])]
+    sources: bool,
     /// Also print what a model is to be told about its memory, behind the block
     #[arg(long, conflicts_with = "report")]
     prompt: bool,
@@ -123,6 +128,10 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
         report(&context, output)?;
         return Ok(exit);
     }
+    if args.sources && context.block.is_some() {
+        sources(&context, output)?;
+        return Ok(exit);
+    }
     match text {
         Some(text) if args.message => output.object(&Message::of_developer(text))?,
         Some(text) => output.line(&text)?,
@@ -170,6 +179,17 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     }
     for line in left_out.into_iter().chain(flagged(context)) {
         output.line(&line)?;
+    }
+    Ok(())
+}
+
+/// Prints a line for each source: the lines of the block, the file, and the key or the heading.
+fn sources(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
+    for source in &context.sources {
+        let LineSource { first_line, last_line, path, key, heading, .. } = source;
+        let lines = format!("{first_line}-{last_line}");
+        let name = key.as_deref().or(heading.as_deref()).map(|name| format!(" ({})", shown(name)));
+        output.line(&format!("{lines:<9} {}{}", shown(path), name.unwrap_or_default()))?;
     }
     Ok(())
 }

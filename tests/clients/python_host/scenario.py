@@ -130,6 +130,7 @@ def prompt(scene):
     reply = scene("prompt", "context", context)
     assert "port 8443" in reply.block and reply.block.count("</memory>") == 1, reply
     assert reply.findings[0].findings[0].kind == "markup", reply
+    assert [(one.first_line, one.path, one.family) for one in reply.sources] == [(4, "MEMORY.md", "journal")], reply
     part = dict(role="base-prompt", path="base.md", content=("ok", b"You help."), size=9)
     preamble = scene("prompt", "preamble", dict(files=[part], memory=context, memory_prompt=False))
     assert preamble.text.startswith("You help.") and "port 8443" in preamble.text, preamble
