@@ -222,8 +222,8 @@ impl zk::Guest for Component {
         }
     }
 
-    fn parse_note_path(stdout: String, extension: String, root: Option<String>) -> Result<String, types::Error> {
-        let path = crate::notebook::parse_note_path(&stdout, &extension, root.as_deref());
+    fn parse_note_path(stdout: String, file_extension: String, root: Option<String>) -> Result<String, types::Error> {
+        let path = crate::notebook::parse_note_path(&stdout, &file_extension, root.as_deref());
         path.map_err(|error| given(crate::protocol::Error::from(error)))
     }
 }
@@ -233,7 +233,7 @@ family!(trust: TrustCommand => TrustReply {
     fn for_model(text: String) -> trust::SafeText {
         let (text, flags) = crate::trust::for_model(&text);
         let text = text.into_string();
-        trust::SafeText { text, flags: given(flags) }
+        trust::SafeText { text, findings: given(flags) }
     }
 });
 
@@ -259,8 +259,8 @@ family!(prompt: PromptCommand => PromptReply {
         crate::context::estimate_tokens(&text)
     }
 
-    fn effective_reserve(base: u64, block: Option<String>) -> u64 {
-        crate::context::effective_reserve(base, block.as_deref())
+    fn effective_reserve(reserve: u64, block: Option<String>) -> u64 {
+        crate::context::effective_reserve(reserve, block.as_deref())
     }
 });
 

@@ -446,7 +446,8 @@ async fn run(
             let memories = &|turn, max_bytes| notebook.memories(turn, max_bytes);
             #[cfg(not(feature = "notebook"))]
             let memories = &|_, _| crate::context::TurnMemories::default();
-            Reply::Prompt(command.run(&PromptCall { call, entries, memories }).await?)
+            let run = origin.run.as_deref();
+            Reply::Prompt(command.run(&PromptCall { call, entries, run, memories }).await?)
         }
         #[cfg(feature = "notebook")]
         Command::AgentsMd(command) => Reply::AgentsMd(command.run(&AgentsMdCall { call, entries }).await?),

@@ -16,15 +16,15 @@ pub struct Origin {
     pub agent: Option<String>,
     /// The workspace. It can only confirm the configuration.
     pub workspace: Option<String>,
-    /// The run that the command is a part of. Commands of the entries see what the run holds, and what they store is held
-    /// by it. Other commands do not look at it.
+    /// The run that the command is a part of; it must be open. Commands of the entries and blocks with entries see what
+    /// the run holds, and what is stored is held by it. Other commands do not look at it.
     pub run: Option<String>,
     /// The session of the client that gives the command. It is checked, and nothing reads it yet.
     pub session: Option<String>,
     /// The tool that gives the command. It is checked, and nothing reads it yet.
     pub tool: Option<String>,
     /// Where the text that the command stores comes from. It can only be trusted less than the configuration. `None` means
-    /// that of the configuration, or [`Provenance::Import`] where files are taken in; there [`Provenance::User`] has the
+    /// that of the configuration, or [`Provenance::Imported`] where files are taken in; there [`Provenance::User`] has the
     /// files believed, for which the memory must be opened for a person.
     pub provenance: Option<Provenance>,
 }

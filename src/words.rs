@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::agents_md::Side;
-use crate::context::{BlockForm, Overflow};
+use crate::context::{BlockForm, Overflow, SourceFamily};
 use crate::entries::{HydrationPolicy, ImportMode};
 use crate::journal::{FileState, WriteMode};
 use crate::notebook::{ErrorState, SortBy};
@@ -36,16 +36,24 @@ fn the_contract_has_the_same_words_in_the_same_order() {
         ("import-mode", &ImportMode::WORDS),
         ("overflow", &Overflow::WORDS),
         ("hydration-policy", &HydrationPolicy::WORDS),
-        ("provenance", &Provenance::WORDS),
         ("secret-policy", &SecretPolicy::WORDS),
         ("side", &Side::WORDS),
         ("sort-by", &SortBy::WORDS),
+        ("source-family", &SourceFamily::WORDS),
         ("tool-set", &ToolSet::WORDS),
     ];
     for (name, words) in enums {
         assert_eq!(in_contract(name), words, "{name}");
     }
     assert_eq!(in_contract("write-mode"), WriteMode::WORDS);
+}
+
+#[test]
+fn the_one_word_that_languages_reserve_has_another_case_in_the_contract_which_says_so() {
+    let cases: Vec<&str> =
+        Provenance::WORDS.iter().map(|word| if *word == "import" { "imported" } else { word }).collect();
+    assert_eq!(in_contract("provenance"), cases);
+    assert!(CONTRACT.contains("Files, the command line and JSON have the word `import`.\n        imported,"));
 }
 
 #[test]
@@ -61,11 +69,11 @@ fn documented(record: &str) -> Vec<&'static str> {
     documentation.filter_map(|line| line.strip_prefix("/// - `")?.split_once('`').map(|(word, _)| word)).collect()
 }
 
-/// The cases of an enum of the contract. One that is a keyword has a `%` before it.
+/// The cases of an enum of the contract.
 fn in_contract(name: &str) -> Vec<&'static str> {
     let begin = alloc::format!("enum {name} {{");
     let (_, rest) = CONTRACT.split_once(begin.as_str()).expect("the contract has the enum");
     let (cases, _) = rest.split_once('}').expect("it ends");
     let cases = cases.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("///"));
-    cases.map(|case| case.trim_start_matches('%').trim_end_matches(',')).collect()
+    cases.map(|case| case.trim_end_matches(',')).collect()
 }

@@ -12,13 +12,13 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
-    Write, WriteMode,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
+    Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand,
-    Orphans, Recall, RecallForTurn, Related, Remember, RememberError, Rename, RestoreNote, Tags, Today,
-    UnlinkedMentions,
+    DeadLinks, Forget, Graph, InitNotebook, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter,
+    NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, Rename, RestoreNote, Tags,
+    Today, UnlinkedMentions,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{folded_name, is_name};
@@ -45,7 +45,7 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers
 }
 
 fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
-    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), base: None })
+    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), expected_version: None })
 }
 
 /// A store in which agent `a` of workspace `w` has secrets of its own and of the workspace.
@@ -102,7 +102,7 @@ fn every_verb(name: &str) -> Vec<EntriesCommand> {
         EntriesCommand::Hydrate(prefix),
         EntriesCommand::Explain(Explain { request, key: Some(name.into()) }),
         EntriesCommand::Explain(Explain { request, key: None }),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: name.into(), base: None }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: name.into(), expected_version: None }),
         EntriesCommand::RestoreEntry(RestoreEntry { key: name.into() }),
         EntriesCommand::PurgeEntries(PurgeEntries { key: Some(name.into()) }),
         EntriesCommand::PurgeEntries(PurgeEntries { key: None }),
@@ -129,7 +129,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
     let name = || name.to_string();
     let note = || Target::Note(name());
     let page = || Target::Page(name());
-    let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
+    let replace = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
     let remember = |title: String, template: String, links: Vec<String>| {
         let content = "mine".into();
         NotebookCommand::Remember(Remember { title, content, template, links, ..Remember::default() })
@@ -162,7 +162,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         })
         .into(),
         JournalCommand::Edit(Edit { target: note(), change: replace.clone() }).into(),
-        JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }).into(),
+        JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }).into(),
         JournalCommand::Restore(Restore { target: note() }).into(),
         JournalCommand::Read(Read { target: page(), offset: 0, max_bytes: 4_000 }).into(),
         JournalCommand::Edit(Edit { target: page(), change: replace.clone() }).into(),
@@ -170,7 +170,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         JournalCommand::Slash(Slash { line: format!("read page {}", name()) }).into(),
         JournalCommand::Read(Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }).into(),
         JournalCommand::AppendDaily(AppendDaily { heading: name(), body: "mine".into() }).into(),
-        JournalCommand::List(List).into(),
+        JournalCommand::ListJournal(ListJournal).into(),
         FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).into(),
         FilesCommand::ReadFile(ReadFile { path: name(), offset: 0, max_bytes: 4_000 }).into(),
         // A page of the list may begin where another's files are.
@@ -186,7 +186,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         JournalCommand::FlushSummary(FlushSummary { summary: name(), messages: None }).into(),
         JournalCommand::Slash(Slash { line: format!("read note:{}", name()) }).into(),
         JournalCommand::Slash(Slash { line: format!("search {SECRET}") }).into(),
-        NotebookCommand::Init(Init).into(),
+        NotebookCommand::InitNotebook(InitNotebook).into(),
         remember(name(), "fact".into(), Vec::new()).into(),
         remember("T".into(), name(), Vec::new()).into(),
         remember("L".into(), "fact".into(), vec![name()]).into(),
@@ -197,7 +197,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         NotebookCommand::ListNotes(list(filter.clone())).into(),
         NotebookCommand::Graph(Graph { notes: list(filter) }).into(),
         NotebookCommand::Related(Related { note: name(), limit: 50 }).into(),
-        NotebookCommand::Link(Link { from: name(), to: name(), text: None }).into(),
+        NotebookCommand::Link(Link { source: name(), target: name(), text: None }).into(),
         NotebookCommand::Rename(Rename { note: name(), title: "mine".into() }).into(),
         NotebookCommand::Forget(Forget { note: name() }).into(),
         NotebookCommand::RestoreNote(RestoreNote { note: name() }).into(),
@@ -222,12 +222,12 @@ fn every_other_command(name: &str) -> Vec<Command> {
     commands
         .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
     let listing = Pending { limit: 50, ..Pending::default() };
-    let items = vec![ApproveItem { name: name(), base: "0".repeat(64) }];
+    let items = vec![ApproveItem { name: name(), version: "0".repeat(64) }];
     commands.extend([
         TrustCommand::Pending(listing.clone()).into(),
         TrustCommand::Pending(Pending { cursor: Some(name()), ..listing.clone() }).into(),
         TrustCommand::Pending(Pending { name: Some(name()), ..listing.clone() }).into(),
-        TrustCommand::Pending(Pending { from: Some("import".into()), ..listing }).into(),
+        TrustCommand::Pending(Pending { source: Some("import".into()), ..listing }).into(),
         TrustCommand::Approve(Approve { items, dry_run: false }).into(),
     ]);
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
@@ -256,7 +256,7 @@ fn is_of_entries(call: &CallTool) -> bool {
 fn every_tool_call(name: &str) -> Vec<CallTool> {
     let call = |tool: &str, arguments: serde_json::Value| CallTool {
         name: tool.into(),
-        arguments: arguments.to_string(),
+        input: arguments.to_string(),
         sets: ToolSet::ALL.to_vec(),
         dialect: Dialect::Sdk,
     };
@@ -376,7 +376,7 @@ fn exchange(name: &str) -> [Command; 2] {
     let content = Ok(format!("- **{name}**: mine\n").into_bytes());
     let import = ImportFrom {
         format: Format::OpenClaw,
-        origin: name.into(),
+        place: name.into(),
         files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
         others: vec![name.into()],
         dry_run: false,

@@ -62,7 +62,7 @@ fn not_followed() -> Vec<String> {
 
 fn tell(host: &mut SimulatedHost, dialect: Dialect, input: &Value) -> ToolAnswer {
     let sets = vec![ToolSet::Anthropic];
-    let call = CallTool { name: "memory".into(), arguments: input.to_string(), sets, dialect };
+    let call = CallTool { name: "memory".into(), input: input.to_string(), sets, dialect };
     let Reply::Tools(ToolsReply::CallTool(answer)) = run(host, call) else { panic!("no answer of a tool") };
     answer
 }
@@ -415,8 +415,7 @@ fn a_file_that_changes_meanwhile_is_not_overwritten(kind: Kind) {
     let [mut first, mut second] = [1, 2].map(|epoch| Drive::new(kind, config(epoch), store.clone()));
     let call = |old: &str, new: &str| CallTool {
         name: "memory".into(),
-        arguments: json!({ "command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new })
-            .to_string(),
+        input: json!({ "command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new }).to_string(),
         sets: vec![ToolSet::Anthropic],
         dialect: Dialect::Sdk,
     };
@@ -442,7 +441,7 @@ fn a_memory_without_an_agent_shows_no_entries() {
         today(),
         saddlebag::tools::ToolsCommand::CallTool(CallTool {
             name: "memory".into(),
-            arguments: "[".into(),
+            input: "[".into(),
             sets: vec![],
             dialect: Dialect::Sdk,
         }),

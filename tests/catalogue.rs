@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::catalogue::{SAMPLE_NAME, SAMPLE_RUN, catalogue, sample_config, sample_files};
 use saddlebag::entries::OpenRun;
-use saddlebag::journal::List;
+use saddlebag::journal::ListJournal;
 use saddlebag::protocol::FsError;
 use saddlebag::{Effect, Origin};
 use saddlebag_host::Simulator;
@@ -114,7 +114,7 @@ fn a_host_that_fails_once_loses_no_text(kind: Kind) {
                         "{kind:?}: {command:?}, failing at {operation}, gave {outcome:?} and lost `{shown}`"
                     );
                 }
-                let again = drive.run(List);
+                let again = drive.run(ListJournal);
                 assert!(again.is_ok(), "{kind:?}: {command:?}, failing at {operation}: {again:?}");
             }
         }

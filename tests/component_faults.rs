@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use saddlebag::journal::{JournalCommand, List, Search};
+use saddlebag::journal::{JournalCommand, ListJournal, Search};
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::{Config, Submit};
 use saddlebag_host::{CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Executor, Simulator};
@@ -69,9 +69,9 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
 /// What every call after a trap says.
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
-        engine.submit(CommandId(9), today(), JournalCommand::List(List).submission()),
+        engine.submit(CommandId(9), today(), JournalCommand::ListJournal(ListJournal).submission()),
         engine.handle_memory_result(FsResult {
-            key: "list/1.9.1".into(),
+            key: "list-journal/1.9.1".into(),
             outcome: Err(saddlebag::protocol::FsError::Denied),
         }),
         engine.cancel(CommandId(9)),
@@ -168,7 +168,7 @@ fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {
     assert!(pending.iter().all(|request| request.command == 1));
     while let Some(request) = pending.pop() {
         let outcome = match request.op {
-            fs::Op::List(_) => fs::Outcome::List(fs::ListOutcome::Page(fs::Listing {
+            fs::Op::ListDirectory(_) => fs::Outcome::ListDirectory(fs::ListOutcome::Page(fs::Listing {
                 entries: Vec::new(),
                 next: None,
                 left_out: fs::LeftOut { names: Vec::new(), count: 0 },
@@ -191,7 +191,7 @@ fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {
 fn a_path_that_is_none_is_refused_by_the_component_itself() {
     let Raw { mut store, instance, memory: opened } = raw();
     let memory = instance.saddlebag_memory_engine().memory();
-    let list = journal::JournalCommand::List;
+    let list = journal::JournalCommand::ListJournal;
     let guest = instance.saddlebag_memory_journal();
     let step = guest.call_submit(&mut store, opened, 1, NOW, &NOBODY, &list).unwrap().unwrap();
     let key = step.requests[0].key.clone();
@@ -205,7 +205,8 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
             left_out: fs::LeftOut { names: Vec::new(), count: 0 },
             version: None,
         };
-        let reply = fs::Reply { key: key.clone(), outcome: Ok(fs::Outcome::List(fs::ListOutcome::Page(page))) };
+        let reply =
+            fs::Reply { key: key.clone(), outcome: Ok(fs::Outcome::ListDirectory(fs::ListOutcome::Page(page))) };
         let refused = memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().unwrap_err();
         let engine::ProtocolError::InvalidResult(invalid) = refused else { panic!("{bad:?}: {refused:?}") };
         assert_eq!(invalid.key, key);
@@ -218,6 +219,6 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
         left_out: fs::LeftOut { names: Vec::new(), count: 0 },
         version: None,
     };
-    let reply = fs::Reply { key, outcome: Ok(fs::Outcome::List(fs::ListOutcome::Page(page))) };
+    let reply = fs::Reply { key, outcome: Ok(fs::Outcome::ListDirectory(fs::ListOutcome::Page(page))) };
     assert!(memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().is_ok(), "it is still owed");
 }

@@ -33,7 +33,7 @@ fn append(target: Target, content: &str) -> JournalCommand {
 }
 
 fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
-    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } })
+    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
 }
 
 fn note() -> Target {
@@ -52,7 +52,7 @@ fn script() -> Vec<JournalCommand> {
         JournalCommand::FlushSummary(FlushSummary { summary: "s".into(), messages: Some(3) }),
         write(note(), WriteMode::Overwrite, "first"),
         write(note(), WriteMode::Overwrite, "second"),
-        JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }),
+        JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }),
         JournalCommand::Restore(Restore { target: note() }),
         JournalCommand::Slash(Slash { line: "/memory clear daily".into() }),
         JournalCommand::Slash(Slash { line: "/memory clear note n".into() }),
@@ -83,14 +83,14 @@ fn entries_script() -> Vec<Submission<EntriesCommand>> {
         plain(keep("k", "three", "core")),
         plain(keep("shared", "of all", "workspace")),
         plain(keep("gone", "soon", "daily")),
-        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
+        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })),
         plain(keep("gone", "back", "daily")),
-        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })),
+        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })),
         plain(EntriesCommand::PurgeEntries(PurgeEntries { key: None })),
         of_run(EntriesCommand::OpenRun(OpenRun { fence: 7 })),
         of_run(keep("k", "four", "core")),
         of_run(EntriesCommand::Checkpoint(Checkpoint)),
-        of_run(EntriesCommand::StoreEntry(StoreEntry { entry: tagged, base: None })),
+        of_run(EntriesCommand::StoreEntry(StoreEntry { entry: tagged, expected_version: None })),
         of_run(EntriesCommand::CloseRun(CloseRun)),
         plain(EntriesCommand::ImportEntries(import)),
         plain(EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false })),
@@ -115,7 +115,7 @@ fn whole_script() -> Vec<Submission<Command>> {
         fact("5434", true),
         NotebookCommand::Journal(Journal { entry: "deployed".into() }),
         NotebookCommand::Today(Today),
-        NotebookCommand::Link(Link { from: "facts/port".into(), to: "facts/port-2".into(), text: None }),
+        NotebookCommand::Link(Link { source: "facts/port".into(), target: "facts/port-2".into(), text: None }),
         NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
         NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
         NotebookCommand::Forget(Forget { note: "facts/port-2".into() }),
@@ -219,7 +219,7 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
 
 /// Changes that keep what they replace.
 fn backed_up_changes() -> [JournalCommand; 4] {
-    let change = EditChange::Replace { old: "newer".into(), new: "newest".into() };
+    let change = EditChange::Replace { old_text: "newer".into(), new_text: "newest".into() };
     [
         write(Target::LongTerm, WriteMode::Overwrite, "newest"),
         JournalCommand::Edit(Edit { target: Target::LongTerm, change }),

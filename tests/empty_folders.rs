@@ -9,7 +9,7 @@ use support::{Kind, SimulatedHost, agent_config, both_engines, host, keep, path,
 
 fn memory_tool(host: &mut SimulatedHost, input: &Value) {
     let (sets, dialect) = (vec![ToolSet::Anthropic], Dialect::default());
-    let call = CallTool { name: "memory".into(), arguments: input.to_string(), sets, dialect };
+    let call = CallTool { name: "memory".into(), input: input.to_string(), sets, dialect };
     let Reply::Tools(ToolsReply::CallTool(answer)) = run(host, call) else { panic!("no answer of a tool") };
     assert!(!answer.is_error, "{input}: {answer:?}");
 }
@@ -54,7 +54,7 @@ fn the_folder_of_a_category_goes_with_the_last_entry_that_is_purged(kind: Kind) 
         before.iter().filter(|folder| !gone.iter().any(|gone| folder.ends_with(gone))).cloned().collect::<Vec<_>>()
     };
     for (key, gone) in [("two", [].as_slice()), ("three", &["/daily"]), ("one", &["/daily", "/core"])] {
-        run(&mut host, ForgetEntry { key: key.into(), base: None });
+        run(&mut host, ForgetEntry { key: key.into(), expected_version: None });
         run(&mut host, PurgeEntries { key: Some(key.into()) });
         assert_eq!(folders(&host), without(gone), "{key}");
     }

@@ -25,7 +25,7 @@ fn reply(drive: &mut Drive<Simulator>, verb: EntriesCommand) -> Option<EntriesRe
 
 fn keep(drive: &mut Drive<Simulator>, key: &str, content: &str, category: &str) {
     let entry = NewEntry { tags: vec!["x, y".into()], ..NewEntry::new(key, content, category) };
-    reply(drive, EntriesCommand::StoreEntry(StoreEntry { entry, base: None })).expect("stored");
+    reply(drive, EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })).expect("stored");
 }
 
 fn export(drive: &mut Drive<Simulator>) -> Vec<ImportFile> {
@@ -68,7 +68,7 @@ fn an_export_comes_back_in_both_engines(kind: Kind) {
     {
         keep(&mut drive, key, content, category);
     }
-    reply(&mut drive, EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })).unwrap();
+    reply(&mut drive, EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })).unwrap();
     let files = export(&mut drive);
     let imported = replace(&mut drive, &files).unwrap();
     assert!(imported.iter().all(|file| file.state == ImportState::Unchanged), "{kind:?}: {imported:?}");
@@ -151,7 +151,7 @@ fn imports_that_race_with_writers_lose_nothing_of_either(kind: Kind) {
         drive.submit(EntriesCommand::ImportEntries(request));
         for key in ["a", "c"] {
             let entry = NewEntry::new(key, "stored", "core");
-            drive.submit(EntriesCommand::StoreEntry(StoreEntry { entry, base: None }));
+            drive.submit(EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None }));
         }
         drive.settle_in_any_order(&mut Scheduler::new(seed));
         assert!(drive.finished.values().all(Result::is_ok), "{kind:?} {seed}: {:?}", drive.finished);

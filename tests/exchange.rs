@@ -32,7 +32,7 @@ fn request(format: Format, files: &Files) -> ImportFrom {
     };
     let files = files.iter().map(file).collect();
     let (others, earlier) = (Vec::new(), Vec::new());
-    ImportFrom { format, origin: "~/there".into(), files, others, dry_run: false, earlier }
+    ImportFrom { format, place: "~/there".into(), files, others, dry_run: false, earlier }
 }
 
 fn run_import(drive: &mut Drive<Simulator>, request: impl Submit) -> ImportFromReply {
@@ -150,7 +150,7 @@ fn a_dump_brings_every_field_back(kind: Kind) {
             source: Some("slack".into()),
             supersedes: Some("old".into()),
         };
-        first.run(EntriesCommand::StoreEntry(StoreEntry { entry, base: None })).unwrap();
+        first.run(EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })).unwrap();
     }
     let (dump, losses) = export(&mut first, Format::JsonLines);
     assert_eq!(losses, []);
@@ -244,7 +244,7 @@ fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so(kin
     let mut drive = drive(kind);
     drive.run(keep("role", "mine", "core")).unwrap();
     drive.run(keep("build", "mine", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "build".into(), base: None })).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "build".into(), expected_version: None })).unwrap();
     let imported = import(&mut drive, Format::ClaudeCode, &claude());
     assert_eq!(imported[1].1, ExchangeState::Renamed("role".into()), "{imported:?}");
     assert!(
@@ -320,7 +320,7 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing(kind: Kind) {
     let before = drive.executor.files();
     let many = (0..1_025).map(|i| (format!("{i}.md"), "x".to_string())).collect();
     let large = files(&[("a.md", &"x".repeat((4 << 20) + 1))]);
-    let named = ImportFrom { origin: "o".repeat(4_097), ..request(Format::ClaudeCode, &claude()) };
+    let named = ImportFrom { place: "o".repeat(4_097), ..request(Format::ClaudeCode, &claude()) };
     for request in [request(Format::ClaudeCode, &many), request(Format::ClaudeCode, &large), named] {
         let error = drive.run(request).unwrap_err();
         assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");

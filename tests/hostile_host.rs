@@ -4,7 +4,7 @@ use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, GetEntry, PurgeEntries, RetainEntries};
 use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, List, Read, Restore, Search, Status, Target, Write, WriteMode,
+    Edit, EditChange, JournalCommand, ListJournal, Read, Restore, Search, Status, Target, Write, WriteMode,
 };
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -37,14 +37,14 @@ fn read_long_term() -> JournalCommand {
 }
 
 fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOutcome {
-    FsOutcome::List(ListOutcome::Page(Listing { entries, next, left_out: LeftOut::default(), version: None }))
+    FsOutcome::ListDirectory(ListOutcome::Page(Listing { entries, next, left_out: LeftOut::default(), version: None }))
 }
 
 /// A page of nothing but names that no path may have.
 fn left_out(names: &[&str], count: u32) -> FsOutcome {
     let names = names.iter().map(|name| LeftOutName { path: path(name), kind: EntryKind::File }).collect();
     let left_out = LeftOut { names, count };
-    FsOutcome::List(ListOutcome::Page(Listing { entries: Vec::new(), next: None, left_out, version: None }))
+    FsOutcome::ListDirectory(ListOutcome::Page(Listing { entries: Vec::new(), next: None, left_out, version: None }))
 }
 
 fn version(text: &str) -> Version {
@@ -114,7 +114,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
         content: "x".into(),
         truncate: false,
     });
-    let delete = JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::Delete });
+    let delete = JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote });
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
     for command in [append("a"), search("old"), overwrite.clone(), delete.clone()] {
         let id = drive.submit(command);
@@ -158,7 +158,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let limits = Limits { max_list_entries: 2, ..Limits::default() };
     let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
     let id = drive.submit(search("x"));
-    assert!(matches!(&drive.pending[0].op, FsOp::List { folder: None, limit: 2, .. }));
+    assert!(matches!(&drive.pending[0].op, FsOp::ListDirectory { folder: None, limit: 2, .. }));
 
     let mut nameless = entry("a.md");
     nameless.version = version("");
@@ -199,7 +199,8 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
 #[both_engines]
 fn command_ids_must_grow(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let mut give = |id: u64| drive.engine.submit(CommandId(id), today(), JournalCommand::List(List).submission());
+    let mut give =
+        |id: u64| drive.engine.submit(CommandId(id), today(), JournalCommand::ListJournal(ListJournal).submission());
     assert!(give(5).is_ok());
     for given in [5, 4, 0] {
         let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
@@ -289,7 +290,7 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
     ];
     let verbs = [
         EntriesCommand::GetEntry(GetEntry { key: "k".into() }),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }),
         EntriesCommand::PurgeEntries(PurgeEntries { key: Some("t".into()) }),
         EntriesCommand::PurgeEntries(PurgeEntries { key: None }),
         EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
@@ -325,7 +326,7 @@ impl<F: FnMut(&FsOp) -> Result<FsOutcome, saddlebag::protocol::FsError>> Executo
 fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     let mut count = 0_u64;
     let endless = Nightmare(|op: &FsOp| {
-        let FsOp::List { folder, limit, .. } = op else { panic!("only lists: {op:?}") };
+        let FsOp::ListDirectory { folder, limit, .. } = op else { panic!("only lists: {op:?}") };
         let prefix = folder.as_ref().map(|folder| format!("{folder}/")).unwrap_or_default();
         let entries: Vec<Entry> = (0..*limit)
             .map(|_| {
@@ -339,7 +340,7 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     });
     let mut drive = Drive::new(kind, project_config(), endless);
 
-    let error = drive.run(JournalCommand::List(List)).unwrap_err();
+    let error = drive.run(JournalCommand::ListJournal(ListJournal)).unwrap_err();
 
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
 }
@@ -347,10 +348,10 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
 #[both_engines]
 fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
     let note = || Target::Note("n".into());
-    let edit = EditChange::Replace { old: "x".into(), new: "y".into() };
+    let edit = EditChange::Replace { old_text: "x".into(), new_text: "y".into() };
     for command in [
         JournalCommand::Edit(Edit { target: note(), change: edit.clone() }),
-        JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete }),
+        JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }),
         JournalCommand::Write(Write {
             target: note(),
             mode: WriteMode::Overwrite,

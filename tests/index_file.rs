@@ -326,7 +326,11 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
             drive.submit(rename.next().unwrap());
             drive.submit(NotebookCommand::Forget(Forget { note: text("notes/n100") }));
             drive.submit(NotebookCommand::Tags(Tags));
-            drive.submit(NotebookCommand::Link(Link { from: text("notes/n020"), to: text("notes/n060"), text: None }));
+            drive.submit(NotebookCommand::Link(Link {
+                source: text("notes/n020"),
+                target: text("notes/n060"),
+                text: None,
+            }));
             drive.submit(NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: text("word30"), limit: 2 }));
             drive.submit(NotebookCommand::ListNotes(ListNotes { with_text: true, ..ListNotes::default() }));
             let mut order = Scheduler::new(seed);

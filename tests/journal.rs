@@ -2,7 +2,7 @@
 //! search that keeps up with the files.
 
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, List, ListReply, Read, Restore,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, ListJournal, ListReply, Read, Restore,
     SLASH_USAGE, Search, Slash, Status, StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
@@ -45,12 +45,12 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
         let part = JournalCommand::Read(Read { target: target.clone(), offset: 4, max_bytes: 5 });
         let JournalReply::Read(reply) = journal(&mut drive, part) else { panic!("not read") };
         assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
-        let change = EditChange::Replace { old: "5432".into(), new: "5433".into() };
+        let change = EditChange::Replace { old_text: "5432".into(), new_text: "5433".into() };
         journal(&mut drive, JournalCommand::Edit(Edit { target: target.clone(), change }));
         assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
         assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
         for refused in [
-            JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }),
+            JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }),
             JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false }),
         ] {
             assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
@@ -113,8 +113,8 @@ fn status(drive: &mut Drive<Simulator>) -> StatusReply {
 }
 
 fn list(drive: &mut Drive<Simulator>) -> ListReply {
-    match journal(drive, JournalCommand::List(List)) {
-        JournalReply::List(list) => list,
+    match journal(drive, JournalCommand::ListJournal(ListJournal)) {
+        JournalReply::ListJournal(list) => list,
         other => panic!("expected a list, got {other:?}"),
     }
 }
@@ -240,7 +240,7 @@ fn restoring_twice_undoes_and_redoes(kind: Kind) {
     }
     assert_eq!(seen, ["one", "two", "one"]);
 
-    drive.run(JournalCommand::Edit(Edit { target: note(), change: EditChange::Delete })).unwrap();
+    drive.run(JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote })).unwrap();
     assert!(!drive.executor.files().contains_key(NOTE));
     let JournalReply::Restore(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
     assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
@@ -324,7 +324,7 @@ fn search_sees_what_others_and_what_itself_wrote(kind: Kind) {
     assert_eq!(find(&mut drive, "gamma"), [NOTE]);
 
     let renamed = saddlebag::protocol::FsOp::Rename {
-        from: path(NOTE),
+        path: path(NOTE),
         to: path("projects/proj/notes/m.md"),
         precondition: saddlebag::protocol::Precondition::Any,
     };
@@ -336,7 +336,7 @@ fn search_sees_what_others_and_what_itself_wrote(kind: Kind) {
     assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
     assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
 
-    drive.run(JournalCommand::Edit(Edit { target: m, change: EditChange::Delete })).unwrap();
+    drive.run(JournalCommand::Edit(Edit { target: m, change: EditChange::DeleteNote })).unwrap();
     assert_eq!(find(&mut drive, "delta"), [""; 0]);
     assert_eq!(find(&mut drive, "beta"), [LOG]);
 }

@@ -1,6 +1,6 @@
 //! Files whose names no path may have cannot be read, and are named.
 
-use saddlebag::journal::{JournalCommand, JournalReply, List, Search};
+use saddlebag::journal::{JournalCommand, JournalReply, ListJournal, Search};
 use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};
 use saddlebag::protocol::{EntryKind, FsError};
 use saddlebag::search::{SkipReason, Skipped};
@@ -30,7 +30,7 @@ fn store() -> Simulator {
 fn skipped(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Vec<(String, SkipReason)> {
     let skipped = match drive.run(command.into()).unwrap() {
         Reply::Journal(JournalReply::Search(reply)) => reply.skipped,
-        Reply::Journal(JournalReply::List(reply)) => reply.skipped,
+        Reply::Journal(JournalReply::ListJournal(reply)) => reply.skipped,
         Reply::Notebook(NotebookReply::ListNotes(reply)) => reply.skipped,
         other => panic!("{other:?}"),
     };
@@ -46,7 +46,7 @@ fn expected() -> Vec<(String, SkipReason)> {
 fn names_that_no_path_may_have_are_named_by_search_and_lists(kind: Kind) {
     for command in [
         Command::from(JournalCommand::Search(Search::new("word7"))),
-        JournalCommand::List(List).into(),
+        JournalCommand::ListJournal(ListJournal).into(),
         NotebookCommand::ListNotes(ListNotes::default()).into(),
     ] {
         let mut drive = Drive::new(kind, config(1), store());
@@ -88,7 +88,7 @@ fn more_of_them_than_are_listed_are_counted(kind: Kind) {
         store.insert_unnamed(Some(&path("notes")), &format!("{i:03}\u{7}.md"), EntryKind::File);
     }
     let mut drive = Drive::new(kind, config(1), store);
-    let found = skipped(&mut drive, JournalCommand::List(List));
+    let found = skipped(&mut drive, JournalCommand::ListJournal(ListJournal));
     assert_eq!(found.len(), 65);
     assert_eq!(found[64], ("notes".to_string(), SkipReason::MoreUnnameable(36)));
     assert!(found[..64].iter().all(|(_, reason)| *reason == SkipReason::Unnameable));

@@ -76,7 +76,8 @@ impl Side {
             }
             Action::SubmitBadly { bad_time } => {
                 let now = Timestamp { nanoseconds: if *bad_time { 1_000_000_000 } else { 0 }, ..today() };
-                let command = Command::Journal(saddlebag::journal::JournalCommand::List(saddlebag::journal::List));
+                let command =
+                    Command::Journal(saddlebag::journal::JournalCommand::ListJournal(saddlebag::journal::ListJournal));
                 self.engine.submit(CommandId(self.last_id), now, command.submission())
             }
             Action::Answer if self.pending.is_empty() => return Ok(Step::default()),

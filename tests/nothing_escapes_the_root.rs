@@ -16,7 +16,8 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, List, Read, Restore, Search, Slash, Status, Target, Write, WriteMode,
+    AppendDaily, Edit, EditChange, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status, Target, Write,
+    WriteMode,
 };
 use saddlebag::notebook::{Remember, Rename};
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
@@ -81,7 +82,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 fn every_command(target: &Target) -> Vec<Submission<Command>> {
-    let replace = EditChange::Replace { old: SECRET.into(), new: "gone".into() };
+    let replace = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
     let mut commands: Vec<Submission<Command>> = vec![
         JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4000 }).submission(),
         JournalCommand::Write(Write {
@@ -99,10 +100,10 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         })
         .submission(),
         JournalCommand::Edit(Edit { target: target.clone(), change: replace }).submission(),
-        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::Delete }).submission(),
+        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }).submission(),
         JournalCommand::Restore(Restore { target: target.clone() }).submission(),
         JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).submission(),
-        JournalCommand::List(List).submission(),
+        JournalCommand::ListJournal(ListJournal).submission(),
         FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).submission(),
         JournalCommand::Status(Status).submission(),
         JournalCommand::Search(Search::new("secret")).submission(),
@@ -124,7 +125,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
     }
     commands.push(TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).submission());
     if let Target::Note(name) = target {
-        let item = |name: String| ApproveItem { name, base: "0".repeat(64) };
+        let item = |name: String| ApproveItem { name, version: "0".repeat(64) };
         let items = vec![item(name.clone()), item(format!("{name}.md"))];
         commands.push(TrustCommand::Approve(Approve { items, dry_run: false }).submission());
         let request = Pending { limit: 9, name: Some(name.clone()), ..Pending::default() };
@@ -161,7 +162,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     let import = |format, file| {
         ExchangeCommand::ImportFrom(ImportFrom {
             format,
-            origin: name.into(),
+            place: name.into(),
             files: vec![file],
             others: vec![name.into()],
             dry_run: false,
@@ -222,7 +223,7 @@ fn every_call_of_the_memory_tool(target: &Target) -> Vec<Command> {
     });
     let call = |arguments: serde_json::Value| CallTool {
         name: "memory".into(),
-        arguments: arguments.to_string(),
+        input: arguments.to_string(),
         sets: ToolSet::ALL.to_vec(),
         dialect: Dialect::Sdk,
     };

@@ -50,7 +50,7 @@ fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: K
         Remember { title: "A page".into(), content: "obey".into(), template: "fact".into(), ..Remember::default() };
     drive.call(of_tool().with(fact.clone())).expect("it is stored");
     let entry = NewEntry::new("page", "obey", "core");
-    drive.call(of_tool().with(StoreEntry { entry, base: None })).expect("it is stored");
+    drive.call(of_tool().with(StoreEntry { entry, expected_version: None })).expect("it is stored");
     // A file of the journal has no place to say it.
     let refused = drive.call(of_tool().with(AppendDaily { heading: "obey".into(), body: String::new() }));
     assert_eq!(refused.expect_err("it is refused").code, ErrorCode::NotPermitted);

@@ -33,7 +33,7 @@ fn block(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
-    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy, run: None })
+    Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy })
 }
 
 /// Asserts that no line of a block without tags is the block's own but those that it knows.
@@ -145,7 +145,7 @@ proptest! {
         let mut drive = drive(Kind::Native, &[(LONG_TERM, long_term.as_bytes())]);
         let lines = |name: &str, size: usize| (0..size / 16).map(|line| format!("{name} {line:06}\n")).collect::<String>();
         let texts = [lines("base", sizes[0]), lines("```\nagents", sizes[1]), lines("arch 記", sizes[2])];
-        let roles = [PreambleRole::Base, PreambleRole::Instructions, PreambleRole::Architecture];
+        let roles = [PreambleRole::BasePrompt, PreambleRole::Instructions, PreambleRole::Architecture];
         let files = texts.iter().zip(roles).map(|(text, role)| file(role, text));
         let mut files: Vec<PreambleFile> = files.rev().collect();
         match damage {
@@ -187,7 +187,7 @@ proptest! {
 
 fn file(role: PreambleRole, text: &str) -> PreambleFile {
     let path = match role {
-        PreambleRole::Base => "base.txt",
+        PreambleRole::BasePrompt => "base.txt",
         PreambleRole::Instructions => "AGENTS.md",
         PreambleRole::Architecture => "ARCHITECTURE.md",
     };
@@ -246,7 +246,7 @@ fn the_order_is_base_prompt_instructions_architecture_memory(kind: Kind) {
     let files = vec![
         file(PreambleRole::Architecture, "\u{feff}# Rooms\r\n\r\n"),
         file(PreambleRole::Instructions, "\n# Rules\n"),
-        file(PreambleRole::Base, "You help.\n"),
+        file(PreambleRole::BasePrompt, "You help.\n"),
     ];
     let before = changes(&drive.executor);
     let reply = preamble(&mut drive, files.clone(), 10_000);
@@ -269,7 +269,7 @@ fn large_parts_share_and_architecture_goes_first(kind: Kind) {
     let rules: String = (0..900).map(|line| format!("rule number {line}\n")).collect();
     let mut drive = drive(kind, &[(LONG_TERM, memory.as_bytes())]);
     let files = vec![
-        file(PreambleRole::Base, "You help."),
+        file(PreambleRole::BasePrompt, "You help."),
         file(PreambleRole::Instructions, &rules),
         file(PreambleRole::Architecture, &rules.replace("rule", "room")),
     ];
@@ -292,7 +292,7 @@ fn large_parts_share_and_architecture_goes_first(kind: Kind) {
 #[both_engines]
 fn a_base_prompt_that_cannot_be_whole_is_an_error(kind: Kind) {
     let mut drive = drive(kind, &[]);
-    let mut part = file(PreambleRole::Base, "You help.");
+    let mut part = file(PreambleRole::BasePrompt, "You help.");
     part.size = 100;
     let not_text = PreambleFile { content: Ok(b"\xff".to_vec()), size: 1, ..part.clone() };
     let unread = PreambleFile { content: Err(FsError::Denied), ..part.clone() };
@@ -302,7 +302,7 @@ fn a_base_prompt_that_cannot_be_whole_is_an_error(kind: Kind) {
         assert_eq!(error.code, ErrorCode::InvalidArgument);
         assert!(error.message.contains(message), "{error:?}");
     }
-    let files = vec![file(PreambleRole::Base, &"x".repeat(101))];
+    let files = vec![file(PreambleRole::BasePrompt, &"x".repeat(101))];
     let error = drive.run(Preamble { files, max_bytes: 100, ..Preamble::default() }).unwrap_err();
     assert_eq!(error.message, "the base prompt has 101 bytes with what belongs to it, the budget is 100");
     assert_eq!(preamble(&mut drive, Vec::new(), 0), PreambleReply::default());

@@ -57,11 +57,11 @@ fn write(target: Target, mode: WriteMode) -> JournalCommand {
 }
 
 fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
-    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } })
+    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
 }
 
 fn delete(target: Target) -> JournalCommand {
-    JournalCommand::Edit(Edit { target, change: EditChange::Delete })
+    JournalCommand::Edit(Edit { target, change: EditChange::DeleteNote })
 }
 
 fn read(target: Target) -> JournalCommand {
@@ -308,11 +308,11 @@ fn assert_entries_refused(kind: Kind, code: ErrorCode, commands: Vec<impl Submit
 }
 
 fn store(change: impl FnOnce(&mut NewEntry)) -> EntriesCommand {
-    let EntriesCommand::StoreEntry(StoreEntry { mut entry, base }) = keep("k", "new", "core") else {
+    let EntriesCommand::StoreEntry(StoreEntry { mut entry, expected_version }) = keep("k", "new", "core") else {
         unreachable!("it stores")
     };
     change(&mut entry);
-    EntriesCommand::StoreEntry(StoreEntry { entry, base })
+    EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })
 }
 
 fn in_run(command: EntriesCommand) -> Submission<EntriesCommand> {
@@ -330,7 +330,7 @@ fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused(kind: K
             keep("k", "x", ""),
             store(|entry| entry.tags = vec!["a".into(), "  ".into()]),
             EntriesCommand::GetEntry(GetEntry { key: String::new() }),
-            EntriesCommand::ForgetEntry(ForgetEntry { key: String::new(), base: None }),
+            EntriesCommand::ForgetEntry(ForgetEntry { key: String::new(), expected_version: None }),
             EntriesCommand::PurgeEntries(PurgeEntries { key: Some(String::new()) }),
         ],
     );
@@ -352,7 +352,7 @@ fn an_entry_over_a_limit_is_refused(kind: Kind) {
             store(|entry| entry.source = Some(long(MAX_SOURCE_BYTES))),
             store(|entry| entry.supersedes = Some(key.clone())),
             EntriesCommand::GetEntry(GetEntry { key: key.clone() }),
-            EntriesCommand::ForgetEntry(ForgetEntry { key, base: None }),
+            EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }),
         ],
     );
 }
@@ -424,7 +424,7 @@ fn what_has_no_entry_is_not_found(kind: Kind) {
         ErrorCode::EntryNotFound,
         vec![
             EntriesCommand::GetEntry(GetEntry { key: key() }),
-            EntriesCommand::ForgetEntry(ForgetEntry { key: key(), base: None }),
+            EntriesCommand::ForgetEntry(ForgetEntry { key: key(), expected_version: None }),
             EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
             EntriesCommand::Explain(Explain { request, key: Some(key()) }),
         ],
@@ -444,14 +444,14 @@ fn a_run_that_is_not_open_takes_and_gives_nothing(kind: Kind) {
 #[both_engines]
 fn a_version_that_is_not_the_current_one_changes_nothing(kind: Kind) {
     let base = || Some("0123456789abcdef".to_string());
-    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: base() });
+    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: base() });
     assert_entries_refused(kind, ErrorCode::Contention, vec![forget]);
 }
 
 #[both_engines]
 fn an_approval_of_nothing_or_of_too_much_is_refused(kind: Kind) {
     let approve = |count: usize| {
-        let item = ApproveItem { name: "k".into(), base: "0".repeat(64) };
+        let item = ApproveItem { name: "k".into(), version: "0".repeat(64) };
         TrustCommand::Approve(Approve { items: vec![item; count], dry_run: false })
     };
     assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::InvalidArgument, vec![approve(0)]);

@@ -23,7 +23,7 @@ const FILES: [(&str, &[u8]); 8] = [
 /// Commands that are about different files.
 fn commutative() -> Vec<Submission<Command>> {
     let note = |name: &str| Target::Note(name.into());
-    let replace = EditChange::Replace { old: "fact".into(), new: "truth".into() };
+    let replace = EditChange::Replace { old_text: "fact".into(), new_text: "truth".into() };
     vec![
         JournalCommand::Write(Write {
             target: Target::LongTerm,
@@ -34,7 +34,7 @@ fn commutative() -> Vec<Submission<Command>> {
         .submission(),
         JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).submission(),
         JournalCommand::Edit(Edit { target: note("a"), change: replace }).submission(),
-        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::Delete }).submission(),
+        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::DeleteNote }).submission(),
         JournalCommand::Write(Write {
             target: note("c"),
             mode: WriteMode::Overwrite,
@@ -53,7 +53,7 @@ fn commutative() -> Vec<Submission<Command>> {
 
 fn tool(name: &str, arguments: &str) -> Command {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Docs);
-    CallTool { name: name.into(), arguments: arguments.into(), sets, dialect }.into()
+    CallTool { name: name.into(), input: arguments.into(), sets, dialect }.into()
 }
 
 /// Commands that only look.

@@ -3,7 +3,7 @@
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, JournalReply, List, Read, Restore, Search, Slash, Status, Target, Write,
+    Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Restore, Search, Slash, Status, Target, Write,
     WriteMode,
 };
 use saddlebag::notebook::{MemoryContext, NoteFilter, NotebookCommand, Recall, RecallForTurn, RestoreNote};
@@ -35,7 +35,8 @@ fn write(target: Target, mode: WriteMode, content: &str) -> Command {
 }
 
 fn edit(target: Target, old: &str, new: &str) -> Command {
-    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old: old.into(), new: new.into() } }).into()
+    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
+        .into()
 }
 
 fn read(target: Target) -> Command {
@@ -48,7 +49,7 @@ fn slash(line: &str) -> Command {
 
 fn tool(name: &str, arguments: serde_json::Value) -> Command {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
-    CallTool { name: name.into(), arguments: arguments.to_string(), sets, dialect }.into()
+    CallTool { name: name.into(), input: arguments.to_string(), sets, dialect }.into()
 }
 
 fn text_of(store: &Simulator, file: &str) -> String {
@@ -72,7 +73,7 @@ fn every_reader() -> Vec<Command> {
         read(Target::Page(OF_A.into())),
         read(Target::Note(OF_A.into())),
         JournalCommand::Search(Search::new(MARK)).into(),
-        JournalCommand::List(List).into(),
+        JournalCommand::ListJournal(ListJournal).into(),
         JournalCommand::Status(Status).into(),
         slash("read long_term"),
         slash(&format!("search {MARK}")),

@@ -15,7 +15,7 @@ use support::{
 
 fn call(name: &str, arguments: impl ToString) -> CallTool {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
-    CallTool { name: name.into(), arguments: arguments.to_string(), sets, dialect }
+    CallTool { name: name.into(), input: arguments.to_string(), sets, dialect }
 }
 
 fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolAnswer {

@@ -13,8 +13,8 @@ use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::journal::{
-    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, List, Read, Search, Target, TargetRole, Write,
-    WriteMode,
+    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Search, Target, TargetRole,
+    Write, WriteMode,
 };
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
@@ -326,8 +326,8 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         ["edit", target, name, old, new] => {
             let name = Some(name).filter(|&name| name != "-" && matches!(target, "note" | "daily"));
             let change = match old {
-                "-" => EditChange::Delete,
-                old => EditChange::Replace { old: old.into(), new: new.into() },
+                "-" => EditChange::DeleteNote,
+                old => EditChange::Replace { old_text: old.into(), new_text: new.into() },
             };
             let command = Target::parse(target, name, TargetRole::Target)
                 .map(|target| JournalCommand::Edit(Edit { target, change }));
@@ -353,8 +353,8 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         },
         ["search", query] => rendered(run(search(query, DEFAULT_READ_BYTES)))?,
         ["search", query, max] => rendered(run(search(query, max.parse().map_err(|_| "a cap that is no number")?)))?,
-        ["list"] => match run(Command::Journal(JournalCommand::List(List))) {
-            Ok(Reply::Journal(JournalReply::List(list))) => {
+        ["list"] => match run(Command::Journal(JournalCommand::ListJournal(ListJournal))) {
+            Ok(Reply::Journal(JournalReply::ListJournal(list))) => {
                 json!(list.files.into_iter().map(|file| file.path).collect::<Vec<_>>().join("\n"))
             }
             other => return Err(format!("list gave {other:?}")),

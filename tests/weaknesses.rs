@@ -3,8 +3,8 @@
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow, PromptCommand, PromptReply};
 use saddlebag::journal::{
-    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, List, Read, ReadReply, Restore, Search,
-    Slash, SlashCommand, SlashReply, Target, Write, WriteMode,
+    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, ListJournal, Read, ReadReply, Restore,
+    Search, Slash, SlashCommand, SlashReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::{SearchResults, SkipReason};
@@ -160,10 +160,10 @@ fn weakness_08_nothing_shown_is_an_absolute_path(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"fact"), (LOG, b"fact")]);
     let commands = [
         append(Target::Scratchpad, "x"),
-        JournalCommand::List(List),
+        JournalCommand::ListJournal(ListJournal),
         JournalCommand::Search(Search::new("fact")),
         slash("/memory editor"),
-        JournalCommand::Edit(Edit { target: note("none"), change: EditChange::Delete }),
+        JournalCommand::Edit(Edit { target: note("none"), change: EditChange::DeleteNote }),
     ];
     for command in commands {
         let shown = format!("{:?}", drive.run(command));
@@ -240,7 +240,10 @@ fn weakness_13_every_byte_can_be_read_and_missing_is_not_empty(kind: Kind) {
     assert_eq!(read(&mut drive, Target::Daily(None), 0, 99).state, FileState::Empty);
     assert_eq!(read(&mut drive, note("none"), 0, 99).state, FileState::Missing);
     assert_eq!(search(&mut drive, "closed").hits[0].path, "projects/proj/SCRATCHPAD.md");
-    let Ok(Reply::Journal(JournalReply::List(list))) = drive.run(JournalCommand::List(List)) else { panic!("no list") };
+    let Ok(Reply::Journal(JournalReply::ListJournal(list))) = drive.run(JournalCommand::ListJournal(ListJournal))
+    else {
+        panic!("no list")
+    };
     assert!(list.files.iter().any(|file| file.path == "projects/proj/SCRATCHPAD.md"));
 }
 
@@ -287,12 +290,15 @@ fn weakness_17_markdown_stays_whole_when_lines_are_skipped(kind: Kind) {
 fn weakness_18_deleting_is_said_and_edits_are_bounded_and_unambiguous(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"aaa")]);
     let replace = |old: &str, new: String| {
-        JournalCommand::Edit(Edit { target: note("n"), change: EditChange::Replace { old: old.into(), new } })
+        JournalCommand::Edit(Edit {
+            target: note("n"),
+            change: EditChange::Replace { old_text: old.into(), new_text: new },
+        })
     };
     assert_eq!(drive.run(replace("aa", "b".into())).unwrap_err().code, ErrorCode::NoUniqueMatch);
     assert_eq!(drive.run(replace("aaa", "b".repeat(65_537))).unwrap_err().code, ErrorCode::TooLarge);
     assert!(SlashCommand::parse("edit note:n aaa").is_err(), "an edit without a new text deletes nothing");
-    drive.run(JournalCommand::Edit(Edit { target: note("n"), change: EditChange::Delete })).unwrap();
+    drive.run(JournalCommand::Edit(Edit { target: note("n"), change: EditChange::DeleteNote })).unwrap();
     assert_eq!(text(&drive, "projects/proj/notes/n.bak"), "aaa");
 }
 
@@ -302,6 +308,11 @@ fn weakness_19_a_misspelt_mode_is_refused_and_a_bad_name_makes_no_folder(kind: K
     let mut drive = drive(kind, project_config(), &[]);
     assert!(drive.run(append(note("../x"), "y")).is_err());
     assert_eq!(drive.executor.operations(), 0);
-    let notes = saddlebag::protocol::FsOp::List { folder: Some(path("projects")), after: None, limit: 9, unless: None };
+    let notes = saddlebag::protocol::FsOp::ListDirectory {
+        folder: Some(path("projects")),
+        after: None,
+        limit: 9,
+        unless: None,
+    };
     assert!(format!("{:?}", drive.executor.perform(&notes)).contains("entries: []"));
 }

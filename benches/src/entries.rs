@@ -42,7 +42,7 @@ fn store(change: usize) -> Command {
         tags: vec!["ops".into()],
         ..NewEntry::new(corpus::entry_key(ENTRIES / 2), format!("change {change} of the port"), "core")
     };
-    command(EntriesCommand::StoreEntry(StoreEntry { entry, base: None }))
+    command(EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None }))
 }
 
 fn questions() -> [(&'static str, Command); 4] {

@@ -85,7 +85,7 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: 
     let arguments = json!({ "query": words.join(" ") });
     let call = CallTool {
         name: "memory_search".into(),
-        arguments: arguments.to_string(),
+        input: arguments.to_string(),
         sets: vec![ToolSet::Journal],
         dialect: Dialect::Docs,
     };

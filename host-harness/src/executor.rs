@@ -84,7 +84,7 @@ pub enum Durability {
 
 /// Returns true if `op` asks for nothing to be changed.
 pub(crate) fn is_read(op: &FsOp) -> bool {
-    matches!(op, FsOp::Read { .. } | FsOp::List { .. } | FsOp::Score { .. })
+    matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Score { .. })
 }
 
 /// The path of `op` as a field of a trace; empty for the root.
@@ -96,8 +96,8 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::Remove { path, .. }
         | FsOp::MakeDirectory { path }
         | FsOp::RemoveDirectory { path } => path.as_str(),
-        FsOp::Rename { from, .. } => from.as_str(),
-        FsOp::List { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
+        FsOp::Rename { path: from, .. } => from.as_str(),
+        FsOp::ListDirectory { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
         FsOp::Score { .. } => "",
     }
 }
@@ -188,11 +188,13 @@ macro_rules! by_method {
             FsOp::Append { path, content, newline_first, precondition } => {
                 $store.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
             }
-            FsOp::List { folder, after, limit, unless } => {
-                $store.list(folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::List)
+            FsOp::ListDirectory { folder, after, limit, unless } => {
+                $store.list(folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::ListDirectory)
             }
             FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
-            FsOp::Rename { from, to, precondition } => $store.rename(from, to, precondition).map(FsOutcome::Rename),
+            FsOp::Rename { path: from, to, precondition } => {
+                $store.rename(from, to, precondition).map(FsOutcome::Rename)
+            }
             FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
             FsOp::Score { query, texts } => $store.score(query, texts).map(FsOutcome::Score),
             FsOp::RemoveDirectory { path } => $store.remove_directory(path).map(FsOutcome::RemoveDirectory),

@@ -241,12 +241,12 @@ async fn store(
         source: fact.entry.is_none().then(|| request.name.clone()),
         supersedes: None,
     };
-    let base = fact.entry.map(|entry| entry.version.clone());
+    let expected_version = fact.entry.map(|entry| entry.version.clone());
     // A change of what prompts see was confirmed, so it is the person's. Whoever wrote the file says the rest.
     let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
-    let provenance = (!is_trusted).then_some(Provenance::Import);
+    let provenance = (!is_trusted).then_some(Provenance::Imported);
     let origin = Origin { provenance, ..Origin::default() };
-    Ok(match entries::run(call, entries, &origin, StoreEntry { entry, base }).await {
+    Ok(match entries::run(call, entries, &origin, StoreEntry { entry, expected_version }).await {
         Ok(reply) => match reply.state {
             StoreState::Forgotten => Err(FactChangeKind::Refused("it says what was forgotten".into())),
             StoreState::Conflict => Err(FactChangeKind::Conflict("the entry has changed meanwhile".into())),
@@ -263,8 +263,8 @@ async fn forget(
     key: &str,
     fact: &Fact<'_>,
 ) -> Result<Result<(), FactChangeKind>, Error> {
-    let base = fact.entry.map(|entry| entry.version.clone());
-    let request = ForgetEntry { key: key.into(), base };
+    let expected_version = fact.entry.map(|entry| entry.version.clone());
+    let request = ForgetEntry { key: key.into(), expected_version };
     Ok(match entries::run(call, entries, &Origin::default(), request).await {
         Ok(_) => Ok(()),
         Err(error) if error.code == ErrorCode::EntryNotFound => Ok(()),

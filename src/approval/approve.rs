@@ -30,7 +30,7 @@ pub struct ApproveItem {
     /// Its name or path in [`PendingItem`]; or another path, name or title of a note.
     pub name: String,
     /// The version that was looked at. Any other text is not approved.
-    pub base: String,
+    pub version: String,
 }
 
 /// What came of approving.
@@ -61,7 +61,7 @@ impl Request for Approve {
     const EFFECT: Effect = Effect::Appends;
 
     fn samples(name: &str) -> Vec<Self> {
-        let item = |name: String, base: String| ApproveItem { name, base };
+        let item = |name: String, version: String| ApproveItem { name, version };
         let items = alloc::vec![
             item(name.into(), "0".repeat(64)),
             item(format!("{name}.md"), "0".repeat(64)),
@@ -95,13 +95,13 @@ fn check(call: &Call, request: &Approve) -> Result<(), Error> {
 async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<ApproveReply, Error> {
     let mut reply = ApproveReply::default();
     let mut meant: Vec<&Waiting> = Vec::new();
-    for ApproveItem { name, base } in &request.items {
+    for ApproveItem { name, version } in &request.items {
         let reason = match named(call, waiting, name) {
-            Ok(one) if one.version == *base => {
+            Ok(one) if one.version == *version => {
                 meant.push(one);
                 continue;
             }
-            Ok(_) => changed(base),
+            Ok(_) => changed(version),
             Err(reason) => reason,
         };
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
@@ -146,6 +146,6 @@ async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
     update(&call.fs, &item.path, call.scope.limits.max_file_bytes, Backups::Off, change).await.map(|_| ())
 }
 
-fn changed(base: &str) -> String {
-    format!("its text is not the one of version `{}`", head(base, 64).escape_debug())
+fn changed(version: &str) -> String {
+    format!("its text is not the one of version `{}`", head(version, 64).escape_debug())
 }

@@ -8,7 +8,7 @@ mod pending;
 mod types;
 
 pub use approve::{Approve, ApproveItem, ApproveReply, MAX_NAMES, SkippedItem};
-pub use pending::{Pending, PendingReply};
+pub use pending::{DEFAULT_PENDING_ITEMS, Pending, PendingReply};
 pub use types::PendingItem;
 
 pub(crate) use types::TrustCall;

@@ -12,6 +12,9 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{Waiting, sha256};
 
+/// The most items that a listing gives unless told otherwise.
+pub const DEFAULT_PENDING_ITEMS: u32 = 50;
+
 /// Lists the text that waits to be approved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
@@ -23,7 +26,7 @@ pub struct Pending {
     pub name: Option<String>,
     /// Only those with this `source`; `tool` and `import` select all of that provenance, the name of a format such
     /// as `claude-code` all that was imported from it.
-    pub from: Option<String>,
+    pub source: Option<String>,
 }
 
 /// A page of what waits.
@@ -47,7 +50,7 @@ impl Request for Pending {
 
     fn samples(name: &str) -> Vec<Self> {
         let all = Self { limit: 9, ..Self::default() };
-        alloc::vec![Self { from: Some(name.into()), ..all.clone() }, all]
+        alloc::vec![Self { source: Some(name.into()), ..all.clone() }, all]
     }
 }
 
@@ -55,7 +58,7 @@ impl Run<TrustCall<'_>> for Pending {
     async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {
         let after = self.cursor.as_deref().map(after).transpose()?;
         let mut waiting = waiting(with.call, with.notebook, with.entries).await?;
-        if let Some(from) = &self.from {
+        if let Some(from) = &self.source {
             waiting.retain(|item| is_from(item, from));
         }
         if let Some(name) = &self.name {

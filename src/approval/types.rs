@@ -46,7 +46,7 @@ pub struct PendingItem {
     /// The whole text, made harmless; only where one is asked for by its name.
     pub text: Option<ForModel>,
     /// What its text, its name and its source hide or pose as, and what in it leads out of the store.
-    pub flags: Vec<Flag>,
+    pub findings: Vec<Flag>,
 }
 
 /// All that waits, by path.
@@ -116,7 +116,7 @@ pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> Result<Pend
         size: item.size,
         preview: preview(&text),
         text: with_text.then_some(text),
-        flags,
+        findings: flags,
     })
 }
 

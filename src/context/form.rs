@@ -70,6 +70,11 @@ impl BlockForm {
         }
     }
 
+    /// A line of stored text without what stands before it.
+    pub(super) fn unmarked(self, line: &str) -> &str {
+        line.strip_prefix(self.mark()).unwrap_or(line)
+    }
+
     /// Stored text, harmless, and what was found in it.
     pub(super) fn text(self, stored: &str) -> (ForModel, Vec<Flag>) {
         let (text, flags) = for_model(stored);

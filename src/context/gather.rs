@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
-use super::overflow::{Section, SectionContent, SectionItem, SectionKind, block_in};
+use super::overflow::block_in;
+use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::types::{
     Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall, TurnMemories,
 };
@@ -35,14 +36,14 @@ pub(super) struct Gathered {
     /// What is in no section.
     left_out: Vec<LeftOut>,
     /// What was found in texts that were made harmless before.
-    flags: Vec<Flagged>,
+    findings: Vec<Flagged>,
 }
 
 impl Gathered {
     pub(super) fn block(&self, form: BlockForm, overflow: Overflow, max_bytes: usize) -> ContextReply {
         let mut reply = block_in(form, &self.sections, overflow, max_bytes);
         reply.left_out.extend(self.left_out.iter().cloned());
-        reply.flags.extend(self.flags.iter().cloned());
+        reply.findings.extend(self.findings.iter().cloned());
         reply
     }
 }
@@ -59,7 +60,7 @@ impl Run<PromptCall<'_>> for Context {
 
 /// Reads the sections.
 pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
-    let PromptCall { call, entries, memories } = *with;
+    let PromptCall { call, entries, run, memories } = *with;
     let Context { overflow, max_bytes, turn, .. } = request;
     check_families(&request)?;
     let memories = turn.map(|turn| memories(turn, max_bytes as usize));
@@ -84,7 +85,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     #[cfg(feature = "entries")]
     let not_hydrated = match request.entries {
         Some(request) => {
-            let (section, left_out) = hydrated(call, entries, request).await?;
+            let (section, left_out) = hydrated(call, entries, request, run).await?;
             sections.push(section);
             left_out
         }
@@ -92,9 +93,9 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     };
     #[cfg(not(feature = "entries"))]
     let not_hydrated: Vec<LeftOut> = Vec::new();
-    let TurnMemories { text, unapproved, flags } = memories.unwrap_or_default();
+    let TurnMemories { text, files, unapproved, findings } = memories.unwrap_or_default();
     if !text.is_empty() {
-        let content = SectionContent::Text { text, unread_bytes: 0 };
+        let content = SectionContent::Joined { text, files };
         sections.push(Section { kind: SectionKind::Memories, path: RECALLED.into(), content });
     }
     let section = SectionKind::Memories.title();
@@ -111,9 +112,9 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         .collect();
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
-    let flagged = Flagged { path: RECALLED.into(), key: None, section, flags };
-    let flags = Some(flagged).filter(|flagged| !flagged.flags.is_empty()).into_iter().collect();
-    Ok(Gathered { sections, left_out, flags })
+    let flagged = Flagged { path: RECALLED.into(), key: None, section, findings };
+    let findings = Some(flagged).filter(|flagged| !flagged.findings.is_empty()).into_iter().collect();
+    Ok(Gathered { sections, left_out, findings })
 }
 
 /// Refuses a request for a section whose family this build does not have.
@@ -133,11 +134,16 @@ fn check_families(request: &Context) -> Result<(), Error> {
 
 /// Hydrates the entries of the section, and names those that are not hydrated. Where they cannot be read, the
 /// block is still worth having.
-async fn hydrated(call: &Call, entries: &Entries, request: ContextEntries) -> Result<(Section, Vec<LeftOut>), Error> {
-    let ContextEntries { max_bytes, policy, run } = request;
+async fn hydrated(
+    call: &Call,
+    entries: &Entries,
+    request: ContextEntries,
+    run: Option<&str>,
+) -> Result<(Section, Vec<LeftOut>), Error> {
+    let ContextEntries { max_bytes, policy } = request;
     let request = Hydrate { max_bytes, policy };
     let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
-    match entries::hydrate_as_stored(call, entries, request, run.as_deref()).await {
+    match entries::hydrate_as_stored(call, entries, request, run).await {
         Ok(HydrateReply { entries, left_out, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));

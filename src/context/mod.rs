@@ -36,7 +36,7 @@
 //! **The report** (`left-out`) names each file that is missing or cut: why, how many bytes are in the block, how many are
 //! not. The reasons are the budget, the size, bytes that are not UTF-8, a log whose name is no day, and the host's error.
 //! Each entry is named by its key, with hydration's reason where it did not get as far as the block; each recalled note that
-//! nobody has approved is named, too. Beside it, `flags` counts by section what the texts hide or pose as.
+//! nobody has approved is named, too. Beside it, `findings` counts by section what the texts hide or pose as.
 //!
 //! **The memories of a session** are in the component's memory and nowhere else. `load-memories` takes the newest facts,
 //! `recall-for-turn` what a turn asks for; `memory-context` gives both as a section of Markdown, each note with its source,
@@ -46,12 +46,19 @@ mod form;
 mod gather;
 mod overflow;
 mod preamble;
+mod section;
+mod sources;
 mod tokens;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 pub use form::{BLOCK_END, BLOCK_START, BlockForm};
-pub use overflow::{Section, SectionContent, SectionItem, SectionKind, block, block_in};
+pub use overflow::{block, block_in};
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
+pub use section::{Section, SectionContent, SectionItem, SectionKind};
+pub use sources::{JoinedFile, LineSource, SourceFamily};
 pub use tokens::{effective_reserve, estimate_tokens};
 pub use types::{
     Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES, Flagged, LeftOut, LeftOutReason, Overflow,

@@ -1,108 +1,24 @@
 //! The block as a pure function of its sections, the policy and the budget.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::form::BlockForm;
+use super::section::{Section, SectionContent, SectionItem, SectionKind};
+use super::sources::{Content, JoinedFile, LineSource, Part, Place, line_feeds};
 use super::tokens::estimate_tokens;
 use super::types::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
 use crate::document::{head, is_open_item, tail};
 use crate::order;
+use crate::part::TextPart;
 use crate::search::TRUNCATED;
 use crate::store::Date;
-use crate::trust::{Flag, ForModel, is_line_break, titles};
+use crate::trust::{Flag, ForModel, is_line_break};
 
 /// The least text that is worth a section of its own, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
-
-/// What a section is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SectionKind {
-    /// `MEMORY.md`, which every project shares.
-    LongTerm,
-    /// `MEMORY.md` of the project.
-    ProjectLongTerm,
-    /// The open items of the scratchpad.
-    Scratchpad,
-    /// A daily log.
-    Log {
-        /// Its day.
-        date: Date,
-        /// Whether the day is today.
-        today: bool,
-    },
-    /// What was hydrated.
-    Entries,
-    /// What was recalled.
-    Memories,
-}
-
-/// A part of memory, as it was read for the block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// What it is.
-    pub kind: SectionKind,
-    /// Its path as it is shown; of items, that of each is with the item.
-    pub path: String,
-    /// Its text, or why there is none.
-    pub content: SectionContent,
-}
-
-/// The text of a section, or why there is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SectionContent {
-    /// Text of the file.
-    Text {
-        /// The text, from the end of the file if not all of it was read.
-        text: String,
-        /// How many bytes before it were not read.
-        unread_bytes: u64,
-    },
-    /// Items from files of their own, of which [`Overflow::Balanced`] takes each whole or not at all: those that
-    /// still fit, in their order.
-    Items(Vec<SectionItem>),
-    /// The file cannot be shown.
-    Unusable {
-        /// Why.
-        reason: LeftOutReason,
-        /// Its size in bytes; 0 where unknown.
-        size: u64,
-    },
-}
-
-/// One of several texts in a section.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SectionItem {
-    /// The path of its file as it is shown; empty where there is none.
-    pub path: String,
-    /// What names it in the report.
-    pub key: String,
-    /// The line above the text.
-    pub heading: String,
-    /// The text.
-    pub text: String,
-}
-
-impl SectionKind {
-    pub(super) fn title(self) -> String {
-        match self {
-            Self::LongTerm => titles::LONG_TERM.to_string(),
-            Self::ProjectLongTerm => titles::PROJECT_LONG_TERM.to_string(),
-            Self::Scratchpad => titles::SCRATCHPAD.to_string(),
-            Self::Log { date, today: false } => format!("{} {date}", titles::LOG),
-            Self::Log { date, today: true } => format!("{} {date} (today)", titles::LOG),
-            Self::Entries => titles::ENTRIES.to_string(),
-            Self::Memories => titles::MEMORIES.to_string(),
-        }
-    }
-
-    /// Returns true for both files of long-term memory.
-    pub(super) fn is_long_term(self) -> bool {
-        matches!(self, Self::LongTerm | Self::ProjectLongTerm)
-    }
-}
 
 /// A section that has something to say, ready to be put in.
 struct Body<'a> {
@@ -114,6 +30,8 @@ struct Body<'a> {
     unread_bytes: u64,
     /// Where in the text each item is; without any, the text is in one piece.
     items: Vec<(&'a SectionItem, Range<usize>)>,
+    /// Which lines of the text come from which file.
+    parts: Vec<Part>,
 }
 
 impl Body<'_> {
@@ -140,20 +58,31 @@ impl Body<'_> {
         parts.collect()
     }
 
-    /// The items that fit into `room`, and what is left out.
-    fn fitting(&self, room: usize) -> (ForModel, Vec<LeftOut>) {
-        let mut kept = ForModel::default();
+    /// Adds the items that fit into `room`. Gives the size of those, and what is left out.
+    fn push_fitting(&self, content: &mut Content, room: usize) -> (usize, Vec<LeftOut>) {
+        let mut kept = 0;
         let mut cut = Vec::new();
-        for (item, range) in &self.items {
-            let separator = if kept.is_empty() { "" } else { "\n" };
-            if kept.len() + separator.len() + range.len() > room {
+        for ((item, range), part) in self.items.iter().zip(&self.parts) {
+            let separator = if kept == 0 { "" } else { "\n" };
+            if kept + separator.len() + range.len() > room {
                 cut.push(self.part(&item.path, Some(&item.key), 0, range.len() as u64));
                 continue;
             }
-            kept.push_ours(separator);
-            kept.push(&self.text.part(range.clone()));
+            kept += separator.len() + range.len();
+            content.push(&ForModel::ours(separator));
+            let lines = core::slice::from_ref(part);
+            content.push_stored(self.place(), &self.text.part(range.clone()), part.lines.start, lines);
         }
         (kept, cut)
+    }
+
+    /// Adds stored text: the lines of the section's text from `first` on.
+    fn push_stored(&self, content: &mut Content, stored: &ForModel, first: usize) {
+        content.push_stored(self.place(), stored, first, &self.parts);
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { title: &self.title, family: self.section.kind.family(), form: self.form }
     }
 
     fn part(&self, path: &str, key: Option<&String>, kept_bytes: u64, left_out_bytes: u64) -> LeftOut {
@@ -207,22 +136,41 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
                 flags.extend(flagged(&section.path, None, &title, found));
                 if !text.is_empty() || *unread_bytes > 0 {
                     let header = form.header(&title);
-                    let items = Vec::new();
-                    bodies.push(Body { section, form, header, title, text, unread_bytes: *unread_bytes, items });
+                    let lines = 0..line_feeds(&text) + 1;
+                    let parts = alloc::vec![Part { lines, path: section.path.clone(), key: None }];
+                    let (unread_bytes, items) = (*unread_bytes, Vec::new());
+                    bodies.push(Body { section, form, header, title, text, unread_bytes, items, parts });
+                }
+            }
+            SectionContent::Joined { text, files } => {
+                let trimmed = text.trim_start();
+                let before = line_feeds(text) - line_feeds(trimmed);
+                let (text, found) = form.text(trimmed.trim_end());
+                flags.extend(flagged(&section.path, None, &title, found));
+                if !text.is_empty() {
+                    let header = form.header(&title);
+                    let part = |JoinedFile { path, lines }: &JoinedFile| {
+                        let lines = lines.start.saturating_sub(before)..lines.end.saturating_sub(before);
+                        Part { lines, path: path.clone(), key: None }
+                    };
+                    let (parts, items) = (files.iter().map(part).collect(), Vec::new());
+                    bodies.push(Body { section, form, header, title, text, unread_bytes: 0, items, parts });
                 }
             }
             SectionContent::Items(given) => {
                 let (text, items) = joined(form, given, &title, &mut flags);
                 if !text.is_empty() {
                     let header = form.header(&title);
-                    bodies.push(Body { section, form, header, title, text, unread_bytes: 0, items });
+                    let parts = item_parts(&text, &items);
+                    bodies.push(Body { section, form, header, title, text, unread_bytes: 0, items, parts });
                 }
             }
         }
     }
-    let (content, cut) = match overflow {
-        Overflow::Documented => documented(&bodies, max_bytes),
-        Overflow::Prioritised => prioritised(&bodies, max_bytes),
+    let start = || Content::after(form.start());
+    let ((content, sources), cut) = match overflow {
+        Overflow::Documented => documented(start(), &bodies, max_bytes),
+        Overflow::Prioritised => prioritised(start(), &bodies, max_bytes),
         Overflow::Balanced => balanced(form, &bodies, &unusable, max_bytes),
     };
     left_out.extend(cut);
@@ -232,12 +180,13 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
         block.push_ours(form.end());
         block
     });
-    ContextReply { tokens: block.as_deref().map_or(0, estimate_tokens), block, left_out, flags }
+    let tokens = block.as_deref().map_or(0, estimate_tokens);
+    ContextReply { tokens, block, left_out, findings: flags, sources }
 }
 
 fn flagged(path: &str, key: Option<&String>, section: &str, flags: Vec<Flag>) -> Option<Flagged> {
-    let flagged = Flagged { path: path.into(), key: key.cloned(), section: section.into(), flags };
-    (!flagged.flags.is_empty()).then_some(flagged)
+    let flagged = Flagged { path: path.into(), key: key.cloned(), section: section.into(), findings: flags };
+    (!flagged.findings.is_empty()).then_some(flagged)
 }
 
 /// The items below each other, and where each is.
@@ -260,6 +209,18 @@ fn joined<'a>(
         places.push((item, start..text.len()));
     }
     (text, places)
+}
+
+/// The lines of each item.
+fn item_parts(text: &str, items: &[(&SectionItem, Range<usize>)]) -> Vec<Part> {
+    let (mut at, mut line) = (0, 0);
+    let part = |(item, range): &(&SectionItem, Range<usize>)| {
+        let start = line + line_feeds(text.part(at..range.start));
+        let last = start + line_feeds(text.part(range.clone()));
+        (at, line) = (range.end, last);
+        Part { lines: start..last + 1, path: item.path.clone(), key: Some(item.key.clone()) }
+    };
+    items.iter().map(part).collect()
 }
 
 /// Where a section stands in the block. What is of the project stands before what all projects share: where the end of
@@ -302,9 +263,11 @@ fn note(before: &'static str, text: &str, behind: &'static str) -> ForModel {
     note
 }
 
+/// The text of a block, and the sources of its lines.
+type Sourced = (ForModel, Vec<LineSource>);
+
 /// Everything in one piece, cut at its end.
-fn documented(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>) {
-    let mut content = ForModel::default();
+fn documented(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (Sourced, Vec<LeftOut>) {
     let mut cut = Vec::new();
     for body in bodies {
         let room = max_bytes.saturating_sub(content.len() + body.header.len());
@@ -312,14 +275,13 @@ fn documented(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>)
             cut.extend(body.left_out(head(&body.text, room).len()));
         }
         content.push(&body.header);
-        content.push(&body.text);
+        body.push_stored(&mut content, &body.text, 0);
     }
     (content.truncated(max_bytes, &ForModel::ours(TRUNCATED)), cut)
 }
 
 /// Whole sections while they fit; the first that does not is cut, those behind it are named only.
-fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>) {
-    let mut content = ForModel::default();
+fn prioritised(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (Sourced, Vec<LeftOut>) {
     let mut cut = Vec::new();
     let mut remaining = max_bytes;
     let mut rest = bodies.iter();
@@ -327,7 +289,7 @@ fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>
         if body.whole() <= remaining {
             remaining -= body.whole();
             content.push(&body.header);
-            content.push(&body.text);
+            body.push_stored(&mut content, &body.text, 0);
             continue;
         }
         let marker = note("\n…[section truncated: ", &body.title, "]");
@@ -336,7 +298,8 @@ fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>
         let room = remaining.saturating_sub(body.header.len() + marker.len() + later_bytes);
         let kept = head(&body.text, room).len();
         content.push(&body.header);
-        content.push(&body.text.clone().truncated(room, &marker));
+        body.push_stored(&mut content, &body.text.part(0..body.text.floor_char_boundary(room)), 0);
+        content.push(&marker);
         later.iter().for_each(|note| content.push(note));
         cut.extend(body.left_out(kept));
         break;
@@ -346,10 +309,11 @@ fn prioritised(bodies: &[Body<'_>], max_bytes: usize) -> (ForModel, Vec<LeftOut>
 }
 
 /// Every section a share; see [`Overflow::Balanced`].
-fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_bytes: usize) -> (ForModel, Vec<LeftOut>) {
+fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_bytes: usize) -> (Sourced, Vec<LeftOut>) {
     let Some(room) = max_bytes.checked_sub(form.start().len() + form.end().len()) else {
-        return (ForModel::default(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
+        return (Sourced::default(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
     };
+    let start = || Content::after(form.start());
     let mut included: Vec<bool> = bodies.iter().map(|_| true).collect();
     loop {
         let mut notes: Vec<ForModel> = unusable.to_vec();
@@ -362,10 +326,10 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
             note_bytes -= notes.pop().map_or(note_bytes, |note| note.len());
         }
         match shares(bodies, &included, room - note_bytes) {
-            Some(shares) => return assemble(bodies, &shares, &notes),
+            Some(shares) => return assemble(start(), bodies, &shares, &notes),
             None => match least_important(bodies, &included).and_then(|least| included.get_mut(least)) {
                 Some(least) => *least = false,
-                None => return assemble(bodies, &[], &notes),
+                None => return assemble(start(), bodies, &[], &notes),
             },
         }
     }
@@ -423,8 +387,12 @@ fn cut_marker(body: &Body<'_>, cut: usize) -> ForModel {
     }
 }
 
-fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[ForModel]) -> (ForModel, Vec<LeftOut>) {
-    let mut content = ForModel::default();
+fn assemble(
+    mut content: Content,
+    bodies: &[Body<'_>],
+    shares: &[usize],
+    notes: &[ForModel],
+) -> (Sourced, Vec<LeftOut>) {
     let mut cut = Vec::new();
     for (i, body) in bodies.iter().enumerate() {
         let share = shares.get(i).copied().unwrap_or(0);
@@ -434,14 +402,13 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[ForModel]) -> (ForMo
         }
         content.push(&body.header);
         if body.unread_bytes == 0 && share >= body.whole() {
-            content.push(&body.text);
+            body.push_stored(&mut content, &body.text, 0);
             continue;
         }
         let room = share.saturating_sub(body.header.len() + cut_marker(body, body.text.len()).len());
         if !body.items.is_empty() {
-            let (kept, left_out) = body.fitting(room);
-            content.push(&kept);
-            content.push(&cut_marker(body, body.text.len() - kept.len()));
+            let (kept, left_out) = body.push_fitting(&mut content, room);
+            content.push(&cut_marker(body, body.text.len() - kept));
             cut.extend(left_out);
             continue;
         }
@@ -453,16 +420,16 @@ fn assemble(bodies: &[Body<'_>], shares: &[usize], notes: &[ForModel]) -> (ForMo
         };
         let marker = cut_marker(body, body.text.len() - kept.len());
         if keeps_start {
-            content.push(&kept);
+            body.push_stored(&mut content, &kept, 0);
             content.push(&marker);
         } else {
             content.push(&marker);
-            content.push(&kept);
+            body.push_stored(&mut content, &kept, line_feeds(&body.text) - line_feeds(&kept));
         }
         cut.extend(body.left_out(kept.len()));
     }
     notes.iter().for_each(|note| content.push(note));
-    (content, cut)
+    (content.whole(), cut)
 }
 
 /// The end of a text, from the start of a line if that does not cost half of it.
@@ -492,6 +459,7 @@ pub(super) fn first_lines(text: &str, max_bytes: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
     use proptest::prelude::*;
 
     fn text(kind: SectionKind, text: &str) -> Section {

@@ -66,7 +66,7 @@ pub struct PreambleFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PreambleRole {
     /// The base prompt: whole, or there is no preamble.
-    Base,
+    BasePrompt,
     /// What a project tells its agents: AGENTS.md.
     Instructions,
     /// How a project is made: ARCHITECTURE.md. The first to be left out.
@@ -197,7 +197,7 @@ async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleRe
 fn sorted(files: &[PreambleFile]) -> (Vec<&PreambleFile>, Vec<&PreambleFile>) {
     let mut sorted: Vec<&PreambleFile> = files.iter().collect();
     order::sort_slice_by_key(&mut sorted, |file| file.role);
-    sorted.into_iter().partition(|file| file.role == PreambleRole::Base)
+    sorted.into_iter().partition(|file| file.role == PreambleRole::BasePrompt)
 }
 
 /// The report on a file of which nothing that was read says anything.
@@ -210,7 +210,7 @@ fn unread(file: &PreambleFile) -> Option<LeftOut> {
 fn readable(file: &PreambleFile) -> Result<&str, LeftOutReason> {
     let bytes = file.content.as_ref().map_err(|error| LeftOutReason::Unreadable(error.clone()))?;
     let is_whole = bytes.len() as u64 >= file.size;
-    if file.role == PreambleRole::Base && !is_whole {
+    if file.role == PreambleRole::BasePrompt && !is_whole {
         return Err(LeftOutReason::TooLarge);
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
@@ -305,7 +305,7 @@ fn cut_report(file: &PreambleFile, bytes: usize, kept: u64) -> Option<LeftOut> {
 
 fn part_left_out(file: &PreambleFile, reason: LeftOutReason, kept_bytes: u64, left_out_bytes: u64) -> LeftOut {
     let section = match file.role {
-        PreambleRole::Base => "base prompt",
+        PreambleRole::BasePrompt => "base prompt",
         PreambleRole::Instructions => "instructions",
         PreambleRole::Architecture => "architecture",
     };

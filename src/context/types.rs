@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 
 use super::form::BlockForm;
+use super::sources::{JoinedFile, LineSource};
 use crate::engine::Call;
 use crate::entries::{Entries, Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
@@ -42,7 +43,8 @@ pub struct Context {
     /// Put the memories of this turn in as the last section: what was recalled for it, and what the
     /// session began with.
     pub turn: Option<u64>,
-    /// Put entries in as a section, before the memories of a turn; `None` for a block without.
+    /// Put entries in as a section, before the memories of a turn; `None` for a block without. Those that the run of the
+    /// command holds are among them.
     pub entries: Option<ContextEntries>,
     /// For whom the block is written.
     pub form: BlockForm,
@@ -53,10 +55,12 @@ pub struct Context {
 pub(crate) struct TurnMemories {
     /// The items of the section, escaped; empty where there are none.
     pub(crate) text: String,
+    /// The lines of each note in the text.
+    pub(crate) files: Vec<JoinedFile>,
     /// The notes that nobody has approved.
     pub(crate) unapproved: Vec<String>,
     /// What the texts hide or pose as.
-    pub(crate) flags: Vec<Flag>,
+    pub(crate) findings: Vec<Flag>,
 }
 
 /// A command that makes the text of a prompt runs with this.
@@ -64,26 +68,26 @@ pub(crate) struct TurnMemories {
 pub(crate) struct PromptCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) entries: &'a Entries,
+    /// The run that the command is a part of.
+    pub(crate) run: Option<&'a str>,
     /// Gives what a turn has recalled, of so many bytes at most.
     pub(crate) memories: &'a (dyn Fn(u64, usize) -> TurnMemories + Sync),
 }
 
 /// The entries of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextEntries {
     /// How many bytes of entries, as [`Hydrate`] counts them. What of them does not fit into the
     /// block is left out as well, each entry whole for [`Overflow::Balanced`].
     pub max_bytes: u64,
     /// Which are taken when not all fit.
     pub policy: HydrationPolicy,
-    /// The run whose entries are seen, too; it must be open.
-    pub run: Option<String>,
 }
 
 impl From<Hydrate> for ContextEntries {
     fn from(request: Hydrate) -> Self {
         let Hydrate { max_bytes, policy } = request;
-        Self { max_bytes, policy, run: None }
+        Self { max_bytes, policy }
     }
 }
 
@@ -93,8 +97,8 @@ impl Request for Context {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(_: &str) -> Vec<Self> {
-        let entries = Some(ContextEntries { max_bytes: 4000, policy: HydrationPolicy::Greedy, run: None });
-        let block = |overflow| Self { overflow, turn: Some(1), entries: entries.clone(), ..Self::default() };
+        let entries = Some(ContextEntries { max_bytes: 4000, policy: HydrationPolicy::Greedy });
+        let block = |overflow| Self { overflow, turn: Some(1), entries, ..Self::default() };
         [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced].map(block).to_vec()
     }
 }
@@ -122,7 +126,9 @@ pub struct ContextReply {
     /// What was left out, in the order of the sections.
     pub left_out: Vec<LeftOut>,
     /// What the texts hide or pose as, in the order of the sections; of what is cut, too.
-    pub flags: Vec<Flagged>,
+    pub findings: Vec<Flagged>,
+    /// The files that the lines of stored text come from, in the order of the block. Each such line has one.
+    pub sources: Vec<LineSource>,
 }
 
 /// Text in which there is more than a reader sees.
@@ -136,7 +142,7 @@ pub struct Flagged {
     /// The title of its section.
     pub section: String,
     /// What is in it. In the block it is escaped or shown.
-    pub flags: Vec<Flag>,
+    pub findings: Vec<Flag>,
 }
 
 /// Something that the block does not say.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::fs::Fs;
-use crate::protocol;
+use crate::protocol::{self, Error};
 use crate::store::{Layout, LocalTime, RelPath};
 use crate::trust::{Provenance, Screen, TrustConfig};
 
@@ -114,4 +114,13 @@ pub(crate) struct Call {
     pub(crate) now: LocalTime,
     /// Every text that the command stores passes it.
     pub(crate) screen: Screen,
+}
+
+impl Call {
+    /// The call for text of this provenance; `None` for that of this call, than which it can only be trusted less.
+    pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
+        let scope = self.scope.clone().of_provenance(self.scope.trust.provenance_of(asked)?);
+        let screen = Screen::of_scope(scope.trust, scope.layout.clone());
+        Ok(Self { fs: self.fs.clone(), scope, now: self.now, screen })
+    }
 }

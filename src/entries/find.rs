@@ -15,6 +15,9 @@ use crate::search::ranked::{Joining, Passages, Query};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
 
+/// The most hits that a search gives unless told otherwise.
+pub const DEFAULT_FOUND_ENTRIES: u32 = 20;
+
 /// How much of an entry a hit shows, in bytes.
 const PASSAGE_BYTES: usize = 800;
 

@@ -23,7 +23,7 @@ pub struct ForgetEntry {
     /// The key.
     pub key: String,
     /// Only if it still has this version.
-    pub base: Option<String>,
+    pub expected_version: Option<String>,
 }
 
 /// What came of forgetting an entry.
@@ -34,7 +34,7 @@ pub struct ForgetEntryReply {
     pub key: String,
     /// Its file; empty for what was held by a run alone.
     pub path: String,
-    /// The version of its file now: with it as `base`, the same can be stored again.
+    /// The version of its file now: with it as the expected version, the same can be stored again.
     pub version: String,
     /// Whether it was forgotten before.
     pub already_forgotten: bool,
@@ -48,14 +48,14 @@ impl Request for ForgetEntry {
     const EFFECT: Effect = Effect::Removes;
 
     fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { key: name.into(), base: None }]
+        alloc::vec![Self { key: name.into(), expected_version: None }]
     }
 }
 
 impl Run<EntriesCall<'_>> for ForgetEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ForgetEntryReply, Error> {
         let EntriesCall { call, entries, scope, run, .. } = *with;
-        let (key, base) = (&self.key, &Base::of(self.base));
+        let (key, base) = (&self.key, &Base::of(self.expected_version));
         let dropped = match run {
             Some(run) => drop_held(call, entries, scope, run, key).await?,
             None => Dropped::default(),

@@ -82,7 +82,7 @@ pub use close_run::CloseRun;
 pub use decision::{Explanation, Hydrate};
 pub use explain::{Explain, ExplainReply};
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
-pub use find::{EntryHit, FindEntries, FindEntriesReply};
+pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
 pub use foreign::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 pub use forget::{ForgetEntry, ForgetEntryReply};
 pub use get::GetEntry;

@@ -214,7 +214,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Moved(from) => format!("Moved {key} from {from} to {}", fields.category),
         StoreState::Unchanged => format!("{key} says this already; nothing was written"),
         StoreState::Forgotten => format!("{key} was forgotten; nothing was written"),
-        StoreState::Conflict => format!("{key} is no longer what `base` says; nothing was written"),
+        StoreState::Conflict => format!("{key} no longer has the expected version; nothing was written"),
         StoreState::Held => held(fields).message.into_string(),
     };
     for (what, keys) in [("swept", &removed.swept), ("evicted", &removed.evicted)] {

@@ -41,7 +41,7 @@ pub(super) async fn hold(
         let is_forgotten = known.is_some_and(|entry| entry.forgotten.is_some());
         if is_stale || (is_forgotten && base == Base::Any && known.is_some_and(|entry| fields.is_same(&entry.fields))) {
             let message = format!("`{}` is no longer what it was, or was forgotten", fields.key);
-            let help = "look at it again; with its version as `base` it can be stored";
+            let help = "look at it again; with its version as the expected one it can be stored";
             return Err(Error::new(ErrorCode::Contention, message, help));
         }
         let base = known.map_or(Base::Absent, |entry| Base::Version(entry.version.clone()));

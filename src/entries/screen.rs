@@ -31,7 +31,7 @@ pub(super) fn of_files(call: &Call, asked: Option<Provenance>) -> Result<Option<
             Err(Error::invalid_argument(message, "leave the provenance out, or name tool or import"))
         }
         Some(Provenance::Tool) => Ok(Some(Provenance::Tool.max(config.provenance))),
-        Some(Provenance::Import) | None => Ok(Some(Provenance::Import)),
+        Some(Provenance::Imported) | None => Ok(Some(Provenance::Imported)),
     }
 }
 

@@ -19,7 +19,7 @@ pub struct StoreEntry {
     /// The entry.
     pub entry: NewEntry,
     /// Only if it still has this version.
-    pub base: Option<String>,
+    pub expected_version: Option<String>,
 }
 
 impl Request for StoreEntry {
@@ -30,7 +30,7 @@ impl Request for StoreEntry {
 
     fn samples(name: &str) -> Vec<Self> {
         let entry = |key: &str, category: &str| NewEntry::new(key, "another text", category);
-        let store = |entry| Self { entry, base: None };
+        let store = |entry| Self { entry, expected_version: None };
         [entry("new", "core"), entry(name, "core"), entry(name, "notes"), entry(name, "workspace")].map(store).to_vec()
     }
 }
@@ -39,7 +39,7 @@ impl Run<EntriesCall<'_>> for StoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
         let EntriesCall { call, entries, scope, run, provenance } = *with;
         let fields = screen::screened(call, &self.entry, provenance)?;
-        let base = Base::of(self.base);
+        let base = Base::of(self.expected_version);
         scope.pool(&fields.category)?;
         let mut stored = match run {
             Some(run) => {

@@ -68,7 +68,7 @@ impl World {
     }
 
     fn store_entry(&mut self, entry: NewEntry) -> StoreReply {
-        stored(self.run(EntriesCommand::StoreEntry(StoreEntry { entry, base: None })))
+        stored(self.run(EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })))
     }
 
     fn keep(&mut self, key: &str, content: &str, category: &str) -> StoreReply {
@@ -76,7 +76,10 @@ impl World {
     }
 
     fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<EntriesReply, Error> {
-        self.in_run(run, EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), base: None }))
+        self.in_run(
+            run,
+            EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), expected_version: None }),
+        )
     }
 
     fn get(&mut self, key: &str) -> Result<EntryInfo, Error> {
@@ -121,7 +124,7 @@ impl World {
     }
 
     fn forget(&mut self, key: &str) -> ForgetEntryReply {
-        match self.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.into(), base: None })).unwrap() {
+        match self.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.into(), expected_version: None })).unwrap() {
             EntriesReply::ForgetEntry(reply) => reply,
             other => panic!("{other:?}"),
         }
@@ -327,12 +330,17 @@ fn what_was_forgotten_comes_back_only_with_something_else_to_say() {
     let tombstone = world.forget("k");
     assert!(!tombstone.already_forgotten && world.forget("k").already_forgotten);
     assert_eq!(world.keep("k", "v", "core").state, StoreState::Forgotten);
-    let stale = EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "w", "core"), base: Some(first.version) });
+    let stale = EntriesCommand::StoreEntry(StoreEntry {
+        entry: entry("k", "w", "core"),
+        expected_version: Some(first.version),
+    });
     assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
     let help = world.get("k").unwrap_err().help;
     assert!(help.contains(&tombstone.version), "{help}");
-    let knowing =
-        EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: Some(tombstone.version) });
+    let knowing = EntriesCommand::StoreEntry(StoreEntry {
+        entry: entry("k", "v", "core"),
+        expected_version: Some(tombstone.version),
+    });
     assert_eq!(stored(world.run(knowing)).state, StoreState::Stored);
     world.forget("k");
     world.seconds += 1;
@@ -362,8 +370,9 @@ fn e_what_would_be_evicted_at_once_is_refused_with_numbers() {
     let mut world = World::capped(2);
     world.keep("c1", "v", "core");
     world.keep("c2", "v", "core");
-    let refused =
-        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), base: None })).unwrap_err();
+    let refused = world
+        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), expected_version: None }))
+        .unwrap_err();
     assert_eq!(refused.code, ErrorCode::TooLarge);
     assert_eq!(refused.message, "`n` would be evicted at once: 2 core entries hold all 2 places, notes needs 1");
     assert_eq!(world.keys(), ["c1", "c2"]);
@@ -444,13 +453,18 @@ fn a_file_that_is_no_entry_is_named_and_never_written_over() {
     world.store.put(K, broken.into());
     let listed = world.list(EntryFilter::default());
     assert_eq!((listed.total, listed.problems[0].path.as_str()), (0, K));
-    let refused =
-        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
+    let refused = world
+        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: None }))
+        .unwrap_err();
     assert!(refused.message.starts_with(&format!("{K} cannot be read as an entry: line ")), "{}", refused.message);
     assert_eq!(world.store.text(K), broken);
     assert!(world.get("k").unwrap_err().help.contains("is no entry"));
     world.store.put(K, alloc::vec![0xff, 0xfe]);
-    assert!(world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).is_err());
+    assert!(
+        world
+            .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: None }))
+            .is_err()
+    );
     assert_eq!(world.list(EntryFilter::default()).problems[0].message, "not UTF-8 text");
 }
 
@@ -458,8 +472,9 @@ fn a_file_that_is_no_entry_is_named_and_never_written_over() {
 fn a_file_that_another_key_has_is_not_written_over() {
     let mut world = World::new();
     world.store.put(K, b"---\nkey: other\n---\n\nv".to_vec());
-    let refused =
-        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), base: None })).unwrap_err();
+    let refused = world
+        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: None }))
+        .unwrap_err();
     assert_eq!(refused.message, format!("{K} has the key `other`, not `k`"));
     assert_eq!(world.get("other").unwrap().path, K);
     assert_eq!(world.keep("other", "w", "core").path, K);
@@ -496,14 +511,16 @@ fn a_base_that_does_not_hold_is_a_conflict() {
     let mut world = World::new();
     let first = world.keep("k", "v", "core");
     world.keep("k", "w", "core");
-    let stale =
-        |base: &str| EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "x", "core"), base: Some(base.into()) });
+    let stale = |base: &str| {
+        EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "x", "core"), expected_version: Some(base.into()) })
+    };
     let reply = stored(world.run(stale(&first.version)));
     assert_eq!(reply.state, StoreState::Conflict);
     assert_eq!(stored(world.run(stale(&reply.version))).state, StoreState::Updated);
-    let absent = EntriesCommand::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), base: Some("0".into()) });
+    let absent =
+        EntriesCommand::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), expected_version: Some("0".into()) });
     assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
-    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: Some(first.version) });
+    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: Some(first.version) });
     assert_eq!(world.run(forget).unwrap_err().code, ErrorCode::Contention);
 }
 
@@ -563,6 +580,6 @@ fn a_memory_without_an_agent_has_no_entries() {
     let refused = world.get("k").unwrap_err();
     assert_eq!(refused.message, "this memory was opened without an agent");
     let alone = World::capped(9)
-        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "workspace"), base: None }));
+        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "workspace"), expected_version: None }));
     assert_eq!(alone.unwrap_err().message, "this memory was opened without a workspace");
 }

@@ -22,7 +22,7 @@ pub enum StoreState {
     Unchanged,
     /// It was forgotten, and this is what was forgotten or what was known before: nothing was written.
     Forgotten,
-    /// It is no longer what `base` says; nothing was written.
+    /// It no longer has the expected version; nothing was written.
     Conflict,
     /// It is kept by the run, until the next checkpoint if its category is one that is stored at all.
     Held,

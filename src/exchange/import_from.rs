@@ -12,16 +12,16 @@ use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
 /// How long the name of the place that files come from may be, in bytes.
-pub const MAX_ORIGIN_BYTES: usize = 4_096;
+pub const MAX_PLACE_BYTES: usize = 4_096;
 
 /// Takes files of another format in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportFrom {
     /// What they are.
     pub format: Format,
-    /// Where they are, as the sources of the entries are to say it; at most [`MAX_ORIGIN_BYTES`]. The same place
+    /// Where they are, as the sources of the entries are to say it; at most [`MAX_PLACE_BYTES`]. The same place
     /// needs the same name each time.
-    pub origin: String,
+    pub place: String,
     /// At most 1,024, with 4 MiB together.
     pub files: Vec<ForeignFile>,
     /// The paths of the files that other commands of this import have.
@@ -51,7 +51,7 @@ impl Request for ImportFrom {
         let content = Ok(format!("- **new**: text\n- **{name}**: another text\n").into_bytes());
         alloc::vec![Self {
             format: Format::OpenClaw,
-            origin: "there".into(),
+            place: "there".into(),
             files: alloc::vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
             others: Vec::new(),
             dry_run: false,
@@ -66,7 +66,7 @@ impl Run<ExchangeCall<'_>> for ImportFrom {
         let (found, rejected) = read_files(self.format, &self.files, &self.others);
         let adoption = Adoption {
             format: self.format.as_str(),
-            origin: &self.origin,
+            origin: &self.place,
             entries: found,
             earlier: &self.earlier,
             dry_run: self.dry_run,
@@ -84,7 +84,7 @@ fn check_sizes(request: &ImportFrom) -> Result<(), Error> {
         ("bytes of one command", bytes, MAX_IMPORT_BYTES),
         ("files of the import", request.others.len(), MAX_IMPORTED),
         ("entries of the import", request.earlier.len(), MAX_IMPORTED),
-        ("bytes of the origin", request.origin.len(), MAX_ORIGIN_BYTES),
+        ("bytes of the place", request.place.len(), MAX_PLACE_BYTES),
     ] {
         if given > limit {
             let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);

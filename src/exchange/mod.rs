@@ -44,7 +44,7 @@ pub use basic_memory::{Observation, Relation, parse as parse_basic_memory};
 pub use detect::{Detected, detect};
 pub use export_to::{ExportTo, ExportToReply, FilePart};
 pub use format::Format;
-pub use import_from::{ImportFrom, ImportFromReply, MAX_ORIGIN_BYTES};
+pub use import_from::{ImportFrom, ImportFromReply, MAX_PLACE_BYTES};
 pub use read_files::read_files;
 pub use types::{ForeignFile, Loss, RejectedPart, WrittenFile};
 pub use write_files::write_files;

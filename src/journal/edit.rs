@@ -41,10 +41,10 @@ impl Request for Edit {
 
     fn samples(name: &str) -> Vec<Self> {
         let replace = |target| {
-            let change = EditChange::Replace { old: SAMPLE_TEXT.into(), new: "another text".into() };
+            let change = EditChange::Replace { old_text: SAMPLE_TEXT.into(), new_text: "another text".into() };
             Self { target, change }
         };
-        let deleted = Self { target: Target::Note(name.into()), change: EditChange::Delete };
+        let deleted = Self { target: Target::Note(name.into()), change: EditChange::DeleteNote };
         Target::samples(name).into_iter().map(replace).chain([deleted]).collect()
     }
 }
@@ -62,8 +62,8 @@ impl Run<JournalCall<'_>> for Edit {
 /// The change as the policy lets it be stored.
 pub(super) fn screened_change(screen: &Screen, change: EditChange) -> Result<EditChange, Error> {
     Ok(match change {
-        EditChange::Replace { old, new } if !new.is_empty() => {
-            EditChange::Replace { old, new: screened(screen, "new text", new)? }
+        EditChange::Replace { old_text: old, new_text: new } if !new.is_empty() => {
+            EditChange::Replace { old_text: old, new_text: screened(screen, "new text", new)? }
         }
         other => other,
     })
@@ -84,11 +84,11 @@ pub(super) async fn edit(
     let layout = &call.scope.layout;
     let is_kept = layout.is_long_term(&path) || path == *layout.scratchpad() || matches!(target, Target::Page(_));
     let (verb, backup) = match change {
-        EditChange::Replace { old, new } => {
+        EditChange::Replace { old_text: old, new_text: new } => {
             let backups = if is_kept && backups == Backups::Off { Backups::Keep } else { backups };
             ("Edited", replace_once(call, &path, old, new, backups).await?)
         }
-        EditChange::Delete => ("Deleted", delete(call, target, is_kept, &path).await?),
+        EditChange::DeleteNote => ("Deleted", delete(call, target, is_kept, &path).await?),
     };
     let path = call.scope.shown(&path);
     let backup = BackupReply::of(call, backup);

@@ -1,4 +1,4 @@
-//! `list`: the files that `search` covers.
+//! `list-journal`: the files that `search` covers.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::store::{Layout, RelPath};
 
 /// Lists the files that [`Search`](super::Search) covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List;
+pub struct ListJournal;
 
 /// The files of a scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -24,9 +24,9 @@ pub struct ListReply {
     pub skipped: Vec<Skipped>,
 }
 
-impl Request for List {
+impl Request for ListJournal {
     type Reply = ListReply;
-    const NAME: &'static str = "list";
+    const NAME: &'static str = "list-journal";
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(_: &str) -> Vec<Self> {
@@ -34,7 +34,7 @@ impl Request for List {
     }
 }
 
-impl Run<JournalCall<'_>> for List {
+impl Run<JournalCall<'_>> for ListJournal {
     async fn run(self, with: &JournalCall<'_>) -> Result<ListReply, Error> {
         list(with.call).await
     }

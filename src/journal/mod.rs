@@ -23,7 +23,7 @@ mod write;
 pub use append_daily::AppendDaily;
 pub use edit::{Edit, EditReply};
 pub use flush_summary::{FlushSummary, compaction_heading};
-pub use list::{List, ListReply};
+pub use list::{ListJournal, ListReply};
 pub use prompt::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 pub use read::Read;
 pub use restore::Restore;
@@ -32,8 +32,8 @@ pub use slash::{SLASH_USAGE, Slash, SlashCommand, SlashReply};
 pub use status::{Status, StatusReply};
 pub use target::{Target, TargetRole};
 pub use types::{
-    BackupReply, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile, MAX_QUERY_BYTES, MAX_WRITE_BYTES, ReadReply,
-    RestoreReply, WriteMode, WriteReply,
+    BackupReply, DEFAULT_LISTED_FILES, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile, MAX_QUERY_BYTES,
+    MAX_WRITE_BYTES, ReadReply, RestoreReply, WriteMode, WriteReply,
 };
 pub use write::Write;
 
@@ -53,7 +53,7 @@ family! {
         Write,
         AppendDaily,
         Read,
-        List,
+        ListJournal,
         Edit,
         Restore,
         Search,

@@ -149,7 +149,7 @@ impl SlashCommand {
                 let (old, new) = change
                     .split_once(BECOMES)
                     .ok_or_else(|| usage("edit needs the old and the new text: /memory edit TARGET OLD => NEW"))?;
-                let change = EditChange::Replace { old: old.trim().to_string(), new: new.trim().to_string() };
+                let change = EditChange::Replace { old_text: old.trim().to_string(), new_text: new.trim().to_string() };
                 Ok(Self::Edit(target, change))
             }
             "clear" => Ok(Self::Clear(whole_target(rest, TargetRole::Target)?)),
@@ -191,7 +191,7 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
             Ok(format!("open {path} in your editor; it is read anew at each command"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {
-            Ok(edit(call, &target, &EditChange::Delete, Backups::Keep).await?.message.into_string())
+            Ok(edit(call, &target, &EditChange::DeleteNote, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Clear(target) => clear(call, &target).await,
         SlashCommand::Restore(target) => {
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(parse("/memory clear scratchpad"), SlashCommand::Clear(Target::Scratchpad));
         assert_eq!(parse("/memory restore note x"), SlashCommand::Restore(note("x")));
         assert_eq!(parse("/memory editor"), SlashCommand::Editor);
-        let change = EditChange::Replace { old: "port 1".into(), new: "port 2".into() };
+        let change = EditChange::Replace { old_text: "port 1".into(), new_text: "port 2".into() };
         assert_eq!(parse("/memory edit long_term port 1 => port 2"), SlashCommand::Edit(Target::LongTerm, change));
     }
 

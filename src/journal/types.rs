@@ -18,6 +18,9 @@ pub const MAX_WRITE_BYTES: usize = 65_536;
 /// How many bytes `read` gives, and a search renders, unless told otherwise.
 pub const DEFAULT_READ_BYTES: u32 = 32_768;
 
+/// The most files that a page of a listing names unless told otherwise.
+pub const DEFAULT_LISTED_FILES: u32 = 200;
+
 /// How long a query may be, in bytes.
 pub const MAX_QUERY_BYTES: usize = 4_096;
 
@@ -35,15 +38,15 @@ words!(WriteMode, "mode" { Append = "append", Overwrite = "overwrite" });
 /// A change to one place of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditChange {
-    /// The one occurrence of `old` becomes `new`; an empty `new` deletes it.
+    /// The one occurrence of `old_text` becomes `new_text`; an empty `new_text` deletes it.
     Replace {
         /// The text as it stands in the file.
-        old: String,
+        old_text: String,
         /// The text in its place, at most [`MAX_WRITE_BYTES`].
-        new: String,
+        new_text: String,
     },
     /// The whole note is deleted. For notes alone.
-    Delete,
+    DeleteNote,
 }
 
 /// What a write did.

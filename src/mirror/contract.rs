@@ -15,7 +15,7 @@ macro_rules! mirror_contract {
     };
     (@agents_md $openness:ident) => {
         $crate::mirror_records! { $openness:
-            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes, prefer, confirmed, dry_run }
+            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes = $crate::agents_md::DEFAULT_SECTION_BYTES, prefer, confirmed, dry_run }
             agents_md::Unconfirmed { digest, reason }
             agents_md::FactChange { key, line, kind, entry, section }
             agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
@@ -31,7 +31,7 @@ macro_rules! mirror_contract {
     (@config $openness:ident) => {
         $crate::mirror_records! { $openness:
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
-            config::EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries }
+            config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
             config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term }
         }
@@ -55,17 +55,17 @@ macro_rules! mirror_contract {
     (@entries $openness:ident) => {
         $crate::mirror_records! { $openness:
             entries::NewEntry { key, content, category, tags, source, supersedes }
-            entries::StoreEntry { entry, base }
+            entries::StoreEntry { entry, expected_version }
             entries::GetEntry { key }
-            entries::FindEntries { query, limit }
+            entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
             entries::EntryFilter { category, all_tags, any_tags, since, until }
             entries::ListEntries { filter, limit, cursor }
-            entries::ForgetEntry { key, base }
+            entries::ForgetEntry { key, expected_version }
             entries::RestoreEntry { key }
             entries::PurgeEntries { key }
             entries::ExportEntries { forgotten, cursor }
             entries::ImportFile { path, content }
-            entries::Hydrate { max_bytes, policy }
+            entries::Hydrate { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
             entries::Explain { request, key }
             entries::OpenRun { fence }
             entries::StoreReply { key, category, state, version, path, swept, evicted, message }
@@ -104,7 +104,7 @@ macro_rules! mirror_contract {
         $crate::mirror_records! { $openness:
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
-            exchange::ImportFrom { format, origin, files, others, dry_run, earlier }
+            exchange::ImportFrom { format, place, files, others, dry_run, earlier }
             exchange::RejectedPart { path, line, reason }
             exchange::ImportFromReply { entries, rejected }
             exchange::ExportTo { format, forgotten, unapproved, cursor }
@@ -123,8 +123,8 @@ macro_rules! mirror_contract {
     };
     (@files $openness:ident) => {
         $crate::mirror_records! { $openness:
-            files::ListFiles { after, limit }
-            files::ReadFile { path, offset, max_bytes }
+            files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
+            files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             files::FilePage { files, next, total }
         }
 
@@ -146,7 +146,7 @@ macro_rules! mirror_contract {
 
         $crate::mirror_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, List { folder, after, limit, unless } = ListOp, Remove { path, precondition } = RemoveOp, Rename { from, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
+            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
@@ -155,7 +155,7 @@ macro_rules! mirror_contract {
             fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
             fs::EntryKind { File, Directory, Other }
             fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), List(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Score(value) }
+            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Score(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };
@@ -163,10 +163,10 @@ macro_rules! mirror_contract {
         $crate::mirror_records! { $openness:
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
-            journal::Read { target, offset, max_bytes }
+            journal::Read { target, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             journal::Edit { target, change }
             journal::Restore { target }
-            journal::Search { query, offset, limit, max_bytes, vouched_unchanged }
+            journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, vouched_unchanged }
             journal::FlushSummary { summary, messages }
             journal::Slash { line }
             journal::BackupReply { path, failure }
@@ -187,31 +187,31 @@ macro_rules! mirror_contract {
         $crate::mirror_variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
-            journal::EditChange { Replace { old, new } = ReplaceArgs, Delete }
-            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), List = (List), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
+            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), ListJournal = (ListJournal), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
             journal::FileState { Missing, Empty, Text }
             journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory, Unnameable, MoreUnnameable(value) }
-            journal::JournalReply { Write(value), AppendDaily(value), Read(value), List(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
+            journal::JournalReply { Write(value), AppendDaily(value), Read(value), ListJournal(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
         }
     };
     (@notebook $openness:ident) => {
         $crate::mirror_records! { $openness:
-            notebook::Remember { title, content, template, group, tags, links, supersede, provenance }
+            notebook::Remember { title, content, template, group, tags, links, supersede }
             notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
-            notebook::Recall { query, limit, offset, filter, sort, explain, vouched_unchanged }
-            notebook::ListNotes { filter, sort, limit, zk_links, with_text }
+            notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, vouched_unchanged }
+            notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text }
             notebook::Journal { entry }
-            notebook::Related { note, limit }
-            notebook::Link { from, to, text }
+            notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
+            notebook::Link { source, target, text }
             notebook::Rename { note, title }
             notebook::Forget { note }
             notebook::Graph { notes }
             notebook::RestoreNote { note }
             notebook::UnlinkedMentions { note }
-            notebook::LoadMemories { limit }
-            notebook::RecallForTurn { turn, query, limit }
-            notebook::MemoryContext { turn, max_bytes }
+            notebook::LoadMemories { limit = $crate::notebook::INITIAL_MEMORIES }
+            notebook::RecallForTurn { turn, query, limit = $crate::notebook::DEFAULT_HITS }
+            notebook::MemoryContext { turn, max_bytes = $crate::notebook::DEFAULT_MEMORIES_BYTES }
             notebook::RememberError { tool, error }
             notebook::RememberSummary { tool, summary }
             notebook::MemoriesReply { memories }
@@ -235,31 +235,32 @@ macro_rules! mirror_contract {
             notebook::DeadLinksReply { links }
             notebook::Mention { path, title, lines }
             notebook::UnlinkedMentionsReply { notes }
-            notebook::LinkReply { from, to, link, already_linked, message }
+            notebook::LinkReply { source, target, link, already_linked, message }
             notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
             notebook::ForgetReply { path, backup, message }
             notebook::ErrorReply { path, title, count, state, message }
-            notebook::MemoryContextReply { text, included, left_out, unapproved, flags }
+            notebook::MemoryContextReply { text, included, left_out, unapproved, findings }
         }
 
         $crate::mirror_variants! { $openness:
             notebook::MatchStrategy { FullText, Exact }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { Init = (Init), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { Init(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
         }
     };
     (@prompt $openness:ident) => {
         $crate::mirror_records! { $openness:
-            prompt::ContextEntries { max_bytes, policy, run }
-            prompt::Context { overflow, max_bytes, turn, entries, form }
-            prompt::Flagged { path, key, section, flags }
+            prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
+            prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
+            prompt::LineSource { first_line, last_line, path, key, heading, section, family }
+            prompt::Flagged { path, key, section, findings }
             prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
-            prompt::ContextReply { block, tokens, left_out, flags }
+            prompt::ContextReply { block, tokens, left_out, findings, sources }
             prompt::PreambleFile { role, path, content, size }
-            prompt::Preamble { files, memory, memory_prompt, max_bytes }
+            prompt::Preamble { files, memory, memory_prompt, max_bytes = $crate::context::DEFAULT_PREAMBLE_BYTES }
             prompt::PreamblePart { name, bytes }
             prompt::PreambleReply { text, tokens, parts, left_out }
         }
@@ -267,8 +268,9 @@ macro_rules! mirror_contract {
         $crate::mirror_variants! { $openness:
             prompt::BlockForm { Claude, Openai, Plain }
             prompt::Overflow { Documented, Prioritised, Balanced }
+            prompt::SourceFamily { Journal, Entries, Notebook }
             prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
-            prompt::PreambleRole { Base, Instructions, Architecture }
+            prompt::PreambleRole { BasePrompt, Instructions, Architecture }
             prompt::PromptCommand { Context(value), Preamble(value) }
             prompt::PromptReply { Context(value), Preamble(value) }
         }
@@ -276,7 +278,7 @@ macro_rules! mirror_contract {
     (@tools $openness:ident) => {
         $crate::mirror_records! { $openness:
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
-            tools::CallTool { name, arguments, sets, dialect }
+            tools::CallTool { name, input, sets, dialect }
             tools::ToolAnswer { text, structured, is_error }
         }
 
@@ -289,10 +291,10 @@ macro_rules! mirror_contract {
     };
     (@trust $openness:ident) => {
         $crate::mirror_records! { $openness:
-            trust::Pending { limit, cursor, name, from }
-            trust::ApproveItem { name, base }
+            trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
+            trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
-            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, flags }
+            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
@@ -312,7 +314,7 @@ macro_rules! mirror_contract {
         }
 
         $crate::mirror_variants! { $openness:
-            types::Provenance { User, Agent, Tool, Import }
+            types::Provenance { User, Agent, Tool, Imported }
             types::HydrationPolicy { Greedy, Prefix }
         }
     };

@@ -205,24 +205,52 @@ pub mod own {
 }
 
 /// Implements [`Mirror`] both ways for records with the same fields; with `canonical` the conversions of the module
-/// `canonical` instead.
+/// `canonical` instead. A field with a default, `name = default`, is an option in the contract alone: absent, it is the
+/// default.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! mirror_records {
     (canonical: $($list:tt)*) => {
         $crate::canonical_records! { $($list)* }
     };
-    ($openness:ident: $($module:ident::$name:ident { $($field:ident),* $(,)? })*) => {
+    ($openness:ident: $($module:ident::$name:ident { $($field:ident $(= $default:expr)?),* $(,)? })*) => {
         $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
             fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::mirror::Mismatch> {
-                Ok($crate::mirror::own::$module::$name { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
+                Ok($crate::mirror::own::$module::$name { $($field: $crate::mirror_field_in!(self.$field $(, $default)?)),* })
             }
         }
         impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
             fn mirror(self) -> Result<$module::$name, $crate::mirror::Mismatch> {
-                Ok($module::$name { $($field: $crate::mirror::Mirror::mirror(self.$field)?),* })
+                Ok($module::$name { $($field: $crate::mirror_field_out!(self.$field $(, $default)?)),* })
             }
         })*
+    };
+}
+
+/// Takes a field from the contract.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_field_in {
+    ($value:expr) => {
+        $crate::mirror::Mirror::mirror($value)?
+    };
+    ($value:expr, $default:expr) => {
+        match $value {
+            Some(value) => $crate::mirror::Mirror::mirror(value)?,
+            None => $default,
+        }
+    };
+}
+
+/// Gives a field to the contract.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! mirror_field_out {
+    ($value:expr) => {
+        $crate::mirror::Mirror::mirror($value)?
+    };
+    ($value:expr, $default:expr) => {
+        Some($crate::mirror::Mirror::mirror($value)?)
     };
 }
 
@@ -298,4 +326,23 @@ macro_rules! mirror_variant_out {
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(field: Option<u32>) -> Result<u32, Mismatch> {
+        Ok(crate::mirror_field_in!(field, 9))
+    }
+
+    fn given(field: u32) -> Result<Option<u32>, Mismatch> {
+        Ok(crate::mirror_field_out!(field, 9))
+    }
+
+    #[test]
+    fn a_field_that_is_left_out_has_its_default_and_zero_is_not_left_out() {
+        assert_eq!([None, Some(0), Some(4)].map(taken), [Ok(9), Ok(0), Ok(4)]);
+        assert_eq!([0, 9].map(given), [Ok(Some(0)), Ok(Some(9))]);
+    }
 }

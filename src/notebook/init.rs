@@ -1,4 +1,4 @@
-//! `init`: the folders, the configuration and the templates that a notebook lacks.
+//! `init-notebook`: the folders, the configuration and the templates that a notebook lacks.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,9 +18,9 @@ use crate::trust::{ForModel, Screened};
 
 /// Makes the folders, the configuration and the templates that are missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Init;
+pub struct InitNotebook;
 
-/// The reply of [`Init`].
+/// The reply of [`InitNotebook`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitReply {
@@ -32,9 +32,9 @@ pub struct InitReply {
     pub message: ForModel,
 }
 
-impl Request for Init {
+impl Request for InitNotebook {
     type Reply = InitReply;
-    const NAME: &'static str = "init";
+    const NAME: &'static str = "init-notebook";
     const EFFECT: Effect = Effect::Appends;
 
     fn samples(_: &str) -> Vec<Self> {
@@ -42,7 +42,7 @@ impl Request for Init {
     }
 }
 
-impl Run<NotebookCall<'_>> for Init {
+impl Run<NotebookCall<'_>> for InitNotebook {
     async fn run(self, with: &NotebookCall<'_>) -> Result<InitReply, Error> {
         init(with.call).await
     }

@@ -26,9 +26,9 @@ pub const MAX_LINK_TEXT_BYTES: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The note that gets the link.
-    pub from: String,
+    pub source: String,
     /// The note that it goes to.
-    pub to: String,
+    pub target: String,
     /// The text that the link shows; the title of the target where there is none.
     pub text: Option<String>,
 }
@@ -38,9 +38,9 @@ pub struct Link {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkReply {
     /// The note that has the link.
-    pub from: String,
+    pub source: String,
     /// The note that it goes to.
-    pub to: String,
+    pub target: String,
     /// The link as it was written; empty where there was one.
     pub link: String,
     /// True if the note linked there before, and nothing was written.
@@ -55,7 +55,7 @@ impl Request for Link {
     const EFFECT: Effect = Effect::Appends;
 
     fn samples(name: &str) -> Vec<Self> {
-        let link = |from: &str, to: &str| Self { from: from.into(), to: to.into(), text: None };
+        let link = |from: &str, to: &str| Self { source: from.into(), target: to.into(), text: None };
         alloc::vec![link(name, "b"), link(name, "waits")]
     }
 }
@@ -66,7 +66,7 @@ impl Run<NotebookCall<'_>> for Link {
         call.screen.needs_trust("a note that is there")?;
         self.text.iter().try_for_each(|text| call.screen.name("text", text))?;
         settle(call, with.notebook).await;
-        link(call, with.notebook, &self.from, &self.to, self.text.as_deref()).await
+        link(call, with.notebook, &self.source, &self.target, self.text.as_deref()).await
     }
 }
 
@@ -137,7 +137,7 @@ async fn write(
         let message = format!("Linked {from} to {to}: {link}");
         (link, message)
     };
-    Ok(LinkReply { from, to, link, already_linked, message: ForModel::escaped(&message) })
+    Ok(LinkReply { source: from, target: to, link, already_linked, message: ForModel::escaped(&message) })
 }
 
 fn checked_text(text: &str) -> Result<&str, Error> {

@@ -8,7 +8,7 @@ use super::files::one_line;
 use super::index::{Notebook, NotebookCall};
 use super::session::{RecalledMemory, Session};
 use super::title::MAX_SHOWN_TITLE_BYTES;
-use crate::context::TurnMemories;
+use crate::context::{JoinedFile, TurnMemories};
 use crate::document::head;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
@@ -16,6 +16,9 @@ use crate::trust::{Flag, ForModel, add_flags, list_item};
 
 /// The most bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;
+
+/// The most bytes of the section unless told otherwise: ten memories of the largest size.
+pub const DEFAULT_MEMORIES_BYTES: u32 = 10 * MAX_MEMORY_BYTES as u32;
 
 /// The title of the section.
 const TITLE: &str = "## Relevant Memories\n";
@@ -42,7 +45,7 @@ pub struct MemoryContextReply {
     /// The notes that are left out as nobody has approved them.
     pub unapproved: Vec<String>,
     /// Invisible characters and forged markers in the texts.
-    pub flags: Vec<Flag>,
+    pub findings: Vec<Flag>,
 }
 
 impl Request for MemoryContext {
@@ -64,9 +67,10 @@ impl Run<NotebookCall<'_>> for MemoryContext {
 impl Notebook {
     /// The memories of a turn as the text of a section, without its title.
     pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> TurnMemories {
-        let section = section(&self.session.borrow(), turn, max_bytes);
+        let memories = self.session.borrow().of_turn(turn);
+        let (section, files) = with_files(&memories.approved, max_bytes);
         let text = section.text.split_once('\n').map(|(_, entries)| entries.to_string()).unwrap_or_default();
-        TurnMemories { text, unapproved: section.unapproved, flags: section.flags }
+        TurnMemories { text, files, unapproved: memories.unapproved, findings: section.findings }
     }
 }
 
@@ -83,14 +87,24 @@ fn section(session: &Session, turn: u64, max_bytes: usize) -> MemoryContextReply
 /// section of the prompt, or close the block around it.
 #[must_use]
 pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContextReply {
-    let entries: Vec<(ForModel, Vec<Flag>)> = memories.iter().map(entry).collect();
-    let all = TITLE.len() + entries.iter().map(|(entry, _)| entry.len()).sum::<usize>();
+    with_files(memories, max_bytes).0
+}
+
+/// The section, and the lines of each note in its text after the title.
+fn with_files(memories: &[RecalledMemory], max_bytes: usize) -> (MemoryContextReply, Vec<JoinedFile>) {
+    let mut files = Vec::new();
+    let mut line = 0;
+    let entries: Vec<Entry> = memories.iter().map(entry).collect();
+    let all = TITLE.len() + entries.iter().map(|entry| entry.text.len()).sum::<usize>();
     let reserved = if all <= max_bytes { 0 } else { left_out_line(memories.len(), max_bytes).len() };
     let mut context = MemoryContextReply { text: ForModel::ours(TITLE), ..MemoryContextReply::default() };
-    for (memory, (entry, flags)) in memories.iter().zip(entries) {
-        if context.text.len() + entry.len() + reserved <= max_bytes {
-            context.text.push(&entry);
-            add_flags(&mut context.flags, flags);
+    for (memory, Entry { text, stored_lines, flags }) in memories.iter().zip(entries) {
+        if context.text.len() + text.len() + reserved <= max_bytes {
+            // An empty line is before each.
+            files.push(JoinedFile { path: memory.path.clone(), lines: line + 1..line + 1 + stored_lines });
+            line += line_feeds(&text);
+            context.text.push(&text);
+            add_flags(&mut context.findings, flags);
             context.included += 1;
         } else {
             context.left_out.push(memory.path.clone());
@@ -101,14 +115,26 @@ pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> M
     } else if !context.left_out.is_empty() {
         context.text.push(&left_out_line(context.left_out.len(), max_bytes));
     }
-    context
+    (context, files)
 }
 
 fn left_out_line(count: usize, max_bytes: usize) -> ForModel {
     ForModel::escaped(&format!("\n({count} more left out: over the budget of {max_bytes} bytes)\n"))
 }
 
-fn entry(memory: &RecalledMemory) -> (ForModel, Vec<Flag>) {
+/// A memory in the section.
+struct Entry {
+    /// The lines of the note, after an empty one, and a line that says if it is cut.
+    text: ForModel,
+    stored_lines: usize,
+    flags: Vec<Flag>,
+}
+
+fn line_feeds(text: &str) -> usize {
+    text.matches('\n').count()
+}
+
+fn entry(memory: &RecalledMemory) -> Entry {
     let title = one_line(&memory.title);
     let title = head(&title, MAX_SHOWN_TITLE_BYTES);
     let path = one_line(&memory.path);
@@ -117,11 +143,13 @@ fn entry(memory: &RecalledMemory) -> (ForModel, Vec<Flag>) {
     let shown = head(text, MAX_MEMORY_BYTES);
     let mut flags = Vec::new();
     let mut out = ForModel::ours("\n");
-    out.push(&list_item(&heading, shown, &mut flags));
+    let item = list_item(&heading, shown, &mut flags);
+    let stored_lines = line_feeds(&item);
+    out.push(&item);
     if shown.len() < text.len() {
         out.push_ours("  (cut; the whole note is in its file)\n");
     }
-    (out, flags)
+    Entry { text: out, stored_lines, flags }
 }
 
 #[cfg(test)]

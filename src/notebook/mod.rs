@@ -58,15 +58,17 @@ pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use graph::{Graph, GraphLink, GraphReply};
-pub use init::{Init, InitReply};
+pub use init::{InitNotebook, InitReply};
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
 pub use list_notes::{ListNotes, ListNotesReply};
 pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
-pub use memory_context::{MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context};
+pub use memory_context::{
+    DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context,
+};
 pub use note_info::NoteInfo;
 pub use orphans::Orphans;
-pub use recall::{MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
+pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use recall_for_turn::RecallForTurn;
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{MAX_TAG_BYTES, MAX_TAGS, Remember, RememberReply, RememberState};
@@ -97,7 +99,7 @@ family! {
     NotebookCommand =>
     /// The reply of a [`NotebookCommand`].
     NotebookReply {
-        Init,
+        InitNotebook,
         Remember,
         Recall,
         Journal,

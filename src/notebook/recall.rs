@@ -24,6 +24,9 @@ use crate::trust::{ForModel, Provenance, Standing};
 /// The most bytes of a query.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
 
+/// The most notes that a question is answered with unless told otherwise.
+pub const DEFAULT_HITS: u32 = 10;
+
 /// The most bytes of a note that a hit shows.
 const PASSAGE_BYTES: usize = 800;
 

@@ -49,8 +49,6 @@ pub struct Remember {
     pub links: Vec<String>,
     /// Instead of a second note beside one of the same title: a new one that supersedes it.
     pub supersede: bool,
-    /// Where the text comes from; `None` for that of the configuration, than which it can only be trusted less.
-    pub provenance: Option<Provenance>,
 }
 
 /// The reply of [`Remember`].
@@ -128,7 +126,7 @@ impl Run<NotebookCall<'_>> for Remember {
         let call = with.call;
         let request = screened(call, self)?;
         settle(call, with.notebook).await;
-        let mut reply = remember(call, with.notebook, &request).await?;
+        let mut reply = remember(call, with.notebook, &request, call.scope.trust.provenance).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
@@ -137,7 +135,7 @@ impl Run<NotebookCall<'_>> for Remember {
 /// The request as the policy lets it be stored.
 fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
     let screen = &call.screen;
-    let provenance = call.scope.trust.provenance_of(request.provenance)?;
+    let provenance = call.scope.trust.provenance;
     if request.supersede && !provenance.is_trusted() {
         let message = format!("text of `{provenance}` cannot supersede a note");
         let help = "keep it beside the note, and supersede that once it is approved; nothing was written";
@@ -146,7 +144,6 @@ fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
     screen.name("title", &request.title)?;
     request.tags.iter().try_for_each(|tag| screen.name("tag", tag))?;
     request.content = screen.text("content", request.content)?;
-    request.provenance = Some(provenance);
     Ok(request)
 }
 
@@ -155,6 +152,7 @@ pub(super) async fn remember(
     call: &Call,
     notebook: &Arc<Notebook>,
     request: &Remember,
+    provenance: Provenance,
 ) -> Result<RememberReply, Error> {
     let title = checked_title(&request.title)?;
     let config = catch_up(call, notebook).await?;
@@ -172,7 +170,7 @@ pub(super) async fn remember(
         Ok((links, known))
     })?;
     let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
-    make(call, &config, request, &links, &known).await
+    make(call, &config, request, provenance, &links, &known).await
 }
 
 /// Makes the note.
@@ -183,6 +181,7 @@ async fn make(
     call: &Call,
     config: &NotebookConfig,
     request: &Remember,
+    provenance: Provenance,
     links: &[LinkTarget<'_>],
     known: &[RelPath],
 ) -> Result<RememberReply, Error> {
@@ -195,7 +194,6 @@ async fn make(
     let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
     let built_in = built_in_template()?;
     let mut template = found.as_ref().unwrap_or(&built_in);
-    let provenance = request.provenance.unwrap_or_default();
     let draft = |template| Draft {
         call,
         config,
@@ -322,7 +320,7 @@ mod tests {
     }
 
     fn keep_in(store: &mut Store, config: NotebookConfig, request: Remember) -> Result<RememberReply, Error> {
-        store.run(|fs| async move { make(&call_at(fs, day()), &config, &request, &[], &[]).await })
+        store.run(|fs| async move { make(&call_at(fs, day()), &config, &request, Provenance::User, &[], &[]).await })
     }
 
     #[test]
@@ -408,7 +406,7 @@ mod tests {
         let links = |request: Remember| {
             move |fs| async move {
                 let target = LinkTarget { path: "decisions/db.md", title: "DB" };
-                make(&call_at(fs, day()), &NotebookConfig::default(), &request, &[target], &[]).await
+                make(&call_at(fs, day()), &NotebookConfig::default(), &request, Provenance::User, &[target], &[]).await
             }
         };
         store.run(links(fact("a", "text"))).expect("made");
@@ -511,7 +509,7 @@ mod tests {
             let mut store = Store::default();
             let replies = store.race(8, seed, |fs, i| async move {
                 let request = Remember { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
-                make(&call_at(fs, day()), &NotebookConfig::default(), &request, &[], &[]).await
+                make(&call_at(fs, day()), &NotebookConfig::default(), &request, Provenance::User, &[], &[]).await
             });
             let made: Vec<_> = replies.into_iter().map(|reply| reply.expect("no error")).collect();
             let created = made.iter().filter(|reply| reply.state != RememberState::AlreadyThere).count();

@@ -42,9 +42,8 @@ impl Run<NotebookCall<'_>> for RememberSummary {
         call.screen.name("tool", &self.tool)?;
         let summary = call.screen.summary("summary", self.summary)?;
         settle(call, with.notebook).await;
-        let note = tool_summary_note(&self.tool, &summary);
-        let request = Remember { provenance: Some(call.scope.trust.of_tool()), ..note };
-        let mut reply = remember(call, with.notebook, &request).await?;
+        let request = tool_summary_note(&self.tool, &summary);
+        let mut reply = remember(call, with.notebook, &request, call.scope.trust.of_tool()).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }

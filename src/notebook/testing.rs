@@ -206,7 +206,9 @@ impl Store {
                 self.writes.push(format!("make {path}"));
                 FsOutcome::MakeDirectory
             }
-            FsOp::List { folder, .. } => FsOutcome::List(ListOutcome::Page(self.list(folder.as_ref()))),
+            FsOp::ListDirectory { folder, .. } => {
+                FsOutcome::ListDirectory(ListOutcome::Page(self.list(folder.as_ref())))
+            }
             _ => return Err(FsError::Unsupported),
         })
     }

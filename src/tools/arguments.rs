@@ -17,6 +17,9 @@ use crate::trust::Provenance;
 /// How long the arguments of a call may be, in bytes of JSON.
 pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;
 
+/// How many hits an answer has unless told otherwise, as NullClaw's. Fewer than a command gives: a model reads each, and
+/// can ask for the next page.
+const USUAL_HITS: u32 = 5;
 /// How much of a value an error shows, in characters.
 const SHOWN_CHARS: usize = 60;
 
@@ -130,6 +133,10 @@ impl Arguments {
     }
 
     /// How many hits are wanted.
+    pub(super) fn hits(&self) -> u32 {
+        self.limit(USUAL_HITS)
+    }
+
     pub(super) fn limit(&self, usual: u32) -> u32 {
         self.integer("limit").and_then(|limit| u32::try_from(limit).ok()).unwrap_or(usual)
     }

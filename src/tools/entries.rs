@@ -15,8 +15,6 @@ use crate::entries::{
 use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
 
-/// How many entries an answer has unless told otherwise, as NullClaw's.
-const USUAL_LIMIT: u32 = 5;
 /// How many keys a list has unless told otherwise.
 const USUAL_LIST: u32 = 20;
 /// How far a search can be paged.
@@ -36,7 +34,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                 source: None,
                 supersedes: None,
             },
-            base: None,
+            expected_version: None,
         }),
         Id::Recall => match (arguments.text("key"), arguments.text("query")) {
             (Some(key), None) => {
@@ -53,7 +51,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                     let message = format!("`cursor` is {start}, a search goes on to {MAX_START}");
                     return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
                 }
-                let limit = start.saturating_add(arguments.limit(USUAL_LIMIT));
+                let limit = start.saturating_add(arguments.hits());
                 EntriesCommand::FindEntries(FindEntries { query: query.to_string(), limit })
             }
             (Some(_), Some(_)) => {
@@ -73,7 +71,9 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             limit: Some(arguments.limit(USUAL_LIST)),
             cursor: arguments.text("cursor").map(ToString::to_string),
         }),
-        Id::Forget => EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, base: None }),
+        Id::Forget => {
+            EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, expected_version: None })
+        }
         _ => return Err(Error::internal("no tool of the entries")),
     };
     Ok(verb)

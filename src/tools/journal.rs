@@ -10,16 +10,14 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::engine::Call;
 use crate::journal::{
-    Edit, EditChange, FileState, JournalCommand, JournalReply, List, ListReply, Read, ReadReply, Search, Target,
-    TargetRole, Write, WriteMode, WriteReply,
+    DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read,
+    ReadReply, Search, Target, TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::protocol::{Error, ErrorCode};
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
 use crate::trust::{add_flags, for_model};
 
-/// How many files a page of `list` names.
-const PAGE_FILES: usize = 200;
 /// How many notes an error names.
 const NAMED_NOTES: usize = 10;
 
@@ -47,7 +45,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
                     return Err(Error::invalid_argument(message, "leave the name out, or read note or daily"));
                 }
                 arguments.start()?;
-                JournalCommand::List(List)
+                JournalCommand::ListJournal(ListJournal)
             }
             word => JournalCommand::Read(Read {
                 target: target(word, TargetRole::Source)?,
@@ -71,8 +69,8 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
 /// Text is deleted only by what says so: an empty `new_str`, or a call without either.
 fn change(arguments: &Arguments) -> Result<EditChange, Error> {
     match (arguments.text("old_str"), arguments.text("new_str")) {
-        (Some(old), Some(new)) => Ok(EditChange::Replace { old: old.to_string(), new: new.to_string() }),
-        (None, None) => Ok(EditChange::Delete),
+        (Some(old), Some(new)) => Ok(EditChange::Replace { old_text: old.to_string(), new_text: new.to_string() }),
+        (None, None) => Ok(EditChange::DeleteNote),
         (Some(_), None) => {
             let help = "give the text in its place; an empty one deletes old_str";
             Err(Error::invalid_argument("memory_edit: `new_str` is missing", help))
@@ -119,7 +117,7 @@ pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answe
     Ok(match reply {
         JournalReply::Write(reply) => written(&reply),
         JournalReply::Read(reply) => read(&reply),
-        JournalReply::List(reply) => listed(&reply, arguments.start()?),
+        JournalReply::ListJournal(reply) => listed(&reply, arguments.start()?),
         JournalReply::Edit(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);
@@ -162,7 +160,7 @@ fn read(reply: &ReadReply) -> Answer {
 
 fn listed(reply: &ListReply, start: u32) -> Answer {
     let total = reply.files.len();
-    let items = reply.files.iter().skip(start as usize).take(PAGE_FILES).map(|file| {
+    let items = reply.files.iter().skip(start as usize).take(DEFAULT_LISTED_FILES as usize).map(|file| {
         let mut object = Object::new();
         object.text("path", &file.path);
         object.count("size", file.size);

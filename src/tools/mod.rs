@@ -48,7 +48,7 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet};
 use crate::engine::Call;
 use crate::entries::Entries;
 use crate::family::family;
-use crate::journal::{JournalCall, List};
+use crate::journal::{JournalCall, ListJournal};
 use crate::notebook::{Notebook, NotebookCall};
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
@@ -67,7 +67,7 @@ impl Request for CallTool {
     fn samples(name: &str) -> Vec<Self> {
         let call = |spec: &Spec| Self {
             name: spec.name.to_string(),
-            arguments: table::sample_arguments(spec.id, name),
+            input: table::sample_arguments(spec.id, name),
             sets: ToolSet::ALL.to_vec(),
             dialect: Dialect::Docs,
         };
@@ -147,7 +147,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
     let ToolsCall { call, origin, corpus, notebook, entries } = *with;
     let spec = table::rows(&given.sets).find(|spec| spec.name == given.name);
     let spec = spec.ok_or_else(|| unknown(given))?;
-    let arguments = Arguments::parse(spec, &given.arguments)?;
+    let arguments = Arguments::parse(spec, &given.input)?;
     match spec.set {
         #[cfg(feature = "journal")]
         ToolSet::Journal => {
@@ -157,7 +157,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             let with = JournalCall { call, corpus };
             let reply = command.run(&with).await?;
             if let Some(name) = journal::missing_note(&arguments, &reply) {
-                return Err(journal::no_note(name, &List.run(&with).await?));
+                return Err(journal::no_note(name, &ListJournal.run(&with).await?));
             }
             let mut answer = journal::answer(&arguments, reply)?;
             if let Some(note) = journal::shared_memory(call, &arguments) {
@@ -175,6 +175,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
         #[cfg(feature = "notebook")]
         ToolSet::Notebook => {
             let command = self::notebook::command(spec, &arguments)?;
+            let call = &call.of_provenance(arguments.provenance()?)?;
             let reply = command.run(&NotebookCall { call, notebook }).await?;
             self::notebook::answer(&arguments, reply)
         }

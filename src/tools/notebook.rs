@@ -15,9 +15,7 @@ use crate::notebook::{
 };
 use crate::protocol::Error;
 
-/// How many hits an answer has unless told otherwise.
-const USUAL_LIMIT: u32 = 5;
-/// How many related notes, likewise.
+/// How many related notes an answer has unless told otherwise.
 const USUAL_RELATED: u32 = 20;
 
 /// The command of a call.
@@ -31,11 +29,10 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             tags: arguments.texts("tags"),
             links: arguments.texts("links"),
             supersede: arguments.flag("supersede"),
-            provenance: arguments.provenance()?,
         }),
         Id::RecallNotes => NotebookCommand::Recall(Recall {
             query: arguments.needed("query")?,
-            limit: arguments.limit(USUAL_LIMIT),
+            limit: arguments.hits(),
             offset: arguments.start()?,
             filter: NoteFilter { tags: arguments.texts("tags"), ..NoteFilter::default() },
             sort: Vec::new(),
@@ -44,8 +41,8 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
         }),
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
-            from: arguments.needed("from")?,
-            to: arguments.needed("to")?,
+            source: arguments.needed("from")?,
+            target: arguments.needed("to")?,
             text: arguments.text("text").map(ToString::to_string),
         }),
         Id::Related => {
@@ -70,8 +67,8 @@ pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answ
         }
         NotebookReply::Link(reply) => {
             let mut object = Object::new();
-            object.text("from", &reply.from);
-            object.text("to", &reply.to);
+            object.text("from", &reply.source);
+            object.text("to", &reply.target);
             object.flag("already_linked", reply.already_linked);
             Answer::new(reply.message.as_str(), object)
         }

@@ -81,8 +81,8 @@ pub struct Tool {
 pub struct CallTool {
     /// The tool.
     pub name: String,
-    /// Its arguments: a JSON object of at most [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES).
-    pub arguments: String,
+    /// Its input: a JSON object of at most [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES).
+    pub input: String,
     /// The sets that are on: a tool of another one is not there.
     pub sets: Vec<ToolSet>,
     /// The words in which `memory` answers.

@@ -25,10 +25,10 @@ pub enum Provenance {
     /// A tool: what a program printed, what a page said.
     Tool,
     /// A file from elsewhere.
-    Import,
+    Imported,
 }
 
-words!(Provenance, "provenance" { User = "user", Agent = "agent", Tool = "tool", Import = "import" });
+words!(Provenance, "provenance" { User = "user", Agent = "agent", Tool = "tool", Imported = "import" });
 
 impl Provenance {
     /// Whether its text goes into a prompt without being approved.
@@ -59,8 +59,8 @@ impl Standing {
     pub(crate) fn of(frontmatter: &Frontmatter) -> Self {
         let provenance = match frontmatter.value(PROVENANCE) {
             None => Provenance::User,
-            Some(Value::String(word)) => word.trim().parse().unwrap_or(Provenance::Import),
-            Some(_) => Provenance::Import,
+            Some(Value::String(word)) => word.trim().parse().unwrap_or(Provenance::Imported),
+            Some(_) => Provenance::Imported,
         };
         let approved = frontmatter.value(APPROVED).and_then(Value::text).and_then(|text| parse_date(&text));
         Self { provenance, approved }
@@ -73,7 +73,7 @@ impl Standing {
         let frontmatter = Frontmatter::parse(text);
         let block = text.part(frontmatter.span.clone());
         if frontmatter.problem.is_some() && frontmatter.value(PROVENANCE).is_none() && names_provenance(block) {
-            return Self::new(Provenance::Import);
+            return Self::new(Provenance::Imported);
         }
         Self::of(&frontmatter)
     }
@@ -84,7 +84,7 @@ impl Standing {
     pub(crate) fn of_start(text: &str) -> Self {
         let is_open =
             text.trim_start_matches('\u{feff}').starts_with("---") && Frontmatter::parse(text).span.is_empty();
-        if is_open && names_provenance(text) { Self::new(Provenance::Import) } else { Self::of_text(text) }
+        if is_open && names_provenance(text) { Self::new(Provenance::Imported) } else { Self::of_text(text) }
     }
 
     /// The standing that the bytes of a file have. Bytes that are not text have no frontmatter.
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(of("agent"), None);
         assert_eq!(of("tool"), Some(Provenance::Tool));
         for unknown in ["import", "User", "trusted", "[user]", "", "1", "{user: user}"] {
-            assert_eq!(of(unknown), Some(Provenance::Import), "{unknown}");
+            assert_eq!(of(unknown), Some(Provenance::Imported), "{unknown}");
         }
         assert_eq!(Standing::of_text("no frontmatter").unapproved(), None);
     }
@@ -160,11 +160,11 @@ mod tests {
     fn frontmatter_that_cannot_be_read_is_trusted_only_if_it_names_no_provenance() {
         let of = |block: &str| Standing::of_text(&format!("---\n{block}\n---\n\nx")).unapproved();
         assert_eq!(of("title: Error: foo"), None);
-        assert_eq!(of("title: Error: foo\nprovenance: tool"), Some(Provenance::Import));
-        assert_eq!(of("Provenance : user\n: ["), Some(Provenance::Import));
+        assert_eq!(of("title: Error: foo\nprovenance: tool"), Some(Provenance::Imported));
+        assert_eq!(of("Provenance : user\n: ["), Some(Provenance::Imported));
         let of = |start: &str| Standing::of_start(start).unapproved();
         assert_eq!(of("---\ntitle: a\n"), None);
-        assert_eq!(of("---\nprovenance: tool\ntitle: a\n"), Some(Provenance::Import));
+        assert_eq!(of("---\nprovenance: tool\ntitle: a\n"), Some(Provenance::Imported));
         assert_eq!(of("text\nprovenance: tool\n"), None);
     }
 
@@ -175,7 +175,7 @@ mod tests {
         };
         assert_eq!(of("2026-05-25T12:00:00Z"), None);
         for word in ["", "yes", "true", "[2026-05-25]"] {
-            assert_eq!(of(word), Some(Provenance::Import), "{word}");
+            assert_eq!(of(word), Some(Provenance::Imported), "{word}");
         }
     }
 
@@ -189,12 +189,12 @@ mod tests {
             "---\nApproved: 2026-01-01\nPROVENANCE: agent\n---\nx",
             "---\nprovenance: [user, agent]\ntags: [a]\n---\nx",
         ] {
-            let marked = mark(text, Provenance::Import).expect(text);
-            assert_eq!(Standing::of_text(&marked), Standing::new(Provenance::Import), "{marked:?}");
-            assert_eq!(mark(&marked, Provenance::Import).as_deref(), Some(marked.as_str()), "{marked:?}");
+            let marked = mark(text, Provenance::Imported).expect(text);
+            assert_eq!(Standing::of_text(&marked), Standing::new(Provenance::Imported), "{marked:?}");
+            assert_eq!(mark(&marked, Provenance::Imported).as_deref(), Some(marked.as_str()), "{marked:?}");
             let approved = approve(&marked, 1_779_700_000_000_000_000).expect("approved");
             assert_eq!(Standing::of_text(&approved).unapproved(), None, "{approved:?}");
-            assert_eq!(mark(&approved, Provenance::Import).as_deref(), Some(marked.as_str()));
+            assert_eq!(mark(&approved, Provenance::Imported).as_deref(), Some(marked.as_str()));
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
             "---\n{approved: 2026-01-01}\n---\nx",
             "---\nkey: [\n---\nx",
         ] {
-            assert_eq!(mark(text, Provenance::Import), None, "{text}");
+            assert_eq!(mark(text, Provenance::Imported), None, "{text}");
         }
     }
 }

@@ -54,7 +54,7 @@ fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it(kind: Kin
     assert!(written.contains("`policy`") && !written.contains("8080"), "{written}");
     match drive.run(EntriesCommand::GetEntry(GetEntry { key: "policy".into() })) {
         Ok(Reply::Entries(EntriesReply::GetEntry(entry))) => {
-            assert_eq!((entry.provenance, entry.approved), (Provenance::Import, None));
+            assert_eq!((entry.provenance, entry.approved), (Provenance::Imported, None));
         }
         other => panic!("{other:?}"),
     }

@@ -85,7 +85,7 @@ fn entries_that_change_are_refreshed_and_those_that_go_are_unlisted(kind: Kind) 
     drive.run(keep("b", "1", "core")).unwrap();
     let (text, _) = synced(&mut drive, "");
     drive.run(keep("a", "2", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "b".into(), base: None })).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "b".into(), expected_version: None })).unwrap();
     drive.run(keep("c", "1", "core")).unwrap();
     let (text, reply) = synced(&mut drive, &text);
     let expected =
@@ -133,7 +133,9 @@ fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
             let (text, _) = synced(&mut drive, "");
             let edited = edit(&text);
             match in_store {
-                "" => drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None })).unwrap(),
+                "" => drive
+                    .run(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }))
+                    .unwrap(),
                 content => drive.run(keep("k", content, "core")).unwrap(),
             };
             let reply = agreed(&mut drive, SyncAgentsMd { prefer, ..request(&edited) });
@@ -182,7 +184,7 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags(kind: Kind) {
         let tags = tags.iter().map(|tag| (*tag).to_string()).collect();
         let (key, content, category) = (key.to_string(), "v".to_string(), "notes".to_string());
         let entry = NewEntry { key, content, category, tags, source: None, supersedes: None };
-        EntriesCommand::StoreEntry(StoreEntry { entry, base: None })
+        EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })
     };
     drive.run(tagged("a", &["agents"])).unwrap();
     drive.run(tagged("b", &["else"])).unwrap();

@@ -1,8 +1,8 @@
 //! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
 
 use saddlebag::notebook::{
-    DeadLinks, Forget, Init, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Related, Remember,
-    Tags, Today,
+    DeadLinks, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Related,
+    Remember, Tags, Today,
 };
 use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::{Config, Limits};
@@ -43,7 +43,7 @@ fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
     }
     refused(
         &mut drive,
-        NotebookCommand::Link(Link { from: "Port".into(), to: "Alone".into(), text: Some("a\nb".into()) }),
+        NotebookCommand::Link(Link { source: "Port".into(), target: "Alone".into(), text: Some("a\nb".into()) }),
     );
     refused(&mut drive, rename("daily/2026-05-24", "T"));
 }
@@ -244,7 +244,7 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope(kind: Kind) {
         &[("projects/other/facts/secret.md", b"# Secret\n"), ("projects/proj/.zk/notebook.db", b"db")],
     );
     for command in [
-        NotebookCommand::Init(Init),
+        NotebookCommand::InitNotebook(InitNotebook),
         NotebookCommand::Remember(fact("T", "x")),
         NotebookCommand::Recall(question("secret")),
         NotebookCommand::Today(Today),

@@ -109,7 +109,7 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 fn link(from: &str, to: &str) -> Link {
-    Link { from: from.into(), to: to.into(), text: None }
+    Link { source: from.into(), target: to.into(), text: None }
 }
 
 fn rename(note: &str, title: &str) -> Rename {

@@ -1,7 +1,7 @@
 //! Making a notebook and its notes: what is known is recognised, and what is new gets a free name.
 
 use saddlebag::notebook::{
-    DeadLinks, Init, ListNotes, NoteFilter, NotebookCommand, NotebookReply, Related, Remember, RememberError,
+    DeadLinks, InitNotebook, ListNotes, NoteFilter, NotebookCommand, NotebookReply, Related, Remember, RememberError,
     RememberState,
 };
 use saddlebag::protocol::ErrorCode;
@@ -17,12 +17,12 @@ use super::{
 #[both_engines]
 fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
     let mut drive = open(kind, &[("templates/fact.md", "mine"), ("facts/a.md", "a")]);
-    let made = call(&mut drive, Init);
+    let made = call(&mut drive, InitNotebook);
     assert!(made.kept.contains(&"templates/fact.md".to_string()), "{made:?}");
     assert!(made.made.contains(&".zk/config.toml".to_string()), "{made:?}");
     assert_eq!(text(&drive, "templates/fact.md"), "mine");
     let before = (drive.executor.files(), changes(&drive.executor));
-    let again = call(&mut drive, Init);
+    let again = call(&mut drive, InitNotebook);
     assert_eq!(again.made, [""; 0]);
     assert_eq!(drive.executor.files(), before.0);
     assert!(remember(&mut drive, fact("Port", "5432")).warnings.is_empty());
@@ -32,7 +32,7 @@ fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
 fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
     let config = "[note]\nfilename = \"{{id}}\" # mine\nunknown = 1\n";
     let mut drive = open(kind, &[(".zk/config.toml", config), (".zk/notebook.db", "\u{1}db")]);
-    run(&mut drive, NotebookCommand::Init(Init));
+    run(&mut drive, NotebookCommand::InitNotebook(InitNotebook));
     assert_eq!(text(&drive, ".zk/config.toml"), config);
     assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
     run(&mut drive, NotebookCommand::Remember(fact("a", "b")));
@@ -44,7 +44,7 @@ fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
 fn a_notebook_inside_a_notebook_is_refused(kind: Kind) {
     let files: [(&str, &[u8]); 1] = [(".zk/config.toml", b"")];
     let mut drive = drive(kind, project_config(), &files);
-    let error = refused(&mut drive, NotebookCommand::Init(Init));
+    let error = refused(&mut drive, NotebookCommand::InitNotebook(InitNotebook));
     assert!(error.message.contains("inside of another"), "{error:?}");
 }
 

@@ -12,13 +12,13 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, List, Read, Restore, Search, Slash, Status, Target,
-    Write, WriteMode,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
+    Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, Init, Journal, Link, ListNotes, LoadMemories, MatchStrategy, MemoryContext, NoteFilter,
-    NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename,
-    RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    DeadLinks, Forget, Graph, InitNotebook, Journal, Link, ListNotes, LoadMemories, MatchStrategy, MemoryContext,
+    NoteFilter, NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary,
+    Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
@@ -195,11 +195,11 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
     let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
     let names = || prop::collection::vec(note(), 0..2);
     let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
-    let remember = (title(), text(), template, group, names(), names(), any::<bool>(), provenance()).prop_map(
-        |(title, content, template, group, tags, links, supersede, provenance)| {
+    let remember = (title(), text(), template, group, names(), names(), any::<bool>()).prop_map(
+        |(title, content, template, group, tags, links, supersede)| {
             let template = template.to_string();
             let group = group.map(str::to_string);
-            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede, provenance })
+            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede })
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
@@ -210,7 +210,7 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         },
     );
     prop_oneof![
-        1 => Just(NotebookCommand::Init(Init)),
+        1 => Just(NotebookCommand::InitNotebook(InitNotebook)),
         4 => remember,
         4 => recall,
         2 => text().prop_map(|entry| NotebookCommand::Journal(Journal { entry })),
@@ -218,7 +218,7 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         3 => list().prop_map(NotebookCommand::ListNotes),
         1 => (note(), 0_u32..4).prop_map(|(note, limit)| NotebookCommand::Related(Related { note, limit })),
         3 => (note(), note(), prop::option::of(title()))
-            .prop_map(|(from, to, text)| NotebookCommand::Link(Link { from, to, text })),
+            .prop_map(|(from, to, text)| NotebookCommand::Link(Link { source: from, target: to, text })),
         2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename(Rename { note, title })),
         1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
         1 => note().prop_map(|note| NotebookCommand::RestoreNote(RestoreNote { note })),
@@ -267,8 +267,8 @@ fn command() -> impl Strategy<Value = Command> {
     ];
     let old = prop::sample::select(vec!["fact one", "fact", "記", "", "port 5432 ", "nowhere"]);
     let change = prop_oneof![
-        4 => (old, text()).prop_map(|(old, new)| EditChange::Replace { old: old.to_string(), new }),
-        1 => Just(EditChange::Delete),
+        4 => (old, text()).prop_map(|(old, new)| EditChange::Replace { old_text: old.to_string(), new_text: new }),
+        1 => Just(EditChange::DeleteNote),
     ];
     let journal = prop_oneof![
         4 => (target(), mode, content, any::<bool>())
@@ -276,7 +276,7 @@ fn command() -> impl Strategy<Value = Command> {
         2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily(AppendDaily { heading, body })),
         3 => (target(), 0_u64..64, 0_u32..4000)
             .prop_map(|(target, offset, max_bytes)| JournalCommand::Read(Read { target, offset, max_bytes })),
-        1 => Just(JournalCommand::List(List)),
+        1 => Just(JournalCommand::ListJournal(ListJournal)),
         3 => (target(), change).prop_map(|(target, change)| JournalCommand::Edit(Edit { target, change })),
         2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
         3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<bool>()).prop_map(
@@ -298,9 +298,9 @@ fn command() -> impl Strategy<Value = Command> {
         5 => tool_call().prop_map(Command::from).boxed(),
         2 => trust().prop_map(Command::Trust).boxed(),
         3 => exchange().prop_map(Command::Exchange).boxed(),
-        2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of((hydrate_request(), run())))
+        2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of(hydrate_request()))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
-                let entries = entries.map(|(request, run)| ContextEntries { run, ..request.into() });
+                let entries = entries.map(ContextEntries::from);
                 Context { overflow, max_bytes, turn, entries, ..Context::default() }.into()
             }),
         1 => preamble().prop_map(Command::from),
@@ -328,7 +328,7 @@ pub fn tool_call() -> impl Strategy<Value = CallTool> {
     ];
     (prop::sample::select(names), arguments, sets, dialect).prop_map(|(name, arguments, sets, dialect)| CallTool {
         name,
-        arguments,
+        input: arguments,
         sets,
         dialect,
     })
@@ -445,7 +445,7 @@ fn json() -> impl Strategy<Value = String> {
 }
 
 fn preamble() -> impl Strategy<Value = Preamble> {
-    let roles = vec![PreambleRole::Base, PreambleRole::Instructions, PreambleRole::Architecture];
+    let roles = vec![PreambleRole::BasePrompt, PreambleRole::Instructions, PreambleRole::Architecture];
     let content = prop_oneof![4 => bytes().prop_map(Ok), 1 => fs_error().prop_map(Err)];
     let file = (prop::sample::select(roles), name(), content, 0_u64..3).prop_map(|(role, path, content, unread)| {
         let size = content.as_ref().map_or(0, Vec::len) as u64 + unread;
@@ -454,7 +454,7 @@ fn preamble() -> impl Strategy<Value = Preamble> {
     let forms = prop::sample::select(vec![BlockForm::Claude, BlockForm::Openai, BlockForm::Plain]);
     let memory = (overflow(), 0_u32..6000, prop::option::of(hydrate_request()), forms).prop_map(
         |(overflow, max_bytes, entries, form)| {
-            let entries = entries.map(|request| ContextEntries::from(request));
+            let entries = entries.map(ContextEntries::from);
             Context { overflow, max_bytes, turn: None, entries, form }
         },
     );
@@ -528,12 +528,12 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
     let cursor =
         prop::option::of(prop::sample::select(vec!["0:a", "9999999999999999999:", "x"]).prop_map(str::to_string));
     prop_oneof![
-        8 => (entry, base()).prop_map(|(entry, base)| EntriesCommand::StoreEntry(StoreEntry { entry, base })),
+        8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
         2 => name().prop_map(|key| EntriesCommand::GetEntry(GetEntry { key })),
         1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
         2 => (filter, prop::option::of(0_u32..3), cursor)
             .prop_map(|(filter, limit, cursor)| EntriesCommand::ListEntries(ListEntries { filter, limit, cursor })),
-        2 => (name(), base()).prop_map(|(key, base)| EntriesCommand::ForgetEntry(ForgetEntry { key, base })),
+        2 => (name(), base()).prop_map(|(key, expected_version)| EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version })),
         1 => prop::option::of(name()).prop_map(|key| EntriesCommand::PurgeEntries(PurgeEntries { key })),
         1 => name().prop_map(|key| EntriesCommand::RestoreEntry(RestoreEntry { key })),
         2 => (any::<bool>(), prop::option::weighted(0.3, name()))
@@ -598,13 +598,13 @@ fn provenance() -> impl Strategy<Value = Option<Provenance>> {
 
 fn trust() -> impl Strategy<Value = TrustCommand> {
     let item = prop_oneof![name(), Just("a".to_string())]
-        .prop_map(|name| ApproveItem { name, base: "0123456789abcdef".repeat(4) });
+        .prop_map(|name| ApproveItem { name, version: "0123456789abcdef".repeat(4) });
     let items = prop::collection::vec(item, 0..3);
     let from = prop::option::weighted(0.3, prop::sample::select(vec!["tool", "import", "x"]).prop_map(str::to_string));
     let one = prop::option::weighted(0.3, prop_oneof![name(), Just("a".to_string())]);
     prop_oneof![
         2 => (0_u32..3, prop::option::weighted(0.3, name()), one, from).prop_map(|(limit, cursor, name, from)| {
-            TrustCommand::Pending(Pending { limit, cursor, name, from })
+            TrustCommand::Pending(Pending { limit, cursor, name, source: from })
         }),
         1 => (items, any::<bool>())
             .prop_map(|(items, dry_run)| TrustCommand::Approve(Approve { items, dry_run })),
@@ -656,7 +656,7 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
         prop::collection::vec(earlier, 0..2),
     )
         .prop_map(|(format, origin, files, others, dry_run, earlier)| {
-            ExchangeCommand::ImportFrom(ImportFrom { format, origin, files, others, dry_run, earlier })
+            ExchangeCommand::ImportFrom(ImportFrom { format, place: origin, files, others, dry_run, earlier })
         });
     let export = (format(), any::<bool>(), any::<bool>(), prop::option::weighted(0.2, name())).prop_map(
         |(format, forgotten, unapproved, cursor)| {

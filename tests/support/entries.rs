@@ -218,7 +218,7 @@ impl Capture {
         let mut accepted = Vec::new();
         for delta in &self.deltas {
             let entry = NewEntry::new(delta.key.get(), delta.content.get(), delta.category.get());
-            if run(Some("r"), EntriesCommand::StoreEntry(StoreEntry { entry, base: None })).is_ok() {
+            if run(Some("r"), EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })).is_ok() {
                 accepted.push(delta.key.get());
             }
         }

@@ -144,7 +144,7 @@ pub fn every_question(name: &str) -> Vec<Submission<Command>> {
 
 /// Keeps an entry.
 pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
-    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), base: None })
+    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), expected_version: None })
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;
@@ -196,8 +196,8 @@ pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
         | FsOp::Remove { path, .. }
         | FsOp::MakeDirectory { path }
         | FsOp::RemoveDirectory { path } => vec![path],
-        FsOp::List { folder, after, .. } => folder.iter().chain(after).collect(),
-        FsOp::Rename { from, to, .. } => vec![from, to],
+        FsOp::ListDirectory { folder, after, .. } => folder.iter().chain(after).collect(),
+        FsOp::Rename { path: from, to, .. } => vec![from, to],
         FsOp::Score { .. } => Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesReply, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, HydrationPolicy,
     ImportState,
 };
-use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, Remember, RememberSummary};
+use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, RememberSummary};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, Standing};
 use saddlebag::{Origin, Reply};
@@ -43,7 +43,7 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     }
     match drive.run(EntriesCommand::FindEntries(FindEntries { query: "port".into(), limit: 9 })) {
         Ok(Reply::Entries(EntriesReply::FindEntries(found))) => {
-            assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Import));
+            assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Imported));
         }
         other => panic!("{other:?}"),
     }
@@ -51,13 +51,13 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     let waiting = pending(&mut drive);
     assert_eq!((waiting.total, waiting.items[0].name.as_str()), (1, "port"));
     assert_eq!(waiting.items[0].source.as_deref(), Some("old-laptop"));
-    let stale = vec![ApproveItem { name: "port".into(), base: "0".repeat(64) }];
+    let stale = vec![ApproveItem { name: "port".into(), version: "0".repeat(64) }];
     let stale = approve(&mut drive, Approve { items: stale, dry_run: false });
     assert_eq!((stale.approved.len(), stale.skipped.len()), (0, 1));
     let request = named(&mut drive, "port");
     let dry = approve(&mut drive, Approve { dry_run: true, ..request.clone() });
     assert_eq!((dry.approved.len(), pending(&mut drive).total), (1, 1));
-    assert_eq!(request.items[0].base, waiting.items[0].version);
+    assert_eq!(request.items[0].version, waiting.items[0].version);
     assert_eq!(approve(&mut drive, request).approved.len(), 1);
     assert!(block(&mut drive, None).block.unwrap().contains("The port is 5433"));
     assert_eq!(pending(&mut drive).total, 0);
@@ -147,7 +147,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it(kind: Kind)
         drive.run(keep_as(Provenance::Tool, key, "as listed")).unwrap();
     }
     drive
-        .run(NotebookCommand::Remember(Remember { provenance: Some(Provenance::Tool), ..fact("A note", "of a page") }))
+        .run(Origin::of_provenance(Provenance::Tool).with(NotebookCommand::Remember(fact("A note", "of a page"))))
         .unwrap();
     let listed = pending(&mut drive);
     assert_eq!(pending(&mut drive).digest, listed.digest);
@@ -177,7 +177,7 @@ fn one_text_is_shown_whole_by_any_of_its_names(kind: Kind) {
         let [item] = &reply.items[..] else { panic!("{reply:?}") };
         assert!(item.text.as_ref().is_some_and(|text| text.ends_with("END") && text.contains("[U+202E]")));
         assert!(item.preview.ends_with('…') && pending(&mut drive).items[0].text.is_none());
-        let kinds: Vec<FlagKind> = item.flags.iter().map(|flag| flag.kind).collect();
+        let kinds: Vec<FlagKind> = item.findings.iter().map(|flag| flag.kind).collect();
         assert_eq!(kinds, [FlagKind::Bidirectional, FlagKind::Image]);
     }
     let request = Pending { limit: 9, name: Some("gone".into()), ..Pending::default() };
@@ -198,7 +198,7 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     let key = || prop::sample::select(vec!["a", "b", "c"]).prop_map(str::to_string);
     let provenance = || prop::sample::select(Provenance::ALL.to_vec());
-    let asked = prop::sample::select(vec![None, None, Some(Provenance::Tool), Some(Provenance::Import)]);
+    let asked = prop::sample::select(vec![None, None, Some(Provenance::Tool), Some(Provenance::Imported)]);
     prop_oneof![
         3 => (provenance(), key()).prop_map(|(provenance, key)| Event::Store(provenance, key)),
         3 => (asked, key(), provenance(), any::<bool>())
@@ -225,13 +225,13 @@ proptest! {
                 Event::Store(provenance, key) => drop(drive.run(keep_as(provenance, &key, &words(provenance)))),
                 Event::Import(asked, key, claimed, is_approved) => {
                     let moment = if is_approved { "approved: 2026-01-01T00:00:00Z\n" } else { "" };
-                    let content = words(asked.unwrap_or(Provenance::Import));
+                    let content = words(asked.unwrap_or(Provenance::Imported));
                     let text = format!("---\nkey: {key}\nprovenance: {claimed}\n{moment}---\n\n{content}");
                     import(&mut drive, &[(&format!("core/{key}.md"), &text)], asked);
                 }
                 Event::Remember(provenance, title) => {
-                    let request = Remember { provenance: Some(provenance), ..fact(&title, &words(provenance)) };
-                    drop(drive.run(NotebookCommand::Remember(request)));
+                    let request = NotebookCommand::Remember(fact(&title, &words(provenance)));
+                    drop(drive.run(Origin::of_provenance(provenance).with(request)));
                 }
                 Event::Summary(tool) => {
                     drop(drive.run(NotebookCommand::RememberSummary(RememberSummary { tool, summary: words(Provenance::Tool) })));
@@ -243,7 +243,7 @@ proptest! {
                     let texts = files.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
                     approved.extend(texts.filter(|text| Standing::of_text(text).approved.is_some()));
                 }
-                Event::Forget(key) => drop(drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key, base: None }))),
+                Event::Forget(key) => drop(drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }))),
             }
             let turn = number as u64 + 1;
             drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 20 })).unwrap();

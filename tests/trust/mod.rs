@@ -87,15 +87,15 @@ fn approve(drive: &mut Drive<Simulator>, request: Approve) -> ApproveReply {
 }
 
 fn items(listed: &PendingReply) -> Vec<ApproveItem> {
-    let item = |item: &PendingItem| ApproveItem { name: item.path.to_string(), base: item.version.clone() };
+    let item = |item: &PendingItem| ApproveItem { name: item.path.to_string(), version: item.version.clone() };
     listed.items.iter().map(item).collect()
 }
 
 /// The text that this name has now; of any other name, a version that nothing has.
 fn named(drive: &mut Drive<Simulator>, name: &str) -> Approve {
     let waiting = pending(drive).items.into_iter().find(|item| item.name == name);
-    let base = waiting.map_or_else(|| "0".repeat(64), |item| item.version);
-    Approve { items: vec![ApproveItem { name: name.into(), base }], dry_run: false }
+    let version = waiting.map_or_else(|| "0".repeat(64), |item| item.version);
+    Approve { items: vec![ApproveItem { name: name.into(), version }], dry_run: false }
 }
 
 fn refused(drive: &mut Drive<Simulator>, command: impl Submit) -> Error {

@@ -30,7 +30,7 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
             truncate: false,
         }))
         .unwrap();
-    let change = EditChange::Replace { old: "old".into(), new: with("new") };
+    let change = EditChange::Replace { old_text: "old".into(), new_text: with("new") };
     let write =
         |mode| JournalCommand::Write(Write { target: Target::LongTerm, mode, content: with("x"), truncate: false });
     for command in [
@@ -93,11 +93,11 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     drive.run(write(Target::LongTerm, &format!("token {first}+"))).unwrap();
     drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
     drive.run(keep("k", &format!("token {first}+"), "core")).unwrap();
-    let joined = EditChange::Replace { old: "+".into(), new: second.into() };
+    let joined = EditChange::Replace { old_text: "+".into(), new_text: second.into() };
     let of_tool = |arguments: &str| {
         ToolsCommand::CallTool(saddlebag::tools::CallTool {
             name: "memory".into(),
-            arguments: arguments.into(),
+            input: arguments.into(),
             sets: vec![saddlebag::tools::ToolSet::Anthropic],
             dialect: saddlebag::tools::Dialect::Docs,
         })
@@ -148,7 +148,7 @@ fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed(ki
     drive.run(NotebookCommand::Rename(Rename { note: "facts/port.md".into(), title: "Harbour".into() })).unwrap();
     assert_eq!(text(&drive, "projects/proj/facts/harbour.md"), format!("# Harbour\n\ntoken {SECRET}\n"));
     assert_eq!(text(&drive, "projects/proj/facts/other.md"), format!("[[harbour]] {SECRET}\n"));
-    let change = EditChange::Replace { old: "# Harbour".into(), new: "# Harbor".into() };
+    let change = EditChange::Replace { old_text: "# Harbour".into(), new_text: "# Harbor".into() };
     drive.run(JournalCommand::Edit(Edit { target: Target::Page("facts/harbour.md".into()), change })).unwrap();
 }
 
@@ -156,7 +156,7 @@ fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed(ki
 fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.executor.insert(&path("MEMORY.md"), format!("a\ntoken {SECRET}\n"));
-    let change = EditChange::Replace { old: format!("token {SECRET}\n"), new: String::new() };
+    let change = EditChange::Replace { old_text: format!("token {SECRET}\n"), new_text: String::new() };
     let edited = drive.run(JournalCommand::Edit(Edit { target: Target::LongTerm, change }));
     let Ok(Reply::Journal(JournalReply::Edit(reply))) = edited else { panic!("{edited:?}") };
     assert!(reply.message.contains("a secret was removed, by the rule github-pat"), "{}", reply.message);

@@ -63,10 +63,10 @@ fn the_block_shows_what_is_hidden_and_the_report_names_it(kind: Kind) {
     assert!(block.contains("plain[U+202E]reversed [U+E0049][U+E0067] &lt;/system> 👩\u{200d}🔧 ❤\u{fe0f}"), "{block}");
     assert!(block.contains("hid[U+200B]den") && block.contains("5433[U+2066]"), "{block}");
     let kinds = |section: &str| {
-        let flagged = reply.flags.iter().find(|flagged| flagged.section == section);
+        let flagged = reply.findings.iter().find(|flagged| flagged.section == section);
         flagged
             .unwrap_or_else(|| panic!("no flags of {section}"))
-            .flags
+            .findings
             .iter()
             .map(|flag| flag.kind)
             .collect::<Vec<_>>()
@@ -147,7 +147,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
     }
     let error = drive.run(EntriesCommand::GetEntry(GetEntry { key: format!("no {HOSTILE}") })).unwrap_err();
     seen.push(("error", format!("{} {}", error.message, error.help)));
-    match drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), base: None })) {
+    match drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), expected_version: None })) {
         Ok(Reply::Entries(EntriesReply::ForgetEntry(reply))) => seen.push(("forget", reply.message.into_string())),
         other => panic!("{other:?}"),
     }

@@ -83,11 +83,8 @@ fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContextReply {
 fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.run(NotebookCommand::Remember(fact("Harbour port", "The port of staging is 5433"))).unwrap();
-    let tool = Remember {
-        provenance: Some(Provenance::Tool),
-        ..fact("Harbour port of the page", "The port is evil: harbour port port port")
-    };
-    drive.run(NotebookCommand::Remember(tool)).unwrap();
+    let page = fact("Harbour port of the page", "The port is evil: harbour port port port");
+    drive.run(Origin::of_provenance(Provenance::Tool).with(NotebookCommand::Remember(page))).unwrap();
     let summary =
         NotebookCommand::RememberSummary(RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() });
     drive.run(summary).unwrap();
@@ -121,7 +118,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     assert_eq!((found.hits.len(), found.hits[0].unapproved), (1, Some(Provenance::Tool)));
     assert!(found.rendered.contains("(unapproved: tool)"));
 
-    let of_tools = Pending { limit: 100, from: Some("tool".into()), ..Pending::default() };
+    let of_tools = Pending { limit: 100, source: Some("tool".into()), ..Pending::default() };
     let Ok(Reply::Trust(TrustReply::Pending(listed))) = drive.run(TrustCommand::Pending(of_tools)) else {
         panic!("a listing")
     };
@@ -134,7 +131,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
 
 #[both_engines]
 fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
-    let replace = |old: &str| EditChange::Replace { old: old.into(), new: String::new() };
+    let replace = |old: &str| EditChange::Replace { old_text: old.into(), new_text: String::new() };
     let verb = |verb| Command::Entries(verb);
     let mut drive = opened(kind, Provenance::User);
     let write = |target, mode, content: &str| {
@@ -146,17 +143,20 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     }
     drive.run(write(Target::Note("n".into()), WriteMode::Overwrite, "text")).unwrap();
     drive.run(keep("gone", "x", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), base: None })).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })).unwrap();
     drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
 
     let mut drive = reopened(kind, drive, Provenance::Tool);
     for command in [
         Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change: replace("Never push") })),
-        Command::Journal(JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::Delete })),
+        Command::Journal(JournalCommand::Edit(Edit {
+            target: Target::Note("n".into()),
+            change: EditChange::DeleteNote,
+        })),
         Command::Journal(JournalCommand::Restore(Restore { target: Target::LongTerm })),
         Command::Journal(JournalCommand::Slash(Slash { line: "clear long_term".into() })),
         Command::Journal(JournalCommand::Slash(Slash { line: "restore long_term".into() })),
-        verb(EntriesCommand::ForgetEntry(ForgetEntry { key: "rule".into(), base: None })),
+        verb(EntriesCommand::ForgetEntry(ForgetEntry { key: "rule".into(), expected_version: None })),
         verb(EntriesCommand::RestoreEntry(RestoreEntry { key: "rule".into() })),
         verb(EntriesCommand::RestoreEntry(RestoreEntry { key: "gone".into() })),
         verb(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("gone".into()) })),
@@ -183,7 +183,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     // Its own text, which nobody has approved, it may change and remove.
     drive.run(keep("page", "one", "core")).unwrap();
     drive.run(keep("page", "two", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "page".into(), base: None })).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "page".into(), expected_version: None })).unwrap();
     drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("page".into()) })).unwrap();
 }
 

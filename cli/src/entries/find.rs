@@ -1,15 +1,12 @@
 //! `find`: the entries that answer a question.
 
 use clap::Args;
-use saddlebag::entries::{FindEntries, FindEntriesReply};
+use saddlebag::entries::{DEFAULT_FOUND_ENTRIES, FindEntries, FindEntriesReply};
 
 use super::shared::{mark, preview, warn_of_problems};
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, STRONG, shown};
 use crate::subcommand::Ask;
-
-/// The number of hits that are shown by default.
-const USUAL_HITS: u32 = 20;
 
 /// Find entries by a question or a query, best first
 #[derive(Debug, Args)]
@@ -18,7 +15,7 @@ pub(crate) struct FindArgs {
     #[arg(required = true)]
     query: Vec<String>,
     /// How many at most
-    #[arg(long, short = 'n', default_value_t = USUAL_HITS, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = DEFAULT_FOUND_ENTRIES, value_name = "N")]
     limit: u32,
 }
 

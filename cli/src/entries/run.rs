@@ -86,11 +86,11 @@ fn run_verb(line: &str) -> Result<(String, EntriesCommand), serde_json::Error> {
     let entry: RunEntry = serde_json::from_str(line)?;
     let RunEntry { key, content, category, tags, source, supersedes, deleted } = entry;
     let verb = match deleted {
-        true => EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), base: None }),
+        true => EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), expected_version: None }),
         false => {
             let category = category.unwrap_or_else(|| Category::Core.as_str().to_string());
             let entry = NewEntry { key: key.clone(), content, category, tags, source, supersedes };
-            EntriesCommand::StoreEntry(StoreEntry { entry, base: None })
+            EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })
         }
     };
     Ok((key, verb))

@@ -46,7 +46,7 @@ impl Ask for StoreArgs {
             source: self.source,
             supersedes: self.supersedes,
         };
-        Ok(StoreEntry { entry, base: self.base })
+        Ok(StoreEntry { entry, expected_version: self.base })
     }
 
     fn print(reply: &StoreReply, output: &mut Output) -> Result<(), Failure> {

@@ -132,7 +132,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
     let mut found: Vec<OfAgent> = Vec::new();
     let mut failures = false;
     for known in known::find(global) {
-        let place = sources::origin(&known.place);
+        let place = sources::place(&known.place);
         let format = match known.kind {
             Kind::Files(format) => format,
             Kind::InPlace => {
@@ -179,7 +179,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
             summary.print(false, output)?;
             has_news |= summary.has_news();
         }
-        let (place, format) = (source.origin.clone(), *format);
+        let (place, format) = (source.place.clone(), *format);
         found.push(OfAgent::Files { agent: known.agent, place, source: Imports { format, summary } });
     }
     if has_news && !args.trust {
@@ -220,10 +220,10 @@ fn take_in(
     let mut done = ImportFromReply::default();
     source.each_part(format, |files, others| {
         let count = files.len() as u64;
-        let origin = source.origin.clone();
+        let place = source.place.clone();
         let earlier = done.entries.clone();
         let provenance = trust.then_some(Provenance::User);
-        let request = ImportFrom { format, origin, files, others, dry_run, earlier };
+        let request = ImportFrom { format, place, files, others, dry_run, earlier };
         let reply = store.call(Origin { provenance, ..Origin::default() }.with(request), output)?;
         bar.inc(count);
         done.entries.extend(reply.entries);

@@ -25,7 +25,7 @@ const MAX_DEPTH: usize = 32;
 /// What an import is to take in.
 pub(super) struct Source {
     /// As the sources of the entries say it.
-    pub(super) origin: String,
+    pub(super) place: String,
     files: Vec<Found>,
 }
 
@@ -55,20 +55,20 @@ impl Source {
         if kind.is_dir() {
             let mut files = walk(from, false)?;
             files.retain(|found| matches!(found.place, Place::Refused(_)) || format.wants(&found.path));
-            return Ok(Self { origin: origin(from), files });
+            return Ok(Self { place: place(from), files });
         }
         if !kind.is_file() {
             let message = format!("`{}` is neither a folder nor a regular file", from.display());
             return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
         }
         let name = from.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let origin = from.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = from.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let path = format.single_file().filter(|_| format != Format::JsonLines).map_or(name, str::to_string);
-        Ok(Self { origin: self::origin(origin), files: vec![Found { path, place: Place::File(from.to_path_buf()) }] })
+        Ok(Self { place: place(folder), files: vec![Found { path, place: Place::File(from.to_path_buf()) }] })
     }
 
     fn of_standard_input(format: Format) -> Result<Self, Failure> {
-        let origin = "-".to_string();
+        let place_name = "-".to_string();
         if let Some(name) = format.single_file() {
             let limit = limit(format);
             let mut bytes = Vec::new();
@@ -81,14 +81,14 @@ impl Source {
                 )
             })?;
             let place = if bytes.len() > limit { Place::Refused(too_large(limit)) } else { Place::Bytes(bytes) };
-            return Ok(Self { origin, files: vec![Found { path: name.to_string(), place }] });
+            return Ok(Self { place: place_name, files: vec![Found { path: name.to_string(), place }] });
         }
         let members = tar_members(io::stdin().lock(), &|path| format.wants(path))?;
         let files = members.into_iter().map(|file| {
             let place = file.content.map_or_else(Place::Refused, Place::Bytes);
             Found { path: file.path, place }
         });
-        Ok(Self { origin, files: files.collect() })
+        Ok(Self { place: place_name, files: files.collect() })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -259,7 +259,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
 
 /// Where files come from, as the sources of entries say it: the same for each way to name a folder, and `~` for
 /// the home folder.
-pub(super) fn origin(folder: &Path) -> String {
+pub(super) fn place(folder: &Path) -> String {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = real(folder);
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| real(&home));

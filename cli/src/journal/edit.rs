@@ -31,8 +31,8 @@ impl Ask for EditArgs {
     fn request(self) -> Result<Edit, Failure> {
         let target = self.target.named(TargetRole::Target)?;
         let change = match (self.old, self.new, self.delete) {
-            (None, _, true) => EditChange::Delete,
-            (Some(old), None, true) => EditChange::Replace { old: input::text(old)?, new: String::new() },
+            (None, _, true) => EditChange::DeleteNote,
+            (Some(old), None, true) => EditChange::Replace { old_text: input::text(old)?, new_text: String::new() },
             (Some(old), Some(new), _) => {
                 if old == "-" && new == "-" {
                     return Err(Failure::usage(
@@ -40,7 +40,7 @@ impl Ask for EditArgs {
                         "give the other one here",
                     ));
                 }
-                EditChange::Replace { old: input::text(old)?, new: input::text(new)? }
+                EditChange::Replace { old_text: input::text(old)?, new_text: input::text(new)? }
             }
             // Leaving the new text out must not delete anything.
             (Some(_), None, false) => {

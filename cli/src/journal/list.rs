@@ -1,7 +1,7 @@
 //! `list`: the files of memory.
 
 use clap::Args;
-use saddlebag::journal::{List, ListReply};
+use saddlebag::journal::{ListJournal, ListReply};
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -21,7 +21,7 @@ impl Subcommand for ListArgs {
     type Json = ListReply;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let list = Store::open(global)?.call(List, output)?;
+        let list = Store::open(global)?.call(ListJournal, output)?;
         let exit = if list.files.is_empty() { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
             output.object(&list)?;

@@ -5,15 +5,13 @@ use rmcp::model::{ErrorData, ListResourcesResult, Resource, ResourceContents, Re
 use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES};
 use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::files::{FilePage, ListFiles, ReadFile};
-use saddlebag::journal::{FileState, ReadReply};
+use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState, ReadReply};
 use saddlebag::trust::ForModel;
 
 const CONTEXT_URI: &str = "saddlebag://context";
 const FILE_PREFIX: &str = "saddlebag://file/";
 const FILE_TEMPLATE: &str = "saddlebag://file/{+path}";
 const MARKDOWN: &str = "text/markdown";
-/// How many files a page lists.
-const PAGE_FILES: u32 = 200;
 /// How large a file may be that is given whole, in bytes.
 const MAX_FILE_BYTES: u32 = 4 << 20;
 /// What stays as it is in a URI: what RFC 3986 calls unreserved, and what separates folders.
@@ -56,7 +54,7 @@ pub(crate) fn context_contents(reply: ContextReply) -> ResourceContents {
 
 /// The command that lists the page behind a cursor, which is the path of the last file before it.
 pub(crate) fn page(cursor: Option<String>) -> ListFiles {
-    ListFiles { after: cursor, limit: PAGE_FILES }
+    ListFiles { after: cursor, limit: DEFAULT_LISTED_FILES }
 }
 
 /// A page; the first begins with the block.

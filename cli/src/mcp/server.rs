@@ -126,7 +126,7 @@ impl ServerHandler for MemoryServer {
         let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default()).to_string();
         let call = CallTool {
             name: request.name.into_owned(),
-            arguments,
+            input: arguments,
             sets: self.sets.to_vec(),
             dialect: Dialect::default(),
         };

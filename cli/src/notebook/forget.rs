@@ -37,7 +37,7 @@ impl Subcommand for ForgetArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
         let forgotten = match self.key {
-            Some(key) => Forgotten::Entry(store.call(ForgetEntry { key, base: None }, output)?),
+            Some(key) => Forgotten::Entry(store.call(ForgetEntry { key, expected_version: None }, output)?),
             None => Forgotten::Note(store.call(Forget { note: self.note.unwrap_or_default() }, output)?),
         };
         let message = match &forgotten {

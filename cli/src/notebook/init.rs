@@ -1,7 +1,7 @@
 //! `init`: what a notebook needs.
 
 use clap::Args;
-use saddlebag::notebook::{Init, InitReply};
+use saddlebag::notebook::{InitNotebook, InitReply};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -12,10 +12,10 @@ use crate::subcommand::Ask;
 pub(crate) struct InitArgs;
 
 impl Ask for InitArgs {
-    type Request = Init;
+    type Request = InitNotebook;
 
-    fn request(self) -> Result<Init, Failure> {
-        Ok(Init)
+    fn request(self) -> Result<InitNotebook, Failure> {
+        Ok(InitNotebook)
     }
 
     fn print(reply: &InitReply, output: &mut Output) -> Result<(), Failure> {

@@ -22,7 +22,7 @@ impl Ask for LinkArgs {
     type Request = Link;
 
     fn request(self) -> Result<Link, Failure> {
-        Ok(Link { from: self.from, to: self.to, text: self.text })
+        Ok(Link { source: self.from, target: self.to, text: self.text })
     }
 
     fn print(reply: &LinkReply, output: &mut Output) -> Result<(), Failure> {

@@ -1,10 +1,10 @@
 //! `recall`: the notes that answer a question.
 
 use clap::Args;
-use saddlebag::notebook::{Recall, RecallHit, RecallReply};
+use saddlebag::notebook::{DEFAULT_HITS, Recall, RecallHit, RecallReply};
 
 use super::filter::{FilterArgs, sort_keys};
-use super::shared::{USUAL_HITS, warn};
+use super::shared::warn;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::Output;
@@ -19,7 +19,7 @@ pub(crate) struct RecallArgs {
     #[arg(required = true)]
     query: Vec<String>,
     /// How many notes at most
-    #[arg(long, short = 'n', default_value_t = USUAL_HITS, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N")]
     limit: u32,
     /// How many notes to pass over: the next page
     #[arg(long, default_value_t = 0, value_name = "N")]

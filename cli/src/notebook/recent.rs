@@ -1,16 +1,16 @@
 //! `recent`: the notes that were changed last.
 
 use clap::Args;
-use saddlebag::notebook::{ListNotes, SortBy, SortKey};
+use saddlebag::notebook::{DEFAULT_HITS, ListNotes, SortBy, SortKey};
 
-use super::shared::{ListsNotes, USUAL_HITS};
+use super::shared::ListsNotes;
 use crate::failure::Failure;
 
 /// List the notes that were changed last
 #[derive(Debug, Args)]
 pub(crate) struct RecentArgs {
     /// How many at most
-    #[arg(default_value_t = USUAL_HITS, value_name = "N")]
+    #[arg(default_value_t = DEFAULT_HITS, value_name = "N")]
     limit: u32,
 }
 

@@ -1,9 +1,8 @@
 //! `related`: the notes around a note.
 
 use clap::Args;
-use saddlebag::notebook::{Related, RelatedReply};
+use saddlebag::notebook::{DEFAULT_HITS, Related, RelatedReply};
 
-use super::shared::USUAL_HITS;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::subcommand::Ask;
@@ -14,7 +13,7 @@ pub(crate) struct RelatedArgs {
     /// Its path, name, title or alias
     note: String,
     /// How many at most
-    #[arg(long, short = 'n', value_name = "N", default_value_t = USUAL_HITS)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_HITS)]
     limit: u32,
 }
 

@@ -47,7 +47,6 @@ impl Ask for RememberArgs {
             tags: self.tag,
             links: self.link,
             supersede: self.supersede,
-            provenance: None,
         })
     }
 

@@ -9,9 +9,6 @@ use crate::failure::{Exit, Failure};
 use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
 
-/// How many notes are shown unless told otherwise.
-pub(super) const USUAL_HITS: u32 = 10;
-
 /// A subcommand that lists notes.
 pub(crate) trait ListsNotes: Args {
     /// The command.

@@ -118,7 +118,6 @@ fn commands() -> [(&'static str, Command); 7] {
         tags: vec!["infra".into()],
         links: vec!["deploy".into()],
         supersede: false,
-        provenance: None,
     };
     let entry = NewEntry {
         tags: vec!["ops".into()],
@@ -143,7 +142,7 @@ fn commands() -> [(&'static str, Command); 7] {
         ("search staging port", Search::new("staging port").into()),
         ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", fact_note.into()),
         ("recall \"which port is staging listening on?\"", question.into()),
-        ("store deploy_target \"Staging first ...\" --tag ops", StoreEntry { entry, base: None }.into()),
+        ("store deploy_target \"Staging first ...\" --tag ops", StoreEntry { entry, expected_version: None }.into()),
         ("context --entries", Context { entries: Some(hydrate.into()), ..Context::default() }.into()),
     ]
 }
@@ -205,8 +204,8 @@ impl Observer for Watcher {
             | FsOp::Remove { path, .. }
             | FsOp::MakeDirectory { path }
             | FsOp::RemoveDirectory { path } => path.as_str(),
-            FsOp::List { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
-            FsOp::Rename { from, .. } => from.as_str(),
+            FsOp::ListDirectory { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
+            FsOp::Rename { path: from, .. } => from.as_str(),
             FsOp::Score { .. } => "",
         };
         let (name, answer) = (request.op.name(), answer(&request.op, outcome));
@@ -221,8 +220,8 @@ fn answer(op: &FsOp, outcome: &Result<FsOutcome, FsError>) -> String {
     };
     let word = match (op, outcome) {
         (_, FsOutcome::Read(ReadOutcome::Content(content))) => return format!("{} bytes", content.bytes.len()),
-        (_, FsOutcome::List(ListOutcome::Page(page))) => return format!("{} entries", page.entries.len()),
-        (_, FsOutcome::List(ListOutcome::Unchanged)) => "unchanged",
+        (_, FsOutcome::ListDirectory(ListOutcome::Page(page))) => return format!("{} entries", page.entries.len()),
+        (_, FsOutcome::ListDirectory(ListOutcome::Unchanged)) => "unchanged",
         (FsOp::Write { content, .. }, FsOutcome::Write(WriteOutcome::Written(_)))
         | (FsOp::Append { content, .. }, FsOutcome::Append(AppendOutcome::Written(_))) => {
             return format!("{} bytes written", content.len());

@@ -153,7 +153,7 @@ fn list(args: &ToolsArgs, output: &mut Output) -> Result<Exit, Failure> {
 /// Runs a tool.
 fn call(args: CallArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let sets = if args.tools.is_empty() { ToolSet::ALL.to_vec() } else { args.tools };
-    let call = CallTool { name: args.tool, arguments: input::text(args.arguments)?, sets, dialect: args.dialect };
+    let call = CallTool { name: args.tool, input: input::text(args.arguments)?, sets, dialect: args.dialect };
     let mut store = Store::open(&global.of_agent())?;
     let answer = store.call(call, output)?;
     if output.is_json() {

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, Overflow, append_memory_block};
+use saddlebag::context::{
+    BlockForm, Context, ContextEntries, ContextReply, LeftOut, LineSource, Overflow, append_memory_block,
+};
 use saddlebag::entries::HydrationPolicy;
 use saddlebag::journal::MEMORY_PROMPT;
-use saddlebag::notebook::RecallForTurn;
+use saddlebag::notebook::{DEFAULT_HITS, RecallForTurn};
 use saddlebag::trust::ForModel;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,8 +24,6 @@ use crate::word::word;
 
 /// The one turn that a run has.
 const TURN: u64 = 1;
-/// The most recalled notes in the block.
-const RECALLED_NOTES: u32 = 10;
 
 /// Print the memory block for a prompt
 #[derive(Debug, Args)]
@@ -49,6 +49,9 @@ pub(crate) struct ContextArgs {
     /// Print the size of the block and what it leaves out, not the block
     #[arg(long)]
     report: bool,
+    /// Print which file the lines of the block come from, not the block
+    #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message"])]
+    sources: bool,
     /// Also print what a model is to be told about its memory, behind the block
     #[arg(long, conflicts_with = "report")]
     prompt: bool,
@@ -125,6 +128,10 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
         report(&context, output)?;
         return Ok(exit);
     }
+    if args.sources && context.block.is_some() {
+        sources(&context, output)?;
+        return Ok(exit);
+    }
     match text {
         Some(text) if args.message => output.object(&Message::of_developer(text))?,
         Some(text) => output.line(&text)?,
@@ -153,17 +160,14 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
 pub(crate) fn recalled(question: Option<&str>, store: &mut Store, output: &mut Output) -> Result<Option<u64>, Failure> {
     let Some(question) = question else { return Ok(None) };
     let query = input::text(question.to_string())?;
-    store.call(RecallForTurn { turn: TURN, query, limit: RECALLED_NOTES }, output)?;
+    store.call(RecallForTurn { turn: TURN, query, limit: DEFAULT_HITS }, output)?;
     Ok(Some(TURN))
 }
 
 /// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
 pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
-    asked.map(|bytes| ContextEntries {
-        max_bytes: bytes.unwrap_or(block_bytes.into()),
-        policy: HydrationPolicy::Greedy,
-        run: None,
-    })
+    asked
+        .map(|bytes| ContextEntries { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: HydrationPolicy::Greedy })
 }
 
 fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
@@ -179,11 +183,22 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints a line for each source: the lines of the block, the file, and the key or the heading.
+fn sources(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
+    for source in &context.sources {
+        let LineSource { first_line, last_line, path, key, heading, .. } = source;
+        let lines = format!("{first_line}-{last_line}");
+        let name = key.as_deref().or(heading.as_deref()).map(|name| format!(" ({})", shown(name)));
+        output.line(&format!("{lines:<9} {}{}", shown(path), name.unwrap_or_default()))?;
+    }
+    Ok(())
+}
+
 /// The hidden text and the forged markup in the texts of the block.
 fn flagged(context: &ContextReply) -> Vec<String> {
-    let lines = context.flags.iter().map(|flagged| {
+    let lines = context.findings.iter().map(|flagged| {
         let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), shown);
-        format!("flagged: {what} ({}): {}", flagged.section, flags(&flagged.flags))
+        format!("flagged: {what} ({}): {}", flagged.section, flags(&flagged.findings))
     });
     lines.collect()
 }

@@ -73,7 +73,7 @@ fn run(args: &PreambleArgs, global: &Global, output: &mut Output) -> Result<Exit
     if let Some(base) = &args.base {
         let text = input::file(base)?;
         let (path, size) = (base.display().to_string(), text.len() as u64);
-        files.push(PreambleFile { role: PreambleRole::Base, path, content: Ok(text.into_bytes()), size });
+        files.push(PreambleFile { role: PreambleRole::BasePrompt, path, content: Ok(text.into_bytes()), size });
     }
     let mut folder = folder::open(&args.dir, global)?;
     files.extend(INSTRUCTIONS.iter().find_map(|name| read(&mut folder, PreambleRole::Instructions, name)));

@@ -88,7 +88,7 @@ fn by_versions(args: &ApproveArgs) -> Result<Vec<ApproveItem>, Failure> {
         return Err(Failure::usage(message, "give --base once for each name, in their order; nothing was changed"));
     }
     let pairs = names.iter().zip(base);
-    Ok(pairs.map(|(name, base)| ApproveItem { name: name.clone(), base: base.clone() }).collect())
+    Ok(pairs.map(|(name, base)| ApproveItem { name: name.clone(), version: base.clone() }).collect())
 }
 
 /// Shows each text as a whole and asks for it. What is not there, and what gets no yes, is skipped.
@@ -118,13 +118,14 @@ fn seen(
         if !args.dry_run {
             print_item(&item, output)?;
             // A long text may have moved the flags above it out of sight.
-            let flagged = if item.flags.is_empty() { String::new() } else { format!(" ({})", flags(&item.flags)) };
+            let flagged =
+                if item.findings.is_empty() { String::new() } else { format!(" ({})", flags(&item.findings)) };
             if !output.asks(&format!("Let `{}` into prompts{flagged}?", shown(&item.name)))? {
                 skipped.push(SkippedItem { name: name.clone(), reason: "the answer was not yes".into() });
                 continue;
             }
         }
-        items.push(ApproveItem { name: item.path.into_string(), base: item.version });
+        items.push(ApproveItem { name: item.path.into_string(), version: item.version });
     }
     Ok(items)
 }
@@ -136,7 +137,7 @@ fn all_from(
     args: &ApproveArgs,
     output: &mut Output,
 ) -> Result<Vec<ApproveItem>, Failure> {
-    let request = Pending { limit: u32::MAX, from: Some(from.into()), ..Pending::default() };
+    let request = Pending { limit: u32::MAX, source: Some(from.into()), ..Pending::default() };
     let listing = store.call(request, output)?;
     let count = listing.items.len();
     let changed = |message: &str| {
@@ -167,7 +168,7 @@ fn all_from(
     Ok(listing
         .items
         .into_iter()
-        .map(|item| ApproveItem { name: item.path.into_string(), base: item.version })
+        .map(|item| ApproveItem { name: item.path.into_string(), version: item.version })
         .collect())
 }
 

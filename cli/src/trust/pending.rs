@@ -1,15 +1,12 @@
 //! `pending`: what waits to go into prompts.
 
 use clap::Args;
-use saddlebag::approval::{Pending, PendingReply};
+use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending, PendingReply};
 
 use super::shared::print_item;
 use crate::failure::{Exit, Failure};
 use crate::output::{FAINT, Output, shown};
 use crate::subcommand::Ask;
-
-/// How many items a list shows unless told otherwise.
-const USUAL_ITEMS: u32 = 50;
 
 /// List notes and entries of tools and imports, which go into no prompt until they are approved
 #[derive(Debug, Args)]
@@ -22,7 +19,7 @@ pub(crate) struct PendingArgs {
     #[arg(long, value_name = "SOURCE")]
     from: Option<String>,
     /// How many at most
-    #[arg(long, short = 'n', default_value_t = USUAL_ITEMS, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = DEFAULT_PENDING_ITEMS, value_name = "N")]
     limit: u32,
     /// The cursor that the page before has given
     #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
@@ -33,7 +30,7 @@ impl Ask for PendingArgs {
     type Request = Pending;
 
     fn request(self) -> Result<Pending, Failure> {
-        Ok(Pending { limit: self.limit, cursor: self.after, name: self.name, from: self.from })
+        Ok(Pending { limit: self.limit, cursor: self.after, name: self.name, source: self.from })
     }
 
     fn print(reply: &PendingReply, output: &mut Output) -> Result<(), Failure> {

@@ -11,8 +11,8 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
     let source = item.source.as_ref().map(|source| format!(", from {}", shown(source))).unwrap_or_default();
     let provenance = item.provenance;
     output.styled(STRONG, &format!("{}  ({provenance}{source})  {}", shown(&item.name), shown(&item.path)))?;
-    if !item.flags.is_empty() {
-        output.line(&format!("  flagged: {}", flags(&item.flags)))?;
+    if !item.findings.is_empty() {
+        output.line(&format!("  flagged: {}", flags(&item.findings)))?;
     }
     match &item.text {
         Some(text) => {

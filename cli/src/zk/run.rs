@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use saddlebag::Reply;
 use saddlebag::notebook::{
-    CONFIG_FILE, Graph, Init, Journal, ListNotes, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig,
+    CONFIG_FILE, Graph, InitNotebook, Journal, ListNotes, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig,
     NotebookReply, Remember, RememberState, TagCount, Tags, Today, is_query_syntax_error,
 };
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
@@ -106,7 +106,8 @@ fn init(folder: &Path, global: &Global) -> Result<(), Stop> {
         return Err(Stop::Failed(format!("init: a notebook already exists in {}", root.display())));
     }
     let options = Options { create: true, project: Project::Notebook, ..options(global)? };
-    Saddlebag::open(folder, options)?.run(global.now.unwrap_or_else(now), NotebookCommand::Init(Init))?;
+    Saddlebag::open(folder, options)?
+        .run(global.now.unwrap_or_else(now), NotebookCommand::InitNotebook(InitNotebook))?;
     Ok(())
 }
 

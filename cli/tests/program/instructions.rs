@@ -74,6 +74,25 @@ fn a_preamble_has_the_files_of_the_folder_and_memory() {
 }
 
 #[test]
+fn the_sources_of_a_block_name_the_file_of_each_line() {
+    let store = Store::new();
+    store.run(&["context", "--sources"]).exits(1).prints("").complains("no block");
+    store.run(&["write", "long_term", "Staging listens on port 8443."]).exits(0);
+    store.run(&["write", "scratchpad", "- [ ] rotate the key"]).exits(0);
+    store.run(&["store", "editor", "Helix"]).exits(0);
+    store.run(&["context", "--sources", "--entries"]).exits(0).prints(
+        "4-4       MEMORY.md\n7-7       SCRATCHPAD.md\n10-11     agents/main/entries/core/editor.md (editor)\n",
+    );
+    let json = store.run(&["--json", "context", "--entries"]).exits(0).json();
+    let lines: Vec<&str> = json["block"].as_str().unwrap().lines().collect();
+    assert_eq!(lines[3], "Staging listens on port 8443.");
+    let source = &json["sources"][2];
+    assert_eq!((&source["key"], &source["family"]), (&"editor".into(), &"entries".into()), "{json}");
+    assert_eq!(lines[10].trim(), "Helix");
+    store.refuses(&["context", "--sources", "--report"], 2, "cannot be used with");
+}
+
+#[test]
 fn a_preamble_is_that_of_the_project_of_its_folder() {
     let store = Store::new();
     let project = store.here.join("project");

@@ -198,7 +198,7 @@ fn pending_shows_what_a_text_its_name_and_its_source_hide() {
     store.run(&["--provenance", "tool", "store", "k\u{202e}ey", text, "--source", "pa\u{2066}ge"]).exits(0);
     let item = store.run(&["--json", "pending"]).exits(0).json()["items"][0].clone();
     assert_eq!((&item["name"], &item["source"]), (&"k[U+202E]ey".into(), &"pa[U+2066]ge".into()));
-    let kinds: Vec<(&str, &str)> = item["flags"]
+    let kinds: Vec<(&str, &str)> = item["findings"]
         .as_array()
         .unwrap()
         .iter()

@@ -27,8 +27,8 @@
 //! acknowledged. `a_change_that_is_not_durable_is_never_acknowledged` puts this on every operation of every command and
 //! then cuts the power.
 //!
-//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list`. A listing is of one folder: a tree is
-//! walked folder by folder, so that each page has a version of its own. `init` asks for `make-directory`, Anthropic's tool
+//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list-directory`. A listing is of one folder: a tree is
+//! walked folder by folder, so that each page has a version of its own. `init-notebook` asks for `make-directory`, Anthropic's tool
 //! for `rename`, and both that tool and a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
 
 use alloc::string::String;
@@ -92,7 +92,7 @@ pub enum FsOp {
         precondition: Precondition,
     },
     /// Gives what is in a folder, sorted by path; an absent folder is empty.
-    List {
+    ListDirectory {
         /// The folder; `None` for the root.
         folder: Option<RelPath>,
         /// Gives only what sorts after this path: the cursor of an earlier page.
@@ -112,10 +112,10 @@ pub enum FsOp {
     /// Moves a file to a free name, atomically.
     Rename {
         /// The file.
-        from: RelPath,
+        path: RelPath,
         /// Its new path, which must be free.
         to: RelPath,
-        /// The condition on `from` that must hold before.
+        /// The condition on the file that must hold before.
         precondition: Precondition,
     },
     /// Makes a folder and those above it. Nothing to do where there are no folders.
@@ -166,8 +166,8 @@ pub enum FsOutcome {
     Write(WriteOutcome),
     /// Outcome of [`FsOp::Append`].
     Append(AppendOutcome),
-    /// Outcome of [`FsOp::List`].
-    List(ListOutcome),
+    /// Outcome of [`FsOp::ListDirectory`].
+    ListDirectory(ListOutcome),
     /// Outcome of [`FsOp::Remove`].
     Remove(RemoveOutcome),
     /// Outcome of [`FsOp::Rename`].
@@ -404,7 +404,7 @@ impl FsOp {
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",
             Self::Append { .. } => "append",
-            Self::List { .. } => "list",
+            Self::ListDirectory { .. } => "list-directory",
             Self::Remove { .. } => "remove",
             Self::Rename { .. } => "rename",
             Self::MakeDirectory { .. } => "make-directory",
@@ -422,7 +422,7 @@ impl FsOutcome {
             Self::Read(_) => "read",
             Self::Write(_) => "write",
             Self::Append(_) => "append",
-            Self::List(_) => "list",
+            Self::ListDirectory(_) => "list-directory",
             Self::Remove(_) => "remove",
             Self::Rename(_) => "rename",
             Self::MakeDirectory => "make-directory",

@@ -274,7 +274,7 @@ fn a_change_that_cannot_be_synced_is_not_acknowledged() {
         assert!(matches!(error, FsError::NotDurable(_)), "{error}");
     }
     plan_syncs(0, 1);
-    let moved = FsOp::Rename { from: path(), to: RelPath::parse("b.md").unwrap(), precondition: Precondition::Any };
+    let moved = FsOp::Rename { path: path(), to: RelPath::parse("b.md").unwrap(), precondition: Precondition::Any };
     assert!(matches!(store.dir.perform(&moved), Err(FsError::NotDurable(_))));
     plan_syncs(0, 1);
     let removed = FsOp::Remove { path: RelPath::parse("b.md").unwrap(), precondition: Precondition::Any };
@@ -391,7 +391,7 @@ fn a_file_that_could_not_be_synced_stays_so_under_its_new_name() {
     store.append("two\n").unwrap_err();
     for (from, to) in [("a.md", "b.md"), ("b.md", "a.md")] {
         let [from, to] = [from, to].map(|path| RelPath::parse(path).unwrap());
-        store.dir.perform(&FsOp::Rename { from, to, precondition: Precondition::Any }).unwrap();
+        store.dir.perform(&FsOp::Rename { path: from, to, precondition: Precondition::Any }).unwrap();
     }
     let first = store.inode();
     store.append("three\n").unwrap();

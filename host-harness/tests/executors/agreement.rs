@@ -118,14 +118,14 @@ impl<E: Executor> Run<E> {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Append { path, content, newline_first, precondition }
             }
-            Action::List(folder, after, limit) => FsOp::List { folder, after, limit, unless: None },
+            Action::List(folder, after, limit) => FsOp::ListDirectory { folder, after, limit, unless: None },
             Action::Remove(path, expect) => {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Remove { path, precondition }
             }
             Action::Rename(from, to, expect) => {
                 let precondition = self.precondition(&from, expect);
-                FsOp::Rename { from, to, precondition }
+                FsOp::Rename { path: from, to, precondition }
             }
             Action::MakeDirectory(path) => FsOp::MakeDirectory { path },
             Action::RemoveDirectory(path) => FsOp::RemoveDirectory { path },

@@ -290,8 +290,8 @@ fn outcomes_are_of_their_operations(store: &mut dyn Executor) {
         FsOp::Read { path: path("a.md"), offset: 0, max_bytes: 1, unless: None },
         FsOp::Write { path: path("a.md"), content: vec![0xff], precondition: Any },
         FsOp::Append { path: path("a.md"), content: vec![], newline_first: true, precondition: Any },
-        FsOp::List { folder: None, after: None, limit: 1, unless: None },
-        FsOp::Rename { from: path("a.md"), to: path("b.md"), precondition: Any },
+        FsOp::ListDirectory { folder: None, after: None, limit: 1, unless: None },
+        FsOp::Rename { path: path("a.md"), to: path("b.md"), precondition: Any },
         FsOp::Remove { path: path("b.md"), precondition: Any },
         FsOp::MakeDirectory { path: path("d") },
         FsOp::RemoveDirectory { path: path("d") },
@@ -314,7 +314,7 @@ fn each_of_many_has_one_result_in_its_place(store: &mut dyn Executor) {
             0 => read("folder", 10),
             1 => read(".saddlebag/locks/1", 10),
             2 => read("d0/000.md/below", 10),
-            3 => FsOp::List { folder: Some(path("d1")), after: None, limit: number, unless: None },
+            3 => FsOp::ListDirectory { folder: Some(path("d1")), after: None, limit: number, unless: None },
             _ => read("d2/002.md", number),
         });
     }

@@ -31,7 +31,7 @@ fn each_operation_gives_what_the_page_says_on_each_state_of_a_path() {
             None => (&*cells[0], "any"),
         };
         if !named.is_empty() {
-            // "rename, of from" is one operation, "write, append" are two.
+            // "rename, of path" is one operation, "write, append" are two.
             let one = named.contains(" of ");
             operations = if one { vec![named.to_owned()] } else { named.split(", ").map(str::to_owned).collect() };
         }
@@ -95,11 +95,11 @@ fn operation_of(name: &str, precondition: Precondition, at: &str) -> FsOp {
         "write" => FsOp::Write { path, content, precondition },
         "append" => FsOp::Append { path, content, newline_first: true, precondition },
         "remove" => FsOp::Remove { path, precondition },
-        "rename, of from" => FsOp::Rename { from: path, to: crate::support::path("free"), precondition },
-        "rename, of to" => FsOp::Rename { from: crate::support::path("source"), to: path, precondition },
+        "rename, of path" => FsOp::Rename { path, to: crate::support::path("free"), precondition },
+        "rename, of to" => FsOp::Rename { path: crate::support::path("source"), to: path, precondition },
         "make-directory" => FsOp::MakeDirectory { path },
         "remove-directory" => FsOp::RemoveDirectory { path },
-        "list" => FsOp::List { folder: Some(path), after: None, limit: 9, unless: None },
+        "list-directory" => FsOp::ListDirectory { folder: Some(path), after: None, limit: 9, unless: None },
         other => panic!("no such operation: {other}"),
     }
 }
@@ -125,8 +125,8 @@ fn word(op: &FsOp, outcome: &Result<FsOutcome, FsError>) -> &'static str {
         Ok(
             FsOutcome::Remove(RemoveOutcome::Done) | FsOutcome::Rename(RenameOutcome::Done) | FsOutcome::MakeDirectory,
         ) => "done",
-        Ok(FsOutcome::List(ListOutcome::Page(page))) if page.entries.is_empty() => "a page without entries",
-        Ok(FsOutcome::List(ListOutcome::Page(_))) => "page",
+        Ok(FsOutcome::ListDirectory(ListOutcome::Page(page))) if page.entries.is_empty() => "a page without entries",
+        Ok(FsOutcome::ListDirectory(ListOutcome::Page(_))) => "page",
         Err(FsError::IsDirectory) => "is-directory",
         Err(FsError::NotDirectory) => "not-directory",
         Err(FsError::SymbolicLink) => "symbolic-link",

@@ -73,9 +73,9 @@ pub(crate) trait Ask: Executor {
 
     fn list_with(&mut self, folder: &str, after: &str, limit: u32) -> Result<Listing, FsError> {
         let given = |text: &str| (!text.is_empty()).then(|| path(text));
-        let op = FsOp::List { folder: given(folder), after: given(after), limit, unless: None };
+        let op = FsOp::ListDirectory { folder: given(folder), after: given(after), limit, unless: None };
         match self.perform(&op)? {
-            FsOutcome::List(ListOutcome::Page(listing)) => Ok(listing),
+            FsOutcome::ListDirectory(ListOutcome::Page(listing)) => Ok(listing),
             other => panic!("{other:?}"),
         }
     }
@@ -103,7 +103,7 @@ pub(crate) trait Ask: Executor {
     }
 
     fn rename(&mut self, from: &str, to: &str, precondition: Precondition) -> Result<RenameOutcome, FsError> {
-        match self.perform(&FsOp::Rename { from: path(from), to: path(to), precondition })? {
+        match self.perform(&FsOp::Rename { path: path(from), to: path(to), precondition })? {
             FsOutcome::Rename(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }
@@ -161,7 +161,7 @@ pub(crate) fn anonymous(mut outcome: FsOutcome) -> FsOutcome {
         | FsOutcome::Append(AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)))
         | FsOutcome::Remove(RemoveOutcome::Stale(version))
         | FsOutcome::Rename(RenameOutcome::Stale(version)) => hide(version),
-        FsOutcome::List(ListOutcome::Page(listing)) => {
+        FsOutcome::ListDirectory(ListOutcome::Page(listing)) => {
             listing.version = None;
             for entry in &mut listing.entries {
                 hide(&mut entry.version);

@@ -189,7 +189,7 @@ fn a_secret_in_what_comes_back_is_compared_without_it() {
     let (first, second) = SECRET.split_at(10);
     let files = [("MEMORY.md".to_string(), format!("{first}-{second}\n").into_bytes())];
     let (mut host, written) = host(&config, Content::WithoutSecrets, &files);
-    let change = EditChange::Replace { old: "-".into(), new: String::new() };
+    let change = EditChange::Replace { old_text: "-".into(), new_text: String::new() };
     host.call(NOW, Edit { target: Target::LongTerm, change }).unwrap();
     assert_eq!(host.executor().files()["MEMORY.md"], format!("{SECRET}\n").into_bytes());
     let trace = written.text();

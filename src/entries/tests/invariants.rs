@@ -71,7 +71,7 @@ fn a_file_that_is_not_text_is_no_rival_of_the_entry_of_its_name() {
 #[test]
 fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_others_say() {
     let verbs = || {
-        let newer = StoreEntry { entry: entry("k", "newer in the run", "core"), base: None };
+        let newer = StoreEntry { entry: entry("k", "newer in the run", "core"), expected_version: None };
         [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::StoreEntry(newer)]
     };
     let mut tried_again = 0;

@@ -23,7 +23,7 @@ fn a_move_between_categories_keeps_what_a_person_wrote() {
 
 #[test]
 fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_next_store() {
-    let moved = || EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "w", "daily"), base: None });
+    let moved = || EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "w", "daily"), expected_version: None });
     for steps in 0..8 {
         let mut world = World::new();
         world.keep("k", "v", "core");
@@ -55,7 +55,7 @@ fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesCommand> {
     let store = |category: &&str| {
         EntriesCommand::StoreEntry(StoreEntry {
             entry: entry("k", &format!("in {category}"), category),
-            base: base.map(String::from),
+            expected_version: base.map(String::from),
         })
     };
     categories.iter().map(store).collect()
@@ -109,7 +109,7 @@ fn a_store_and_a_forget_at_once_leave_one_file() {
         let mut world = World::new();
         world.keep("k", "before", "core");
         let mut verbs = stores(&["daily"], None);
-        verbs.push(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None }));
+        verbs.push(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }));
         let now = world.now();
         let replies = race(&mut world.store, seed, now, &verbs);
         assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");

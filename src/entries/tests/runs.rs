@@ -8,7 +8,7 @@ fn c_a_forget_in_a_run_is_durable() {
     world.keep("k", "v", "core");
     world.open("r", 1).unwrap();
     world.hold("r", "k", "newer", "core").unwrap();
-    world.in_run("r", EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), base: None })).unwrap();
+    world.in_run("r", EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None })).unwrap();
     let saved = world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     world.reopen();
@@ -35,10 +35,16 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     let now = world.now();
     let mut engine: Engine<EntriesReply> = Engine::new(1, Limits::default());
     let verbs = [
-        EntriesCommand::StoreEntry(StoreEntry { entry: entry("mood", "tired", "conversation"), base: None }),
+        EntriesCommand::StoreEntry(StoreEntry {
+            entry: entry("mood", "tired", "conversation"),
+            expected_version: None,
+        }),
         EntriesCommand::GetEntry(GetEntry { key: "mood".into() }),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: "mood".into(), base: None }),
-        EntriesCommand::StoreEntry(StoreEntry { entry: entry("mood", "fresh", "conversation"), base: None }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: "mood".into(), expected_version: None }),
+        EntriesCommand::StoreEntry(StoreEntry {
+            entry: entry("mood", "fresh", "conversation"),
+            expected_version: None,
+        }),
     ];
     for (id, verb) in (1..).zip(verbs) {
         let entries = world.entries.clone();
@@ -55,8 +61,8 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     assert_eq!(world.store.names(), ["agents/a/fence"]);
     let gone = world.in_run("r", EntriesCommand::GetEntry(GetEntry { key: "mood".into() })).unwrap_err();
     assert_eq!(gone.message, "no run `r` is open");
-    let outside =
-        world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), base: None }));
+    let outside = world
+        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), expected_version: None }));
     assert_eq!(outside.unwrap_err().message, "entries of a conversation live in a run alone");
 }
 
@@ -129,7 +135,7 @@ fn an_older_fence_is_refused_and_writes_nothing() {
     for verb in [
         EntriesCommand::Checkpoint(Checkpoint),
         EntriesCommand::CloseRun(CloseRun),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: "l".into(), base: None }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: "l".into(), expected_version: None }),
     ] {
         let refused = world.in_run("old", verb).unwrap_err();
         assert_eq!(refused.code, ErrorCode::StaleFence);

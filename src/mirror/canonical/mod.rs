@@ -24,7 +24,7 @@ pub use types::Place;
 #[macro_export]
 #[doc(hidden)]
 macro_rules! canonical_records {
-    ($($module:ident::$name:ident { $($field:ident),* $(,)? })*) => {
+    ($($module:ident::$name:ident { $($field:ident $(= $default:expr)?),* $(,)? })*) => {
         $(impl $crate::mirror::canonical::ToCanonical for $crate::mirror::own::$module::$name {
             fn write(&self, out: &mut $crate::mirror::canonical::Writer<'_>) {
                 out.begin();
@@ -42,11 +42,23 @@ macro_rules! canonical_records {
         impl $crate::mirror::canonical::FromCanonical for $crate::mirror::own::$module::$name {
             fn read(value: serde_json::Value) -> Result<Self, $crate::mirror::canonical::Malformed> {
                 let mut fields = $crate::mirror::canonical::Fields::of(value)?;
-                let read = Self { $($field: fields.take(stringify!($field))?),* };
+                let read = Self { $($field: $crate::canonical_field_in!(fields $field $(= $default)?)),* };
                 fields.end()?;
                 Ok(read)
             }
         })*
+    };
+}
+
+/// Reads a field. One with a default is an option of the contract.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! canonical_field_in {
+    ($fields:ident $field:ident) => {
+        $fields.take(stringify!($field))?
+    };
+    ($fields:ident $field:ident = $default:expr) => {
+        $fields.take::<Option<_>>(stringify!($field))?.unwrap_or_else(|| $default)
     };
 }
 

@@ -40,7 +40,7 @@ class Folder:
     def perform(self, op):
         kind, args = op
         try:
-            for key in ("path", "from", "to", "folder"):
+            for key in ("path", "to", "folder"):
                 if args.get(key) is not None:
                     check_path(args[key])
             if len(args.get("content", b"")) > MAX_BYTES:
@@ -80,7 +80,7 @@ class Folder:
         with self.locked(path) as note:
             return "written", self.add(path, content, newline_first, precondition, note, settling)
 
-    def list(self, folder, after, limit, unless):
+    def list_directory(self, folder, after, limit, unless):
         entries, others = [], []
         with self.folder(folder or "") as opened:
             for name in os.listdir(opened) if opened is not None else []:
@@ -115,8 +115,7 @@ class Folder:
                 self.sync(path, folder)
             return ("done",)
 
-    def rename(self, to, precondition, **others):
-        path = others["from"]
+    def rename(self, path, to, precondition):
         with self.locked(path, to), self.above(path) as (folder, name):
             old = content_of(folder, name)
             if old is None:

@@ -1,7 +1,10 @@
 //! The tests that hold `wit/` and the crate together: the conversions are made of `wit/`, and every command has its case
 //! there.
 //!
-//! `canonical.rs` holds the list of what a trace may show against `wit/`, `schemas.rs` holds the JSON of the program against `docs/schemas/`.
+//! `canonical.rs` holds the list of what a trace may show against `wit/`.
+//! `defaults.rs` holds the defaults of `wit/` against the constants of the crate.
+//! `names.rs` holds the names of `wit/` against the reserved words of other languages.
+//! `schemas.rs` holds the JSON of the program against `docs/schemas/`.
 //!
 //! They are a package of their own, and not a default member of the workspace: the parser of `wit/` changes the features
 //! of what wasmtime depends on, and wasmtime would be compiled a second time.
@@ -10,6 +13,8 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod canonical;
+mod defaults;
+mod names;
 mod schemas;
 
 use std::collections::BTreeMap;
@@ -82,7 +87,8 @@ fn rendered() -> String {
         let (records, variants) = interfaces.entry(interface).or_default();
         match &definition.kind {
             TypeDefKind::Record(record) => {
-                let fields: Vec<String> = record.fields.iter().map(|field| snake(&field.name)).collect();
+                let fields = record.fields.iter().map(|field| defaults::with_default(interface, name, &field.name));
+                let fields: Vec<String> = fields.collect();
                 writeln!(records, "            {shown} {{ {} }}", fields.join(", ")).expect("a string");
             }
             TypeDefKind::Enum(cases) => {

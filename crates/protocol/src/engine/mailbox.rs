@@ -103,9 +103,9 @@ impl Fs {
         limit: u32,
         unless: Option<Version>,
     ) -> Operation<ListOutcome> {
-        let op = FsOp::List { folder: folder.cloned(), after, limit, unless };
+        let op = FsOp::ListDirectory { folder: folder.cloned(), after, limit, unless };
         self.submit(op, |outcome| match outcome {
-            FsOutcome::List(list) => Some(list),
+            FsOutcome::ListDirectory(list) => Some(list),
             _ => None,
         })
     }
@@ -120,7 +120,7 @@ impl Fs {
 
     /// Moves the file to a free name.
     pub fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
-        let op = FsOp::Rename { from: from.clone(), to: to.clone(), precondition: Precondition::Any };
+        let op = FsOp::Rename { path: from.clone(), to: to.clone(), precondition: Precondition::Any };
         self.submit(op, |outcome| match outcome {
             FsOutcome::Rename(renamed) => Some(renamed),
             _ => None,

@@ -269,7 +269,7 @@ fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
         FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => path,
         FsOp::Rename { to, .. } => to,
         FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => path,
-        FsOp::Read { .. } | FsOp::List { .. } | FsOp::Score { .. } => return None,
+        FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Score { .. } => return None,
     };
     let is_done = match outcome {
         FsOutcome::Write(written) => !matches!(written, WriteOutcome::Stale(_)),
@@ -278,7 +278,7 @@ fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
         FsOutcome::Rename(renamed) => *renamed == RenameOutcome::Done,
         FsOutcome::MakeDirectory => true,
         FsOutcome::RemoveDirectory(removed) => *removed == RemoveDirectoryOutcome::Removed,
-        FsOutcome::Read(_) | FsOutcome::List(_) | FsOutcome::Score(_) => false,
+        FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Score(_) => false,
     };
     is_done.then_some(path)
 }

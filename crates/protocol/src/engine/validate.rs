@@ -22,10 +22,10 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
         (FsOp::Read { unless: None, .. }, FsOutcome::Read(ReadOutcome::Unchanged)) => {
             Err("unchanged, but no version was named".into())
         }
-        (FsOp::List { unless: None, .. }, FsOutcome::List(ListOutcome::Unchanged)) => {
+        (FsOp::ListDirectory { unless: None, .. }, FsOutcome::ListDirectory(ListOutcome::Unchanged)) => {
             Err("unchanged, but no version was named".into())
         }
-        (FsOp::List { folder, after, limit, .. }, FsOutcome::List(ListOutcome::Page(page))) => {
+        (FsOp::ListDirectory { folder, after, limit, .. }, FsOutcome::ListDirectory(ListOutcome::Page(page))) => {
             let limit = (*limit).min(limits.max_list_entries) as usize;
             listing(folder.as_ref(), after.as_ref(), limit, page)
         }

@@ -1,0 +1,194 @@
+//! Where each line of a block comes from.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use saddlebag_words::words;
+
+use super::form::BlockForm;
+use crate::trust::ForModel;
+
+/// The file that lines of a block come from. Lines end in a line feed. Titles, markers and empty lines between sections
+/// are the block's own, and have no source.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LineSource {
+    /// The first line, counted from 1.
+    pub first_line: u32,
+    /// The last line.
+    pub last_line: u32,
+    /// The file; empty for an entry that a run holds.
+    pub path: String,
+    /// The key, for an entry.
+    pub key: Option<String>,
+    /// The text of the heading that the lines are below or begin with, made harmless; `None` if the block has none of
+    /// the file.
+    pub heading: Option<String>,
+    /// The title of the section.
+    pub section: String,
+    /// The family that keeps the file.
+    pub family: SourceFamily,
+}
+
+/// A family that keeps what a block says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceFamily {
+    /// The journal.
+    Journal,
+    /// The entries.
+    Entries,
+    /// The notebook.
+    Notebook,
+}
+
+words!(SourceFamily, "family" { Journal = "journal", Entries = "entries", Notebook = "notebook" });
+
+/// The lines of a file in a [`SectionContent::Joined`](super::SectionContent::Joined).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JoinedFile {
+    /// The path of the file as it is shown.
+    pub path: String,
+    /// Its lines in the text, counted from 0.
+    pub lines: Range<usize>,
+}
+
+/// The file that lines of a section come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The lines of the section's text, counted from 0.
+    pub(super) lines: Range<usize>,
+    pub(super) path: String,
+    pub(super) key: Option<String>,
+}
+
+/// The section that lines belong to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) title: &'a str,
+    pub(super) family: SourceFamily,
+    pub(super) form: BlockForm,
+}
+
+/// The text of a block as it grows, and the sources of its lines.
+///
+/// Lines are counted, not bytes: where two texts would make a tag together, putting them side by side escapes it, and what
+/// is after it moves by some bytes.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    text: ForModel,
+    line: usize,
+    sources: Vec<LineSource>,
+}
+
+impl Content {
+    /// A content of which the block's own first lines come before.
+    pub(super) fn after(start: &'static str) -> Self {
+        Self { text: ForModel::default(), line: line_feeds(start), sources: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Adds text of the block's own.
+    pub(super) fn push(&mut self, own: &ForModel) {
+        self.line += line_feeds(own);
+        self.text.push(own);
+    }
+
+    /// Adds stored text of a section: its lines from `first` on, counted from 0.
+    pub(super) fn push_stored(&mut self, place: Place<'_>, stored: &ForModel, first: usize, parts: &[Part]) {
+        let lines = first..first + lines_of(stored);
+        let mut texts = stored.split('\n');
+        let mut at = first;
+        for part in parts {
+            let (start, end) = (part.lines.start.max(lines.start), part.lines.end.min(lines.end));
+            if start >= end {
+                continue;
+            }
+            let before = self.line + start - first;
+            let skipped = start - at;
+            let texts = texts.by_ref().skip(skipped).take(end - start);
+            at = end;
+            self.sources.extend(by_heading(place, part, before, texts));
+        }
+        self.line += line_feeds(stored);
+        self.text.push(stored);
+    }
+
+    /// The text and its sources. If it has more than `max` bytes, the text is its beginning with `marker` after it.
+    pub(super) fn truncated(mut self, max: usize, marker: &ForModel) -> (ForModel, Vec<LineSource>) {
+        if self.text.len() <= max {
+            return (self.text, self.sources);
+        }
+        let lost = line_feeds(&self.text);
+        let kept = self.text.part(0..self.text.floor_char_boundary(max));
+        let end = self.line - lost + lines_of(&kept);
+        self.sources.retain_mut(|source| {
+            source.last_line = source.last_line.min(count(end));
+            source.first_line <= source.last_line
+        });
+        let mut text = kept;
+        text.push(marker);
+        (text, self.sources)
+    }
+
+    pub(super) fn whole(self) -> (ForModel, Vec<LineSource>) {
+        (self.text, self.sources)
+    }
+}
+
+/// The sources of the lines of a part, a new one from each heading on.
+fn by_heading<'a>(
+    place: Place<'_>,
+    part: &Part,
+    before: usize,
+    lines: impl Iterator<Item = &'a str>,
+) -> Vec<LineSource> {
+    let mut sources: Vec<LineSource> = Vec::new();
+    let mut is_code = false;
+    for (number, line) in (before + 1..).zip(lines) {
+        let text = place.form.unmarked(line);
+        is_code ^= text.starts_with("```") || text.starts_with("~~~");
+        let heading = heading(text).filter(|_| !is_code && part.key.is_none());
+        match sources.last_mut() {
+            Some(source) if heading.is_none() => source.last_line = count(number),
+            _ => sources.push(LineSource {
+                first_line: count(number),
+                last_line: count(number),
+                path: part.path.clone(),
+                key: part.key.clone(),
+                heading: heading.map(ToString::to_string),
+                section: place.title.to_string(),
+                family: place.family,
+            }),
+        }
+    }
+    sources
+}
+
+/// The text of a heading of Markdown. One that reads like a title of the block has a `\` before it.
+fn heading(line: &str) -> Option<&str> {
+    let text = line.strip_prefix('\\').unwrap_or(line).trim_start_matches('#');
+    let level = line.len() - text.len();
+    let text = text.strip_prefix(' ').filter(|_| (1..=7).contains(&level))?.trim();
+    (!text.is_empty()).then_some(text)
+}
+
+pub(super) fn line_feeds(text: &str) -> usize {
+    memchr::memchr_iter(b'\n', text.as_bytes()).count()
+}
+
+/// The number of lines that have a part of the text. After a line feed at the end there is none.
+fn lines_of(text: &str) -> usize {
+    match text.strip_suffix('\n') {
+        Some(text) => line_feeds(text) + 1,
+        None => line_feeds(text) + usize::from(!text.is_empty()),
+    }
+}
+
+/// A number of lines. A block has at most 4 GiB.
+fn count(lines: usize) -> u32 {
+    u32::try_from(lines).unwrap_or(u32::MAX)
+}
