@@ -103,7 +103,7 @@ class Folder:
         version = None if in_doubt else version_of(repr((cursor, page, left)).encode())
         if version is not None and version == unless:
             return ("unchanged",)
-        return ("page", {"entries": page, "next": cursor, "left-out": left, "version": version})
+        return ("page", dict(entries=page, next=cursor, left_out=left, version=version))
 
     def remove(self, path, precondition):
         with self.locked(path), self.above(path) as (folder, name):
