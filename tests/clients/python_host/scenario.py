@@ -392,7 +392,7 @@ def race(program, runtime, root):
             memory.run("journal", ("write", written(target, f"- {who} {number}.")), now=NOW)
             if number % (APPENDS // EDITS) == 0:
                 edit(lambda old, new: memory.run("journal", ("edit", dict(
-                    target=("note", "counts"), change=("replace", dict(old=old, new=new)))), now=NOW), who, number)
+                    target=("note", "counts"), change=("replace", dict(old_text=old, new_text=new)))), now=NOW), who, number)
 
     def by_program(who):
         # The native engine starts faster, so that both meet more often; what races is how they use the folder.
