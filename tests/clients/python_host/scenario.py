@@ -53,7 +53,7 @@ def small_world(runtime, name):
         tools = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
         assert len(tools) == 4 and all(tool.set == families[0].__name__ for tool in tools), tools
         arguments = {"memory_write": '{"target":"long_term","content":"Tea."}', "memory_store": '{"key":"k","content":"Tea."}'}
-        call = dict(name=tools[0].name, arguments=arguments[tools[0].name], sets=["journal", "entries"], dialect="docs")
+        call = dict(name=tools[0].name, input=arguments[tools[0].name], sets=["journal", "entries"], dialect="docs")
         assert not scene("tools", "call_tool", call).is_error
         context = dict(overflow="balanced", max_bytes=4096, form="claude")
         wanted = dict(max_bytes=4096, policy="greedy")
