@@ -22,7 +22,7 @@ use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
 use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
-use crate::trust::{ForModel, Screen, SecretPolicy, TrustConfig, secrets_in};
+use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, Screen, SecretPolicy, TrustConfig, secrets_in};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -53,6 +53,8 @@ pub struct Config {
     pub trust: TrustConfig,
     /// The file that long-term memory means: the shared one, or that of the project.
     pub long_term: LongTermScope,
+    /// A key of 32 random bytes that the host keeps outside of the store. Its length is checked, and nothing uses it yet.
+    pub secret: Option<HostSecret>,
 }
 
 impl Config {
@@ -82,6 +84,9 @@ pub enum ConfigError {
         "`{0}` is not the name of a version scheme (1 to {MAX_VERSION_SCHEME_BYTES} visible ascii characters, or empty)"
     )]
     InvalidVersionScheme(String),
+    /// The secret is not 32 bytes long; the number is its length.
+    #[error("the secret has {0} bytes, not {HOST_SECRET_BYTES}")]
+    InvalidSecret(u32),
     /// A limit is zero or too small to work with; the text names it.
     #[error("limit {0} is too small")]
     LimitTooSmall(String),
@@ -324,6 +329,7 @@ impl Memory {
             entries,
             trust,
             long_term,
+            secret,
         } = config;
         let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
@@ -333,6 +339,9 @@ impl Memory {
             || !version_scheme.bytes().all(|byte| byte.is_ascii_graphic())
         {
             return Err(ConfigError::InvalidVersionScheme(version_scheme));
+        }
+        if let Some(secret) = secret.filter(|secret| !secret.is_valid()) {
+            return Err(ConfigError::InvalidSecret(u32::try_from(secret.size()).unwrap_or(u32::MAX)));
         }
         check(&limits)?;
         if let Some(name) = entries.as_ref().and_then(refused_name) {
@@ -502,6 +511,18 @@ fn check(limits: &Limits) -> Result<(), ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_has_the_length_of_a_key_and_is_shown_nowhere() {
+        let config = |bytes: usize| Config { secret: Some(alloc::vec![0x5a; bytes].into()), ..Config::default() };
+        assert!(Memory::open(config(32)).is_ok());
+        for bytes in [0, 31, 33] {
+            let refused = Memory::open(config(bytes)).err();
+            assert_eq!(refused, Some(ConfigError::InvalidSecret(u32::try_from(bytes).expect("small"))));
+        }
+        let shown = alloc::format!("{:?}", config(32));
+        assert!(shown.contains("HostSecret(32 bytes)") && !shown.contains("90"), "{shown}");
+    }
 
     #[test]
     fn a_memory_can_move_to_another_thread() {

@@ -12,9 +12,10 @@ use saddlebag::journal::{
     SlashCommand, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsError};
-use saddlebag::{Config, Limits, Origin, Submission, Submit};
+use saddlebag::{Config, ConfigError, Limits, Origin, Submission, Submit};
+use saddlebag_host::EngineError;
 use support::drive::{changes, drive};
-use support::{Kind, agent_config, both_engines, each, keep, project_config};
+use support::{Kind, agent_config, both_engines, each, keep, project_config, try_engine};
 
 const FILES: [(&str, &[u8]); 6] = [
     ("MEMORY.md", b"port 1\nport 2\n"),
@@ -490,4 +491,14 @@ fn an_error_says_that_nothing_was_changed_only_where_that_is_true(kind: Kind) {
         assert!(is_claimed || error.help.contains("what was done before stays"), "at {operation}: {error}");
     }
     assert!(claims > 0);
+}
+
+#[both_engines]
+fn a_secret_of_another_length_opens_no_memory(kind: Kind) {
+    let config = |bytes: usize| Config { secret: Some(vec![0x5a; bytes].into()), ..project_config() };
+    assert!(try_engine(kind, config(32)).is_ok());
+    for bytes in [0_u32, 31, 33] {
+        let refused = try_engine(kind, config(bytes as usize)).err();
+        assert_eq!(refused, Some(EngineError::Config(ConfigError::InvalidSecret(bytes))));
+    }
 }

@@ -170,6 +170,7 @@ impl Saddlebag {
             entries: options.entries,
             trust: options.trust,
             long_term: options.long_term,
+            secret: None,
         };
         let Some(recording) = options.recording else {
             return Ok(Self(Host::new(open_engine(options.engine, config)?, store)));

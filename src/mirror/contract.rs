@@ -33,7 +33,7 @@ macro_rules! mirror_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term }
+            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
         }
 
         $crate::mirror_variants! { $openness:
@@ -48,7 +48,7 @@ macro_rules! mirror_contract {
         }
 
         $crate::mirror_variants! { $openness:
-            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), LimitTooSmall(value) }
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidSecret(value), LimitTooSmall(value) }
             engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
         }
     };

@@ -19,8 +19,7 @@ use alloc::vec::Vec;
 use crate::protocol::ErrorCode;
 use crate::protocol::{CommandId, ContextKey, Scores, Version};
 use crate::store::{PathError, RelPath};
-use crate::trust::FlagKind;
-use crate::trust::ForModel;
+use crate::trust::{FlagKind, ForModel, HostSecret};
 
 /// Why a value of the other side is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,6 +102,18 @@ text! {
     // The set of codes grows; a code that is not known is a fault, whatever it is.
     ErrorCode: |text: String| Ok(text.parse().unwrap_or(ErrorCode::Internal)), |code: ErrorCode| code.as_str().into();
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
+}
+
+impl Mirror<HostSecret> for Vec<u8> {
+    fn mirror(self) -> Result<HostSecret, Mismatch> {
+        Ok(self.into())
+    }
+}
+
+impl Mirror<Vec<u8>> for HostSecret {
+    fn mirror(self) -> Result<Vec<u8>, Mismatch> {
+        Ok(self.bytes().to_vec())
+    }
 }
 
 impl Mirror<Scores> for Vec<f64> {

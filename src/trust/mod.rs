@@ -44,6 +44,7 @@
 mod echo;
 mod escape;
 mod for_model;
+mod host_secret;
 mod invisible;
 mod provenance;
 mod screen;
@@ -52,6 +53,7 @@ pub(crate) mod titles;
 mod waiting;
 
 pub use for_model::{ForModel, for_model};
+pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
 pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
 pub use provenance::{Provenance, Standing};
 pub use screen::{SecretPolicy, TrustConfig};

@@ -15,7 +15,7 @@ use crate::mirror::own;
 use crate::protocol::{CommandId, ContextKey, ErrorCode, Scores, Version};
 use crate::request::Family;
 use crate::store::RelPath;
-use crate::trust::{FlagKind, ForModel};
+use crate::trust::{FlagKind, ForModel, HostSecret};
 use crate::{Command, Reply};
 
 impl<T: ToCanonical + ?Sized> ToCanonical for &T {
@@ -112,6 +112,18 @@ impl FromCanonical for f64 {
         let word = |text: &str| NOT_FINITE.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         let number = value.as_f64().or_else(|| value.as_str().and_then(word));
         number.ok_or_else(|| Malformed::expected("a number", &value))
+    }
+}
+
+impl ToCanonical for HostSecret {
+    fn write(&self, out: &mut Writer<'_>) {
+        out.bytes(self.bytes());
+    }
+}
+
+impl FromCanonical for HostSecret {
+    fn read(value: Value) -> Result<Self, Malformed> {
+        Vec::<u8>::read(value).map(Self::from)
     }
 }
 
