@@ -8,7 +8,7 @@ use crate::run::{Output, add_target, cargo_with, root};
 pub(crate) const TARGET: &str = "wasm32-wasip2";
 
 /// Keeps the component from growing unseen. The bar is lower: see `docs/benchmarks.md`.
-const MAX_BYTES: u64 = 3_310_000;
+const MAX_BYTES: u64 = 3_400_000;
 
 /// A world of `wit/world.wit`.
 pub(crate) struct World {
