@@ -72,7 +72,7 @@ fn node(root: &Path) -> PathBuf {
 
 /// The program that optimises and translates components.
 pub(crate) fn jco(root: &Path) -> PathBuf {
-    jco_folder(root).join("node_modules/@bytecodealliance/jco/src/jco.js")
+    jco_folder(root).join("node_modules/@bytecodealliance/jco/dist/jco.js")
 }
 
 fn jco_folder(root: &Path) -> PathBuf {
@@ -104,18 +104,24 @@ fn install_node(root: &Path, output: &mut Output) -> Result<(), String> {
     install_packages(root, &node(root), SCRIPTS, output)
 }
 
-/// Installs the packages that the files of npm in the folder `source` name.
+/// Installs the packages that the files of npm in the folder `source` name: the very versions of a lock file where there
+/// is one.
 fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
-    let files = ["package.json", "package-lock.json"];
+    let mut files = vec!["package.json"];
+    let lock = "package-lock.json";
+    let is_locked = root.join(source).join(lock).exists();
+    files.extend(is_locked.then_some(lock));
     unless_installed(root, source, folder, &files, |folder| {
         fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-        for name in files {
+        for name in &files {
             let from = root.join(source).join(name);
             fs::copy(&from, folder.join(name)).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
         }
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-        let prefix = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"].map(OsString::from);
-        command(npm, prefix.into_iter().chain([folder.into()]), &[], output)
+        let install: &[&str] = if is_locked { &["ci"] } else { &["install", "--no-package-lock"] };
+        let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix"];
+        let arguments = install.iter().copied().chain(options).map(OsString::from);
+        command(npm, arguments.chain([folder.into()]), &[], output)
     })
 }
 
