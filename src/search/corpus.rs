@@ -361,7 +361,7 @@ impl Corpus {
 
     /// Parses the notes that came since the last time, and puts their words into the ranked index.
     pub(crate) fn index_notes(&mut self) {
-        // The journal searches literally. Its component is a third smaller without what parses notes.
+        // The journal searches literally. Its component is a tenth smaller without what parses notes.
         if cfg!(not(feature = "entries")) {
             return;
         }

@@ -223,12 +223,13 @@ impl Note {
 #[must_use]
 pub fn parse_date(date: &str) -> Option<u64> {
     let date = date.trim();
-    let with_offset = || read_date(date, &[DAY, &[Item::Literal("T")], TIME, FRACTION, OFFSET])?.to_datetime().ok();
+    let with_offset =
+        || read_date(date, &[DAY, &[Item::Literal("T")], MINUTE, SECOND, FRACTION, OFFSET])?.to_datetime().ok();
     let moment = DateTime::parse_from_rfc3339(date).ok().or_else(with_offset).map(|moment| moment.to_utc());
     let moment = moment.or_else(|| {
         let local = [Item::Space(" "), Item::Literal("T")].into_iter().find_map(|between| {
             let between = &[between][..];
-            let time = read_date(date, &[DAY, between, TIME, FRACTION]);
+            let time = read_date(date, &[DAY, between, MINUTE, SECOND, FRACTION]);
             time.or_else(|| read_date(date, &[DAY, between, MINUTE]))?.to_naive_datetime_with_offset(0).ok()
         });
         let day = || read_date(date, &[DAY])?.to_naive_date().ok().map(|day| day.and_time(NaiveTime::MIN));
@@ -242,8 +243,7 @@ pub fn parse_date(date: &str) -> Option<u64> {
 const DAY: &[Item<'static>] =
     &[number(Numeric::Year), Item::Literal("-"), number(Numeric::Month), Item::Literal("-"), number(Numeric::Day)];
 const MINUTE: &[Item<'static>] = &[number(Numeric::Hour), Item::Literal(":"), number(Numeric::Minute)];
-const TIME: &[Item<'static>] =
-    &[number(Numeric::Hour), Item::Literal(":"), number(Numeric::Minute), Item::Literal(":"), number(Numeric::Second)];
+const SECOND: &[Item<'static>] = &[Item::Literal(":"), number(Numeric::Second)];
 const FRACTION: &[Item<'static>] = &[Item::Fixed(Fixed::Nanosecond)];
 const OFFSET: &[Item<'static>] = &[Item::Fixed(Fixed::TimezoneOffset)];
 
