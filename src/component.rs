@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::cell::RefCell;
 
-use crate::mirror::{Mirror, Mismatch};
 use crate::protocol::ProtocolError;
+use crate::wit_convert::{Mismatch, WitConvert};
 
 // The largest set of families that is enabled chooses the world.
 #[cfg(feature = "everything")]
@@ -35,15 +35,15 @@ use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
 #[cfg(feature = "everything")]
 use exports::saddlebag::memory::{exchange, zk};
 
-crate::mirror_contract!(closed: types fs config engine prompt tools);
+crate::wit_contract!(closed: types fs config engine prompt tools);
 #[cfg(feature = "journal")]
-crate::mirror_contract!(closed: journal);
+crate::wit_contract!(closed: journal);
 #[cfg(feature = "entries")]
-crate::mirror_contract!(closed: entries);
+crate::wit_contract!(closed: entries);
 #[cfg(feature = "notebook")]
-crate::mirror_contract!(closed: agents_md files notebook trust);
+crate::wit_contract!(closed: agents_md files notebook trust);
 #[cfg(feature = "everything")]
-crate::mirror_contract!(closed: exchange zk);
+crate::wit_contract!(closed: exchange zk);
 
 // `memcmp` and the like come from here; they are all that is linked of it.
 #[cfg(target_os = "wasi")]
@@ -141,7 +141,7 @@ impl engine::GuestMemory for Memory {
 
     fn handle_memory_result(&self, reply: fs::Reply) -> Result<engine::Step, engine::ProtocolError> {
         let key = reply.key.clone();
-        let result: Result<crate::protocol::FsResult, Mismatch> = reply.mirror();
+        let result: Result<crate::protocol::FsResult, Mismatch> = reply.convert();
         given(match result {
             Ok(result) => self.0.borrow_mut().handle_memory_result(result),
             Err(error) => Err(ProtocolError::InvalidResult { key, reason: alloc::format!("{error}") }),
@@ -165,7 +165,7 @@ macro_rules! family {
                 origin: types::Origin,
                 command: $family::$command,
             ) -> Result<engine::Step, engine::ProtocolError> {
-                let command: crate::mirror::own::$family::$command = given(command);
+                let command: crate::wit_convert::own::$family::$command = given(command);
                 let origin: crate::Origin = given(origin);
                 let memory = &memory.get::<Memory>().0;
                 given(memory.borrow_mut().submit(given(id), given(now), origin.with(command)))
@@ -176,7 +176,7 @@ macro_rules! family {
                 id: types::CommandId,
             ) -> Result<$family::$reply, types::Error> {
                 let memory = &memory.get::<Memory>().0;
-                given(memory.borrow_mut().take_of::<crate::mirror::own::$family::$command>(given(id)))
+                given(memory.borrow_mut().take_of::<crate::wit_convert::own::$family::$command>(given(id)))
             }
 
             $($function)*
@@ -272,8 +272,8 @@ family!(tools: ToolsCommand => ToolsReply {
 });
 
 /// Converts what holds no path from the host, or a path of our own: neither can fail.
-fn given<A: Mirror<B>, B>(value: A) -> B {
-    match value.mirror() {
+fn given<A: WitConvert<B>, B>(value: A) -> B {
+    match value.convert() {
         Ok(value) => value,
         Err(_) => core::arch::wasm32::unreachable(),
     }

@@ -42,8 +42,6 @@ pub mod files;
 pub mod journal;
 mod json;
 mod memory;
-#[doc(hidden)]
-pub mod mirror;
 pub mod notebook;
 mod origin;
 mod request;
@@ -52,6 +50,8 @@ pub mod search;
 pub mod store;
 pub mod tools;
 pub mod trust;
+#[doc(hidden)]
+pub mod wit_convert;
 #[cfg(test)]
 mod words;
 

@@ -22,7 +22,7 @@ use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
 use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
-use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, Screen, SecretPolicy, TrustConfig, secrets_in};
+use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, InputPolicy, SecretPolicy, TrustConfig, secrets_in};
 
 /// How long [`Config::path_prefix`] may be, in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -441,7 +441,7 @@ async fn run(
     entries::check_origin(entries, &origin)?;
     let provenance = scope.trust.provenance_of(origin.provenance)?;
     let scope = scope.of_provenance(provenance);
-    let screen = Screen::of_scope(scope.trust, scope.layout.clone());
+    let screen = InputPolicy::of_scope(scope.trust, scope.layout.clone());
     let call = &Call { fs, scope, now, screen };
     Ok(match command {
         #[cfg(feature = "journal")]

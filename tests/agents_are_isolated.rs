@@ -142,7 +142,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: true,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     };
     let list = |filter| ListNotes { with_text: true, filter, ..ListNotes::default() };
     let mut commands: Vec<Command> = vec![

@@ -54,7 +54,7 @@ fn question(query: &str) -> Recall {
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: true,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     }
 }
 
@@ -457,8 +457,8 @@ fn a_forged_index_is_no_trap(kind: Kind) {
 fn a_literal_search_reads_what_only_the_index_file_knew(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed());
     drive.run(NotebookCommand::Tags(Tags)).unwrap();
-    for vouched_unchanged in [true, true, false] {
-        let request = Search { vouched_unchanged, ..Search::new("word17") };
+    for assume_unchanged in [true, true, false] {
+        let request = Search { assume_unchanged, ..Search::new("word17") };
         let reply = drive.run(JournalCommand::Search(request)).unwrap();
         let Reply::Journal(JournalReply::Search(results)) = reply else { panic!("{reply:?}") };
         let paths: Vec<&str> = results.hits.iter().map(|hit| hit.path.as_str()).collect();
@@ -525,7 +525,7 @@ fn an_index_that_names_files_of_others_is_not_used(kind: Kind) {
     let mut forged = drive.executor;
     forge(&mut forged, b"notesx/boc/entries", b"agents/bob/entries");
     let mut drive = Drive::new(kind, config(2, true), forged);
-    let request = Recall { vouched_unchanged: true, ..question("zebra") };
+    let request = Recall { assume_unchanged: true, ..question("zebra") };
     match drive.run(NotebookCommand::Recall(request)) {
         Ok(Reply::Notebook(NotebookReply::Recall(reply))) => {
             let paths: Vec<&str> = reply.hits.iter().map(|hit| hit.path.as_str()).collect();

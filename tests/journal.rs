@@ -358,7 +358,7 @@ fn a_search_reads_again_only_what_changed(kind: Kind) {
 
 #[both_engines]
 fn a_vouched_search_asks_for_nothing_once_it_has_read(kind: Kind) {
-    let vouched = || Search { vouched_unchanged: true, ..Search::new("alpha") };
+    let vouched = || Search { assume_unchanged: true, ..Search::new("alpha") };
     let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
     assert_eq!(paths(&search(&mut drive, vouched())), [NOTE], "the first one reads all the same");
     let before = drive.executor.operations();

@@ -29,7 +29,7 @@ fn recall(limit: u32, offset: u32) -> Recall {
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: false,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     }
 }
 

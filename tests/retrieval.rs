@@ -97,7 +97,7 @@ fn recall_finds_what_is_asked_for() {
             filter: NoteFilter::default(),
             sort: Vec::new(),
             explain: false,
-            vouched_unchanged: false,
+            assume_unchanged: false,
         };
         let recalled = match drive.run(NotebookCommand::Recall(request)) {
             Ok(Reply::Notebook(NotebookReply::Recall(reply))) => reply.hits,

@@ -65,7 +65,7 @@ fn every_reader() -> Vec<Command> {
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: true,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     };
     let mut commands = vec![
         read(Target::LongTerm),

@@ -101,8 +101,8 @@ fn disk(root: &Path, durability: Durability) -> Result<LocalDir> {
     Ok(LocalDir::open(root, LocalDirOptions { durability, ..LocalDirOptions::default() })?)
 }
 
-fn search(terms: &[&str], vouched_unchanged: bool) -> Command {
-    let request = Search { vouched_unchanged, ..Search::new(terms.join(" ")) };
+fn search(terms: &[&str], assume_unchanged: bool) -> Command {
+    let request = Search { assume_unchanged, ..Search::new(terms.join(" ")) };
     Command::Journal(JournalCommand::Search(request))
 }
 

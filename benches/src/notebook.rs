@@ -19,7 +19,7 @@ fn config(epoch: u64, index_file: bool) -> Config {
     Config { epoch, index_file, ..Config::default() }
 }
 
-fn recall(vouched_unchanged: bool) -> Command {
+fn recall(assume_unchanged: bool) -> Command {
     Command::Notebook(NotebookCommand::Recall(Recall {
         query: QUESTION.into(),
         limit: 10,
@@ -27,7 +27,7 @@ fn recall(vouched_unchanged: bool) -> Command {
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: false,
-        vouched_unchanged,
+        assume_unchanged,
     }))
 }
 

@@ -49,7 +49,7 @@ struct Plain<'a>(Cow<'a, str>);
 
 impl<'a> Plain<'a> {
     /// For a terminal.
-    fn shown(text: &'a str) -> Self {
+    fn without_controls(text: &'a str) -> Self {
         let is_harmless = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
         if text.bytes().all(is_harmless) || !text.contains(is_hidden) {
             return Self(Cow::Borrowed(text));
@@ -59,7 +59,7 @@ impl<'a> Plain<'a> {
 
     /// For a terminal, or byte for byte for what is not one.
     fn for_place(text: &'a str, is_terminal: bool) -> Self {
-        if is_terminal { Self::shown(text) } else { Self(Cow::Borrowed(text)) }
+        if is_terminal { Self::without_controls(text) } else { Self(Cow::Borrowed(text)) }
     }
 }
 
@@ -107,7 +107,7 @@ fn push_escape(out: &mut String, c: char) {
 /// Warns on standard error, in runs that print objects as well.
 pub(crate) fn warn(text: &str) {
     // Where standard error is closed, nobody is left to tell.
-    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", Plain::shown(text));
+    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", Plain::without_controls(text));
 }
 
 /// The writer of the log. It escapes what a terminal obeys.
@@ -123,7 +123,7 @@ pub(crate) fn tell(text: &str) {
 /// Says something on standard error, with no line end but its own.
 pub(crate) fn tell_part(text: &str) {
     // Where standard error is closed, nobody is left to tell.
-    let _ = anstream::stderr().write_all(Plain::shown(text).0.as_bytes());
+    let _ = anstream::stderr().write_all(Plain::without_controls(text).0.as_bytes());
 }
 
 /// Returns true if a person sees standard error.
@@ -147,7 +147,7 @@ fn asks(question: &str) -> io::Result<bool> {
 /// Prints a message of the command line parser. It has its own colours, and repeats words of the arguments.
 pub(crate) fn print_usage(error: &clap::Error) -> io::Result<()> {
     let plain = error.render().to_string();
-    match Plain::shown(&plain).0 {
+    match Plain::without_controls(&plain).0 {
         Cow::Borrowed(_) => error.print(),
         Cow::Owned(shown) if error.use_stderr() => io::stderr().write_all(shown.as_bytes()),
         Cow::Owned(shown) => io::stdout().write_all(shown.as_bytes()),
@@ -179,7 +179,7 @@ pub(crate) fn print_file(content: &[u8], is_json: bool) -> io::Result<()> {
     match is_terminal() {
         false => out.write_all(content)?,
         true if is_json => out.write_all(escaped(&String::from_utf8_lossy(content)).as_bytes())?,
-        true => out.write_all(Plain::shown(&String::from_utf8_lossy(content)).0.as_bytes())?,
+        true => out.write_all(Plain::without_controls(&String::from_utf8_lossy(content)).0.as_bytes())?,
     }
     out.flush()
 }
@@ -229,7 +229,7 @@ impl Output {
         if !self.has_colour {
             return self.line(text);
         }
-        writeln!(self.out, "{style}{}{style:#}", Plain::shown(text))
+        writeln!(self.out, "{style}{}{style:#}", Plain::without_controls(text))
     }
 
     /// The one object of a run.
@@ -289,7 +289,7 @@ impl Output {
     fn say(&mut self, style: Style, label: &str, text: &str) {
         if !self.json {
             // Where standard error is closed, nobody is left to tell.
-            let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", Plain::shown(text));
+            let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", Plain::without_controls(text));
         }
     }
 
@@ -308,9 +308,9 @@ impl Output {
             }
             return;
         }
-        let _ = writeln!(err, "{ERROR}error:{ERROR:#} {}", Plain::shown(message));
+        let _ = writeln!(err, "{ERROR}error:{ERROR:#} {}", Plain::without_controls(message));
         if !help.is_empty() {
-            let _ = writeln!(err, "  {HELP}help:{HELP:#} {}", Plain::shown(help));
+            let _ = writeln!(err, "  {HELP}help:{HELP:#} {}", Plain::without_controls(help));
         }
     }
 }
@@ -325,7 +325,7 @@ pub(crate) fn progress(files: u64) -> ProgressBar {
 }
 
 /// On one line: a key may have any character.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn single_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn a_file_cannot_command_a_terminal() {
         let text = "a\x1b[31mb\u{9b}c\r\n\td\u{202e}";
-        assert_eq!(Plain::shown(text).0, "a[U+001B][31mb[U+009B]c\n\td[U+202E]");
+        assert_eq!(Plain::without_controls(text).0, "a[U+001B][31mb[U+009B]c\n\td[U+202E]");
         assert_eq!(Plain::for_place(text, false).0, text);
     }
 

@@ -57,7 +57,7 @@ impl Root {
     }
 
     /// The folder as a message may call it: never by a path that nobody typed.
-    fn shown(&self) -> String {
+    fn described(&self) -> String {
         match self {
             Self::Typed(path) => format!("the store's root `{}`", path.display()),
             Self::Environment(_) => "the store's root that SADDLEBAG_ROOT names".to_string(),
@@ -66,7 +66,7 @@ impl Root {
     }
 
     pub(crate) fn failure(&self, error: &OpenError) -> Failure {
-        let shown = self.shown();
+        let shown = self.described();
         match error {
             OpenError::Missing(_) => {
                 Failure::new(ErrorCode::Storage, format!("{shown} does not exist"), "make the folder first")

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use saddlebag::document::normalize_line;
-use saddlebag::mirror::Mirror;
 use saddlebag::protocol::{CommandId, Error, Finished, FsResult, Step};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
+use saddlebag::wit_convert::WitConvert;
 use saddlebag::{Command, Config, Reply, Submission};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
@@ -22,7 +22,7 @@ use bindings::exports::saddlebag::memory::{
     agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, tools, trust, types, zk,
 };
 
-saddlebag::mirror_contract!(open: types fs config engine prompt tools journal entries agents_md notebook files trust exchange zk);
+saddlebag::wit_contract!(open: types fs config engine prompt tools journal entries agents_md notebook files trust exchange zk);
 
 #[allow(missing_docs, unreachable_pub)]
 mod bindings {
@@ -358,13 +358,13 @@ fn refused(error: engine::ProtocolError) -> EngineError {
 }
 
 /// Into the component: everything of ours has a place in the contract.
-fn outgoing<A: Mirror<B>, B>(value: A) -> Result<B, EngineError> {
-    value.mirror().map_err(|error| EngineError::Component(format!("the contract has no place for a value: {error}")))
+fn outgoing<A: WitConvert<B>, B>(value: A) -> Result<B, EngineError> {
+    value.convert().map_err(|error| EngineError::Component(format!("the contract has no place for a value: {error}")))
 }
 
 /// Out of the component, which is not trusted: its paths are checked here.
-fn incoming<A: Mirror<B>, B>(value: A) -> Result<B, EngineError> {
-    value.mirror().map_err(|error| EngineError::Component(format!("the component gave what it must not: {error}")))
+fn incoming<A: WitConvert<B>, B>(value: A) -> Result<B, EngineError> {
+    value.convert().map_err(|error| EngineError::Component(format!("the component gave what it must not: {error}")))
 }
 
 fn trapped(error: &wasmtime::Error) -> EngineError {

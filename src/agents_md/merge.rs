@@ -63,7 +63,7 @@ pub(super) async fn merge(
     let is_emptied = items.is_empty() && several && request.prefer != Some(Side::Section);
     let mut merged = Merged { kept: unknown, ..Merged::default() };
     for (key, fact) in &facts {
-        let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
+        let is_trusted = fact.entry.is_some_and(|entry| entry.trust_state().unapproved().is_none());
         let left = match decide(fact, request.prefer, is_emptied) {
             Decision::Follow => {
                 merged.follow(sides, key, fact);
@@ -125,7 +125,7 @@ impl Merged {
     fn follow(&mut self, sides: &Sides<'_>, key: &str, fact: &Fact<'_>) {
         let chosen = fact.entry.filter(|entry| is_chosen(sides, fact, entry));
         // What stands in AGENTS.md is read as a prompt is.
-        let waiting = chosen.filter(|entry| entry.standing().unapproved().is_some());
+        let waiting = chosen.filter(|entry| entry.trust_state().unapproved().is_some());
         let says_it = |entry: &EntryInfo| fact.item.is_some_and(|item| item.content == entry.content);
         if let Some(entry) = waiting.filter(|entry| !says_it(entry)) {
             let bytes = entry.content.len();
@@ -147,7 +147,7 @@ impl Merged {
             }
             (Some(item), Some(entry)) => {
                 let was_followed = fact.base.is_some_and(|base| base.is_followed);
-                let is_waiting = entry.standing().unapproved().is_some();
+                let is_waiting = entry.trust_state().unapproved().is_some();
                 let is_as_written = fact.base.is_some_and(|base| base.says(&item.content));
                 if item.content == entry.content && (is_waiting || !was_followed) {
                     // It stands there already.
@@ -243,7 +243,7 @@ async fn store(
     };
     let expected_version = fact.entry.map(|entry| entry.version.clone());
     // A change of what prompts see was confirmed, so it is the person's. Whoever wrote the file says the rest.
-    let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
+    let is_trusted = fact.entry.is_some_and(|entry| entry.trust_state().unapproved().is_none());
     let provenance = (!is_trusted).then_some(Provenance::Imported);
     let origin = Origin { provenance, ..Origin::default() };
     Ok(match entries::run(call, entries, &origin, StoreEntry { entry, expected_version }).await {

@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::types::{PendingItem, TrustCall, named, shown, waiting};
+use super::types::{PendingItem, TrustCall, named, pending_approvals, pending_item};
 use crate::document::head;
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_WAITING;
-use crate::trust::{Waiting, approve as approved_text, version_of};
+use crate::trust::{PendingApproval, approve as approved_text, version_of};
 
 /// How many names one command may have.
 pub const MAX_NAMES: usize = 1_024;
@@ -74,8 +74,8 @@ impl Request for Approve {
 impl Run<TrustCall<'_>> for Approve {
     async fn run(self, with: &TrustCall<'_>) -> Result<ApproveReply, Error> {
         check(with.call, &self)?;
-        let waiting = waiting(with.call, with.notebook, with.entries).await?;
-        approve(with.call, &waiting, &self).await
+        let pending = pending_approvals(with.call, with.notebook, with.entries).await?;
+        approve(with.call, &pending, &self).await
     }
 }
 
@@ -92,11 +92,11 @@ fn check(call: &Call, request: &Approve) -> Result<(), Error> {
     Ok(())
 }
 
-async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<ApproveReply, Error> {
+async fn approve(call: &Call, pending: &[PendingApproval], request: &Approve) -> Result<ApproveReply, Error> {
     let mut reply = ApproveReply::default();
-    let mut meant: Vec<&Waiting> = Vec::new();
+    let mut meant: Vec<&PendingApproval> = Vec::new();
     for ApproveItem { name, version } in &request.items {
-        let reason = match named(call, waiting, name) {
+        let reason = match named(call, pending, name) {
             Ok(one) if one.version == *version => {
                 meant.push(one);
                 continue;
@@ -106,7 +106,7 @@ async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<
         };
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
     }
-    let mut done: Vec<&Waiting> = Vec::new();
+    let mut done: Vec<&PendingApproval> = Vec::new();
     for item in meant {
         if done.iter().any(|other| other.path == item.path) {
             continue;
@@ -114,7 +114,7 @@ async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<
         done.push(item);
         let written = if request.dry_run { Ok(()) } else { write(call, item).await };
         match written {
-            Ok(()) => reply.approved.push(shown(call, item, false)?),
+            Ok(()) => reply.approved.push(pending_item(call, item, false)?),
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
             Err(error) => {
                 let name = item.name()?.into();
@@ -129,7 +129,7 @@ async fn approve(call: &Call, waiting: &[Waiting], request: &Approve) -> Result<
 }
 
 /// Sets the moment, if the text is still the one that was looked at.
-async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
+async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
     let contention =
         || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again; nothing was changed");
     let change = |bytes: Option<&[u8]>| {
@@ -138,7 +138,8 @@ async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
             return Err(contention());
         }
         let approved = approved_text(text, call.now.epoch_nanoseconds()).ok_or_else(|| {
-            let message = format!("the frontmatter of {} cannot say that it is approved", call.scope.shown(&item.path));
+            let message =
+                format!("the frontmatter of {} cannot say that it is approved", call.scope.display_path(&item.path));
             Error::invalid_argument(message, "write `approved: ` and the moment into it by hand")
         })?;
         Ok(Change::Write(call.screen.moved(&item.path, bytes, approved.into_bytes())?, ()))

@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::types::{PendingItem, TrustCall, named, shown, waiting};
+use super::types::{PendingItem, TrustCall, named, pending_approvals, pending_item};
 use crate::engine::Call;
 use crate::entries::is_mark;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
-use crate::trust::{Waiting, sha256};
+use crate::trust::{PendingApproval, sha256};
 
 /// The most items that a listing gives unless told otherwise.
 pub const DEFAULT_PENDING_ITEMS: u32 = 50;
@@ -57,16 +57,16 @@ impl Request for Pending {
 impl Run<TrustCall<'_>> for Pending {
     async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {
         let after = self.cursor.as_deref().map(after).transpose()?;
-        let mut waiting = waiting(with.call, with.notebook, with.entries).await?;
+        let mut pending = pending_approvals(with.call, with.notebook, with.entries).await?;
         if let Some(from) = &self.source {
-            waiting.retain(|item| is_from(item, from));
+            pending.retain(|item| is_from(item, from));
         }
         if let Some(name) = &self.name {
-            let one = named(with.call, &waiting, name).map_err(|reason| not_waiting(name, &reason))?;
+            let one = named(with.call, &pending, name).map_err(|reason| not_pending(name, &reason))?;
             let path = one.path.clone();
-            waiting.retain(|item| item.path == path);
+            pending.retain(|item| item.path == path);
         }
-        page(with.call, &waiting, &self, after)
+        page(with.call, &pending, &self, after)
     }
 }
 
@@ -82,27 +82,32 @@ fn after(cursor: &str) -> Result<&str, Error> {
     })
 }
 
-fn page(call: &Call, waiting: &[Waiting], request: &Pending, after: Option<&str>) -> Result<PendingReply, Error> {
-    let rest = waiting.iter().filter(|item| after.is_none_or(|after| item.path.as_str() > after));
-    let rest: Vec<&Waiting> = rest.collect();
-    let page: Vec<&Waiting> = rest.iter().copied().take(request.limit as usize).collect();
+fn page(
+    call: &Call,
+    pending: &[PendingApproval],
+    request: &Pending,
+    after: Option<&str>,
+) -> Result<PendingReply, Error> {
+    let rest = pending.iter().filter(|item| after.is_none_or(|after| item.path.as_str() > after));
+    let rest: Vec<&PendingApproval> = rest.collect();
+    let page: Vec<&PendingApproval> = rest.iter().copied().take(request.limit as usize).collect();
     let lines: Vec<String> = page.iter().map(|item| format!("{} {}\n", item.version, item.path)).collect();
     let with_text = request.name.is_some();
     Ok(PendingReply {
-        items: page.iter().map(|item| shown(call, item, with_text)).collect::<Result<_, Error>>()?,
+        items: page.iter().map(|item| pending_item(call, item, with_text)).collect::<Result<_, Error>>()?,
         next: page.last().filter(|_| page.len() < rest.len()).map(|last| format!("{CURSOR}{}", last.path)),
-        total: u32::try_from(waiting.len()).unwrap_or(u32::MAX),
+        total: u32::try_from(pending.len()).unwrap_or(u32::MAX),
         digest: sha256(&lines.concat()),
     })
 }
 
-fn not_waiting(name: &str, reason: &str) -> Error {
+fn not_pending(name: &str, reason: &str) -> Error {
     let message = format!("`{}`: {reason}", name.escape_debug());
     Error::new(ErrorCode::NotFound, message, "`pending` lists what waits")
 }
 
 /// Whether it comes from a source, or is of that provenance or format.
-fn is_from(item: &Waiting, from: &str) -> bool {
+fn is_from(item: &PendingApproval, from: &str) -> bool {
     let source = item.source.as_deref();
     source == Some(from) || source.and_then(format_of) == Some(from) || item.provenance.as_str() == from
 }

@@ -11,7 +11,7 @@ use crate::entries::{self, Entries};
 use crate::notebook::{self, Notebook};
 use crate::order;
 use crate::protocol::Error;
-use crate::trust::{Flag, FlagKind, ForModel, Provenance, Waiting, add_flags, for_model};
+use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_flags, for_model};
 
 /// How much of a text is shown, in bytes.
 const PREVIEW_BYTES: usize = 160;
@@ -50,29 +50,37 @@ pub struct PendingItem {
 }
 
 /// All that waits, by path.
-pub(super) async fn waiting(call: &Call, notebook: &Arc<Notebook>, entries: &Entries) -> Result<Vec<Waiting>, Error> {
-    let mut waiting = entries::waiting(call, entries).await?;
-    waiting.extend(notebook::waiting(call, notebook).await?);
-    order::sort_slice(&mut waiting, |a, b| a.path.as_str().cmp(b.path.as_str()));
-    Ok(waiting)
+pub(super) async fn pending_approvals(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    entries: &Entries,
+) -> Result<Vec<PendingApproval>, Error> {
+    let mut pending = entries::pending_approvals(call, entries).await?;
+    pending.extend(notebook::pending_approvals(call, notebook).await?);
+    order::sort_slice(&mut pending, |a, b| a.path.as_str().cmp(b.path.as_str()));
+    Ok(pending)
 }
 
 /// The one that a name means, or why it means none.
-pub(super) fn named<'a>(call: &Call, waiting: &'a [Waiting], name: &str) -> Result<&'a Waiting, String> {
-    let is_path = |item: &Waiting| item.path.as_str() == name || call.scope.shown(&item.path) == name;
+pub(super) fn named<'a>(
+    call: &Call,
+    pending: &'a [PendingApproval],
+    name: &str,
+) -> Result<&'a PendingApproval, String> {
+    let is_path = |item: &PendingApproval| item.path.as_str() == name || call.scope.display_path(&item.path) == name;
     // As it was listed: with hidden characters shown.
-    let is_listed = |item: &Waiting| {
+    let is_listed = |item: &PendingApproval| {
         item.names.first().is_some_and(|first| for_model(first).0 == name)
-            || for_model(&call.scope.shown(&item.path)).0 == name
+            || for_model(&call.scope.display_path(&item.path)).0 == name
     };
     // A path or a key is meant before a title that happens to read like it.
-    let meanings: [&dyn Fn(&Waiting) -> bool; 3] = [
+    let meanings: [&dyn Fn(&PendingApproval) -> bool; 3] = [
         &|item| is_path(item) || item.names.first().is_some_and(|first| first == name),
         &|item| item.names.iter().any(|known| known == name),
         &is_listed,
     ];
     for means in meanings {
-        let found: Vec<&Waiting> = waiting.iter().filter(|item| means(item)).collect();
+        let found: Vec<&PendingApproval> = pending.iter().filter(|item| means(item)).collect();
         match found.as_slice() {
             [] => {}
             [one] => return Ok(one),
@@ -88,7 +96,7 @@ pub(super) fn named<'a>(call: &Call, waiting: &'a [Waiting], name: &str) -> Resu
     Err("nothing of this name waits to be approved".to_string())
 }
 
-pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> Result<PendingItem, Error> {
+pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool) -> Result<PendingItem, Error> {
     let mut flags = Vec::new();
     let mut harmless = |text: &str| {
         let (text, found) = for_model(text);
@@ -97,7 +105,7 @@ pub(super) fn shown(call: &Call, item: &Waiting, with_text: bool) -> Result<Pend
     };
     let text = harmless(&item.text);
     let name = harmless(item.name()?);
-    let path = harmless(&call.scope.shown(&item.path));
+    let path = harmless(&call.scope.display_path(&item.path));
     let source = item.source.as_deref().map(harmless);
     let Outside { links, images, comments } = Outside::of(&item.text);
     let outside = [(FlagKind::Link, links), (FlagKind::Image, images), (FlagKind::HtmlComment, comments)];

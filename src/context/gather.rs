@@ -19,7 +19,7 @@ use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
 use crate::request::Run;
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
-use crate::trust::Standing;
+use crate::trust::TrustState;
 
 /// Above this size zerostack leaves long-term memory out.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
@@ -195,7 +195,7 @@ async fn read_sections(
             Ok(Loaded::TooLarge(size)) => Some(large(call, path, *kind, overflow, size, max_bytes).await),
             Err(error) => Some(unusable(LeftOutReason::Unreadable(error), 0)),
         };
-        sections.extend(content.map(|content| Section { kind: *kind, path: call.scope.shown(path), content }));
+        sections.extend(content.map(|content| Section { kind: *kind, path: call.scope.display_path(path), content }));
     }
     sections
 }
@@ -207,7 +207,7 @@ fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionConten
         return unusable(LeftOutReason::TooLarge, size);
     }
     match String::from_utf8(bytes) {
-        Ok(text) if Standing::of_text(&text).unapproved().is_some() => unusable(LeftOutReason::Unapproved, size),
+        Ok(text) if TrustState::of_text(&text).unapproved().is_some() => unusable(LeftOutReason::Unapproved, size),
         Ok(text) => SectionContent::Text { text, unread_bytes: 0 },
         Err(_) => unusable(LeftOutReason::NotText, size),
     }
@@ -266,7 +266,7 @@ async fn large(
 /// Whether the start of a file says that its text may go into a prompt.
 fn may_be_shown(start: &[u8]) -> bool {
     let text = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-    Standing::of_start(text).unapproved().is_none()
+    TrustState::of_start(text).unapproved().is_none()
 }
 
 fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {
@@ -295,7 +295,7 @@ async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>),
 
 fn left_out(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {
     let section = format!("Daily log {}", path.file_stem());
-    LeftOut { path: call.scope.shown(path), key: None, section, reason, kept_bytes: 0, left_out_bytes: size }
+    LeftOut { path: call.scope.display_path(path), key: None, section, reason, kept_bytes: 0, left_out_bytes: size }
 }
 
 fn is_date_shaped(stem: &str) -> bool {

@@ -27,7 +27,7 @@
 //! Characters that nobody sees become visible, unless the script or the emoji that they stand in needs them. A line that reads like a title or a marker of
 //! ours gets a `\` in front. All other text is unchanged. Where a cut takes the `\` off a line, the marks that made it a
 //! title go as well. Every line of an entry, as of a recalled note, is indented below its heading, so that none can pose as
-//! another one (`list_item`).
+//! another one (`escaped_item`).
 //!
 //! **Forms.** `form.rs` has what differs for Claude, for OpenAI and as plain text: start, end, titles, and a mark before every
 //! line of stored text, which no line of the block's own begins with. The escapes come first in all of them, the marks before

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use super::fs::Fs;
 use crate::protocol::{self, Error};
 use crate::store::{Layout, LocalTime, RelPath};
-use crate::trust::{Provenance, Screen, TrustConfig};
+use crate::trust::{InputPolicy, Provenance, TrustConfig};
 
 /// What an engine takes at once. The host's own limits come on top of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +67,11 @@ impl Scope {
     }
 
     /// A path as replies and messages show it.
-    pub(crate) fn shown(&self, path: &RelPath) -> String {
+    pub(crate) fn display_path(&self, path: &RelPath) -> String {
         alloc::format!("{}{path}", self.path_prefix)
     }
 
-    /// The path below the notebook of a name that begins as [`shown`](Self::shown) paths do: with the prefix,
+    /// The path below the notebook of a name that begins as [`shown`](Self::display_path) paths do: with the prefix,
     /// the folder of the project, or both. `None` for any other name.
     pub(crate) fn below_notebook<'a>(&self, name: &'a str) -> Option<&'a str> {
         let bare = self.without_prefix(name);
@@ -113,14 +113,14 @@ pub(crate) struct Call {
     pub(crate) scope: Arc<Scope>,
     pub(crate) now: LocalTime,
     /// Every text that the command stores passes it.
-    pub(crate) screen: Screen,
+    pub(crate) screen: InputPolicy,
 }
 
 impl Call {
     /// The call for text of this provenance; `None` for that of this call, than which it can only be trusted less.
     pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
         let scope = self.scope.clone().of_provenance(self.scope.trust.provenance_of(asked)?);
-        let screen = Screen::of_scope(scope.trust, scope.layout.clone());
+        let screen = InputPolicy::of_scope(scope.trust, scope.layout.clone());
         Ok(Self { fs: self.fs.clone(), scope, now: self.now, screen })
     }
 }

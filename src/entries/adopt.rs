@@ -30,7 +30,7 @@ use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
 use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
-use crate::trust::{Provenance, Removal, Standing};
+use crate::trust::{Provenance, Removal, TrustState};
 
 /// Takes entries in, or says what would come of it; what came of each, in their order.
 pub(super) async fn adopt(
@@ -171,7 +171,7 @@ impl<'a> Work<'a> {
             supersedes: given.supersedes.clone(),
         };
         let mut fields = screen::adopted(self.entries.call, &entry).map_err(|error| error.message)?;
-        fields.standing = provenance.map_or(given.standing, Standing::new);
+        fields.trust_state = provenance.map_or(given.trust_state, TrustState::new);
         check_category(&fields).map_err(|error| error.message)?;
         let pool = self.entries.scope.pool(&fields.category).map_err(|error| error.message)?;
         Ok(Prepared { pool, given, fields, origin: place, digest })
@@ -331,7 +331,7 @@ impl<'a> Work<'a> {
 
     /// Refuses a place where something stands that is not the entry of this key.
     fn check_free(&self, path: &RelPath, key: &str) -> Result<(), Error> {
-        let shown = self.entries.call.scope.shown(path);
+        let shown = self.entries.call.scope.display_path(path);
         let stands = |stored: &&Stored| stored.path == *path;
         let reason = match self.entries.view.entries.iter().chain(&self.entries.view.outdated).find(stands) {
             Some(other) => Some(format!("it has the key `{}`", other.entry.fields.key)),
@@ -361,7 +361,7 @@ impl<'a> Work<'a> {
     ) -> Result<(), Error> {
         let change = |bytes: Option<&[u8]>| {
             let meanwhile = || {
-                let message = format!("{} was changed meanwhile", self.entries.call.scope.shown(path));
+                let message = format!("{} was changed meanwhile", self.entries.call.scope.display_path(path));
                 Error::new(ErrorCode::Contention, message, "import again; nothing was changed")
             };
             match (bytes, known) {

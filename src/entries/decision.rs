@@ -65,7 +65,7 @@ pub(super) async fn decide(
         size: readable.entry.fields.size(),
         shared: readable.shared,
         expired: readable.expired,
-        unapproved: readable.entry.fields.standing.unapproved().is_some(),
+        unapproved: readable.entry.fields.trust_state.unapproved().is_some(),
     });
     let candidates: Vec<Candidate> = candidates.collect();
     let budget = Budget { bytes: request.max_bytes, shared_bytes: request.max_bytes / WORKSPACE_SHARE };

@@ -26,7 +26,7 @@ use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_fi
 use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
-use crate::trust::{Provenance, Standing, mark};
+use crate::trust::{Provenance, TrustState, mark};
 
 /// What is said of an entry, without when it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) struct Fields {
     pub(crate) source: Option<String>,
     pub(crate) supersedes: Option<String>,
     /// Where its text comes from, and whether that was approved.
-    pub(crate) standing: Standing,
+    pub(crate) trust_state: TrustState,
 }
 
 /// An entry, as its file has it.
@@ -125,7 +125,7 @@ impl Entry {
                 content: content.into(),
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
-                standing: Standing::of(&frontmatter),
+                trust_state: TrustState::of(&frontmatter),
             },
             owner: owner(&frontmatter),
             created: value(["created", "created_at"]).and_then(moment).unwrap_or(updated),
@@ -137,7 +137,7 @@ impl Entry {
 
     /// The file of a new entry.
     pub(crate) fn render(&self) -> String {
-        let Fields { key, category, tags, content, source, supersedes, standing } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, trust_state } = &self.fields;
         let mut text = format!("---\nkey: {}\ncategory: {}\n", yaml_scalar(key), yaml_scalar(category.as_str()));
         let mut add = |name: &str, value: &str| {
             // Writing to a string cannot fail.
@@ -154,10 +154,10 @@ impl Entry {
                 add(name, &yaml_scalar(value));
             }
         }
-        if standing.provenance != Provenance::User {
-            add("provenance", standing.provenance.as_str());
+        if trust_state.provenance != Provenance::User {
+            add("provenance", trust_state.provenance.as_str());
         }
-        if let Some(approved) = standing.approved {
+        if let Some(approved) = trust_state.approved {
             add("approved", &utc_text(approved));
         }
         if let Some(forgotten) = self.forgotten {
@@ -174,7 +174,7 @@ impl Entry {
     ///
     /// A text that is not the one of `before`, whose other keys would be lost.
     pub(crate) fn rewrite(&self, text: &str, before: &Self) -> Result<String, Error> {
-        let Fields { key, category, tags, content, source, supersedes, standing } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, trust_state } = &self.fields;
         let frontmatter = Frontmatter::parse(text);
         if frontmatter.span.is_empty() {
             return Ok(self.render());
@@ -222,11 +222,11 @@ impl Entry {
             None if before.forgotten.is_some() => text = remove_field(&text, &head_of(&text), "forgotten"),
             _ => {}
         }
-        if *standing == before.fields.standing {
+        if *trust_state == before.fields.trust_state {
             return Ok(text);
         }
         // A frontmatter that cannot be edited so that it says this is written from the fields alone.
-        Ok(mark(&text, standing.provenance).unwrap_or_else(|| self.render()))
+        Ok(mark(&text, trust_state.provenance).unwrap_or_else(|| self.render()))
     }
 
     fn owner_field(&self) -> &'static str {

@@ -91,7 +91,7 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     let old = read(call, pool, category, key, &before.text)?;
     let new = read(call, pool, category, key, text)?;
     let stays = new.created == old.created && new.updated == old.updated && new.forgotten == old.forgotten;
-    if !stays || new.owner != old.owner || new.fields.standing != old.fields.standing {
+    if !stays || new.owner != old.owner || new.fields.trust_state != old.fields.trust_state {
         let help = "change its content, tags, source or supersedes; nothing was changed";
         return Err(Error::invalid_argument(
             "whose an entry is, where it is from and when it changed is not to be edited",
@@ -104,8 +104,8 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     }
     let mut fields = screened(call, &new)?;
     // To edit what nobody has approved does not approve it, unless a person does.
-    if old.fields.standing.unapproved().is_some() && fields.standing.provenance != Provenance::User {
-        fields.standing = old.fields.standing;
+    if old.fields.trust_state.unapproved().is_some() && fields.trust_state.provenance != Provenance::User {
+        fields.trust_state = old.fields.trust_state;
     }
     let applied = store(call, entries, scope, &fields, &Base::Version(old.version)).await?;
     match applied.state {
@@ -147,9 +147,9 @@ pub(crate) async fn rename_file(
     if !is_itself && known.is_some_and(|stored| stored.is_live(call.now.epoch_nanoseconds())) {
         return Ok(false);
     }
-    let Fields { tags, content, source, supersedes, standing, .. } = old;
+    let Fields { tags, content, source, supersedes, trust_state, .. } = old;
     let fields = NewEntry { key, content, category, tags, source, supersedes }.checked()?;
-    let fields = Fields { standing, ..fields };
+    let fields = Fields { trust_state, ..fields };
     let version = |stored: &Stored| Base::Version(stored.entry.version.clone());
     let base = if is_move { version(&stored) } else { known.map_or(Base::Absent, version) };
     let applied = store(call, entries, scope, &fields, &base).await?;
@@ -192,13 +192,13 @@ fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Resu
         return Err(Error::invalid_argument(message, "rename the file instead; nothing was changed"));
     }
     let checked = NewEntry::from(&entry.fields).checked()?;
-    entry.fields = Fields { standing: entry.fields.standing, ..checked };
+    entry.fields = Fields { trust_state: entry.fields.trust_state, ..checked };
     Ok(entry)
 }
 
 /// An entry that was read of a text, held against the policy of the memory.
 fn screened(call: &Call, entry: &Entry) -> Result<Fields, Error> {
-    let said = entry.fields.standing.provenance.max(call.scope.trust.provenance);
+    let said = entry.fields.trust_state.provenance.max(call.scope.trust.provenance);
     screen::screened(call, &NewEntry::from(&entry.fields), Some(said))
 }
 

@@ -12,7 +12,7 @@ use super::view::{Stored, look};
 use crate::document::Frontmatter;
 use crate::engine::Call;
 use crate::protocol::Error;
-use crate::trust::{Provenance, Standing};
+use crate::trust::{Provenance, TrustState};
 
 /// What daily entries that are too old to be kept as such come in as: a category of its own, which does not expire.
 pub const DAILY_LOG: &str = "daily-log";
@@ -71,7 +71,7 @@ pub struct ForeignEntry {
     /// Whether its key only says where it stood, so that the same text is the same entry under another.
     pub is_positional: bool,
     /// Where its text comes from. On the way in only of a dump of our own, and only where it is believed.
-    pub standing: Standing,
+    pub trust_state: TrustState,
     /// What else its file says, by the names of the frontmatter: on the way out, what no format has a place for.
     pub others: Vec<String>,
 }
@@ -183,11 +183,11 @@ pub(super) async fn dump(
             updated: Some(*updated),
             forgotten: *forgotten,
             source: fields.source.clone(),
-            path: call.scope.shown(&stored.path),
+            path: call.scope.display_path(&stored.path),
             line: 1,
             is_exact: true,
             is_positional: false,
-            standing: fields.standing,
+            trust_state: fields.trust_state,
             others: frontmatter.entries.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
         })
     });

@@ -24,7 +24,7 @@ use crate::engine::{Backups, Call, Change, remove, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::{RelPath, utc_text};
-use crate::trust::{Provenance, Removal, Standing, approve, mark};
+use crate::trust::{Provenance, Removal, TrustState, approve, mark};
 
 /// How many files one command imports at most.
 pub const MAX_IMPORT_FILES: usize = 1_024;
@@ -298,8 +298,8 @@ impl<'a> Import<'a> {
         let mut text = dated(text, same.map_or(entry.updated, |known| known.updated));
         if let Some(provenance) = self.provenance {
             // What is known to say the same stays as trusted as it is.
-            let standing = same.map_or(Standing::new(provenance), |known| known.fields.standing);
-            let marked = mark(&text, standing.provenance).and_then(|text| match standing.approved {
+            let trust_state = same.map_or(TrustState::new(provenance), |known| known.fields.trust_state);
+            let marked = mark(&text, trust_state.provenance).and_then(|text| match trust_state.approved {
                 Some(approved) => approve(&text, approved),
                 None => Some(text),
             });
@@ -421,7 +421,7 @@ impl<'a> Import<'a> {
 
     /// What stands where a new file would, if it is not of this key.
     fn in_way(&self, given: &Given<'_>) -> Option<String> {
-        let shown = self.entries.call.scope.shown(&given.target);
+        let shown = self.entries.call.scope.display_path(&given.target);
         let is_there =
             |stored: &&Stored| stored.path == given.target && stored.entry.fields.key != given.entry.fields.key;
         if let Some(other) = self.entries.view.entries.iter().chain(&self.entries.view.outdated).find(is_there) {

@@ -118,7 +118,7 @@ use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
-use crate::trust::Waiting;
+use crate::trust::PendingApproval;
 use state::EntriesCall;
 
 family! {
@@ -146,15 +146,15 @@ family! {
 }
 
 /// The entries that wait to be approved; none where there is no agent.
-pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waiting>, Error> {
+pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<Vec<PendingApproval>, Error> {
     let Some(scope) = entries.scope.clone() else { return Ok(Vec::new()) };
     let view = view::look(call, entries, &scope).await?;
     let now = call.now.epoch_nanoseconds();
     let corpus = entries.corpus.borrow();
-    let waiting = view.entries.iter().filter(|stored| stored.is_live(now)).filter_map(|stored| {
+    let pending = view.entries.iter().filter(|stored| stored.is_live(now)).filter_map(|stored| {
         let fields = &stored.entry.fields;
-        let provenance = fields.standing.unapproved()?;
-        Some(stored.text(&corpus).map(|text| Waiting {
+        let provenance = fields.trust_state.unapproved()?;
+        Some(stored.text(&corpus).map(|text| PendingApproval {
             names: alloc::vec![fields.key.clone()],
             path: stored.path.clone(),
             is_entry: true,
@@ -165,7 +165,7 @@ pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waitin
             text: fields.content.clone(),
         }))
     });
-    waiting.collect()
+    pending.collect()
 }
 
 /// Runs one command.

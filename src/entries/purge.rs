@@ -54,7 +54,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
                 let message = format!("`{key}` is not forgotten");
                 return Err(Error::invalid_argument(message, "forget it first; nothing was changed"));
             }
-            call.screen.removed_of(&stored.path, stored.entry.fields.standing)?;
+            call.screen.removed_of(&stored.path, stored.entry.fields.trust_state)?;
         }
         // What this memory may not remove stays, and is counted.
         let mut kept = 0;
@@ -62,7 +62,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         let mut copied: Vec<&str> = Vec::new();
         let mut removed: Vec<&RelPath> = Vec::new();
         for stored in copies {
-            let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else {
+            let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.trust_state) else {
                 kept += 1;
                 continue;
             };
@@ -75,7 +75,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         for pool in scope.pools() {
             let forgotten = view.of_pool(pool).filter(is_meant).filter(|stored| stored.entry.forgotten.is_some());
             for stored in forgotten {
-                let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else {
+                let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.trust_state) else {
                     kept += 1;
                     continue;
                 };

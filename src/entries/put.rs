@@ -11,7 +11,7 @@ use super::document::{Fields, version_of};
 use super::removal::retire;
 use super::retention::stamp;
 use super::room::{Removed, check_room, trim};
-use super::rules::{Base, changed, changed_state, check_standing, is_gone, new_entry, read_entry, refusal};
+use super::rules::{Base, changed, changed_state, check_trust_state, is_gone, new_entry, read_entry, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::settle::{MAX_RACES, Written, moved_to, settles};
 use super::state::Entries;
@@ -132,7 +132,7 @@ async fn put(
         };
         let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
         if !is_gone(call, &before) {
-            check_standing(&before.fields, fields)?;
+            check_trust_state(&before.fields, fields)?;
         }
         if let Some(state) = refusal(call, &before, fields, base) {
             return Ok(Change::Keep(Some((state, before.version, false))));
@@ -181,7 +181,7 @@ async fn share(
     };
     let (_, before) = read_entry(call, &scope.own, &stored.path, &bytes, &fields.key)?;
     if !is_gone(call, &before) {
-        check_standing(&before.fields, fields)?;
+        check_trust_state(&before.fields, fields)?;
     }
     let kept = |state, version| Put { state, path: stored.path.clone(), version, is_new: false, warning: None };
     if let Some(state) = refusal(call, &before, fields, base) {
@@ -226,7 +226,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         message.push_str(&format!(" (warning: {warning})"));
     }
     let Removed { swept, evicted } = removed;
-    let (key, category, path) = (key.clone(), fields.category.as_str().into(), call.scope.shown(&path));
+    let (key, category, path) = (key.clone(), fields.category.as_str().into(), call.scope.display_path(&path));
     StoreReply { key, category, state, version, path, swept, evicted, message: ForModel::escaped(&message) }
 }
 

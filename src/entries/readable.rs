@@ -30,7 +30,7 @@ pub(super) struct Readable {
 
 impl Readable {
     pub(super) fn shown_path(&self, call: &Call) -> String {
-        self.path.as_ref().map(|path| call.scope.shown(path)).unwrap_or_default()
+        self.path.as_ref().map(|path| call.scope.display_path(path)).unwrap_or_default()
     }
 
     pub(super) fn info(&self, call: &Call) -> EntryInfo {
@@ -47,8 +47,8 @@ impl Readable {
             version: version.clone(),
             path: self.shown_path(call),
             size: fields.size(),
-            provenance: fields.standing.provenance,
-            approved: fields.standing.approved,
+            provenance: fields.trust_state.provenance,
+            approved: fields.trust_state.approved,
         }
     }
 }

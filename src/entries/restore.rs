@@ -12,7 +12,7 @@ use super::limits::checked_key;
 use super::put::{Applied, reply};
 use super::retention::stamp;
 use super::room::Removed;
-use super::rules::{check_standing, read_entry};
+use super::rules::{check_trust_state, read_entry};
 use super::scope::Pool;
 use super::state::EntriesCall;
 use super::types::{StoreReply, StoreState};
@@ -98,7 +98,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
         let version = stored.entry.version.clone();
         return Ok(restored(call, stored, &stored.entry, StoreState::Updated, version, "overwritten"));
     }
-    check_standing(&stored.entry.fields, &older.fields)?;
+    check_trust_state(&stored.entry.fields, &older.fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let mut replaced: Vec<u8> = Vec::new();
     let change = |bytes: Option<&[u8]>| {
@@ -131,7 +131,7 @@ fn read_backup<'a>(
 ) -> Result<(&'a str, Entry), Error> {
     let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(backup))?;
     let unusable = |reason: String| {
-        let message = format!("{} cannot be read as an entry: {reason}", call.scope.shown(backup));
+        let message = format!("{} cannot be read as an entry: {reason}", call.scope.display_path(backup));
         Error::invalid_argument(message, "correct the file, or store the entry again; nothing was changed")
     };
     // What the text does not say itself is taken from the place of the entry, not from that of its backup.
@@ -168,7 +168,7 @@ async fn is_finished(
         return Ok(false);
     }
     if !is_done {
-        let (waiting, path) = (call.scope.shown(waiting), call.scope.shown(&stored.path));
+        let (waiting, path) = (call.scope.display_path(waiting), call.scope.display_path(&stored.path));
         let message = format!("{waiting} holds what an unfinished restore has replaced, and {path} was changed since");
         let help = "move one of them away, so that neither text is lost, and restore again";
         return Err(Error::new(ErrorCode::Contention, message, help));

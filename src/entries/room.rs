@@ -28,8 +28,8 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     let pinned = others(view, pool, fields).filter(|stored| stored.is_live(now)).filter(is_pinned).count();
     let live = || others(view, pool, fields).filter(|stored| stored.is_live(now));
     let is_full = live().count() >= pool.cap as usize;
-    if is_full && fields.standing.unapproved().is_some() && !live().any(|stored| may_evict(fields, stored)) {
-        let (key, cap, provenance) = (&fields.key, pool.cap, fields.standing.provenance);
+    if is_full && fields.trust_state.unapproved().is_some() && !live().any(|stored| may_evict(fields, stored)) {
+        let (key, cap, provenance) = (&fields.key, pool.cap, fields.trust_state.provenance);
         let message = format!(
             "no place for `{key}`: {cap} entries hold all {cap} places, and text of `{provenance}` \
              takes the place of none that goes into prompts"
@@ -77,7 +77,7 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     });
     let ranks: Vec<Kept<'_>> = ranks.chain([new]).collect();
     for stored in over_cap(&ranks, cap).into_iter().filter_map(|place| kept.get(place)) {
-        let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.standing) else { continue };
+        let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.trust_state) else { continue };
         if discard(call, pool, stored, removal).await == Ok(true) {
             removed.evicted.push(stored.entry.fields.key.clone());
         }
@@ -87,7 +87,7 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
 
 /// Unapproved text may only evict unapproved text.
 fn may_evict(fields: &Fields, stored: &Stored) -> bool {
-    fields.standing.unapproved().is_none() || stored.entry.fields.standing.unapproved().is_some()
+    fields.trust_state.unapproved().is_none() || stored.entry.fields.trust_state.unapproved().is_some()
 }
 
 /// The entries of a pool but the one of this key.

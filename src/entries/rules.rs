@@ -48,7 +48,7 @@ pub(super) fn read_entry<'a>(
     bytes: &'a [u8],
     key: &str,
 ) -> Result<(&'a str, Entry), Error> {
-    let shown = call.scope.shown(path);
+    let shown = call.scope.display_path(path);
     let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
     // When the file changed is of no effect here: what it does not say is written down with the change.
     let entry =
@@ -71,11 +71,12 @@ pub(super) fn is_gone(call: &Call, entry: &Entry) -> bool {
 }
 
 /// Refuses text of a tool or an import in the place of text that goes into prompts: it would take it out of them.
-pub(super) fn check_standing(before: &Fields, fields: &Fields) -> Result<(), Error> {
-    if fields.standing.unapproved().is_none() || before.standing.unapproved().is_some() || fields.is_same(before) {
+pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), Error> {
+    if fields.trust_state.unapproved().is_none() || before.trust_state.unapproved().is_some() || fields.is_same(before)
+    {
         return Ok(());
     }
-    let provenance = fields.standing.provenance;
+    let provenance = fields.trust_state.provenance;
     let message = format!("text of `{provenance}` cannot replace what `{}` says", fields.key);
     let help = "store it under a key of its own; nothing was changed";
     Err(Error::new(ErrorCode::NotPermitted, message, help))
@@ -83,7 +84,7 @@ pub(super) fn check_standing(before: &Fields, fields: &Fields) -> Result<(), Err
 
 /// Whether a person says what nobody has approved yet.
 pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
-    fields.standing.provenance == Provenance::User && before.standing.unapproved().is_some()
+    fields.trust_state.provenance == Provenance::User && before.trust_state.unapproved().is_some()
 }
 
 /// Why nothing is to be written, if nothing is.
@@ -119,10 +120,10 @@ pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) ->
     let is_gone = is_gone(call, before);
     let is_same = fields.is_same(&before.fields);
     // To repeat what nobody has approved does not approve it, unless a person does.
-    let is_kept = before.fields.standing.unapproved().is_some() || !is_gone;
+    let is_kept = before.fields.trust_state.unapproved().is_some() || !is_gone;
     let keeps = is_same && is_kept && !approves(&before.fields, fields);
     entry.fields = Fields {
-        standing: if keeps { before.fields.standing } else { fields.standing },
+        trust_state: if keeps { before.fields.trust_state } else { fields.trust_state },
         source: fields.source.clone().or_else(|| before.fields.source.clone()),
         supersedes: fields.supersedes.clone().or_else(|| before.fields.supersedes.clone()),
         ..fields.clone()

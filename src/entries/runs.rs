@@ -11,7 +11,7 @@ use super::category::Category;
 use super::document::{Entry, Fields};
 use super::held::{Held, MAX_HELD};
 use super::retention::stamp;
-use super::rules::{Base, approves, check_standing};
+use super::rules::{Base, approves, check_trust_state};
 use super::scope::EntriesScope;
 use super::state::Entries;
 use super::view::look;
@@ -59,11 +59,11 @@ pub(super) async fn hold(
         match known.and_then(|place| run.held.get_mut(place)) {
             Some(held) => {
                 let mut fields = fields;
-                check_standing(&held.entry.fields, &fields)?;
+                check_trust_state(&held.entry.fields, &fields)?;
                 if !fields.is_same(&held.entry.fields) {
                     held.entry.updated = updated;
                 } else if !approves(&held.entry.fields, &fields) {
-                    fields.standing = held.entry.fields.standing;
+                    fields.trust_state = held.entry.fields.trust_state;
                 }
                 held.entry.fields = fields;
             }
@@ -122,7 +122,7 @@ pub(super) fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>
     let Some(bytes) = bytes else { return Ok(None) };
     let newest = core::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok());
     let refused = || {
-        let message = format!("{} is no number of a run", call.scope.shown(&scope.fence));
+        let message = format!("{} is no number of a run", call.scope.display_path(&scope.fence));
         Error::invalid_argument(message, "write the number of the newest run into it, or remove it")
     };
     newest.map(Some).ok_or_else(refused)

@@ -6,7 +6,7 @@ use super::checks::NewEntry;
 use super::document::Fields;
 use crate::engine::Call;
 use crate::protocol::Error;
-use crate::trust::{Provenance, Screen, Standing};
+use crate::trust::{InputPolicy, Provenance, TrustState};
 
 /// An entry as it may be stored.
 pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provenance>) -> Result<Fields, Error> {
@@ -15,7 +15,7 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
     let mut fields = entry.checked()?;
     names(screen, &fields)?;
     fields.content = screen.text("content", fields.content)?;
-    fields.standing = Standing::new(provenance);
+    fields.trust_state = TrustState::new(provenance);
     Ok(fields)
 }
 
@@ -51,7 +51,7 @@ pub(super) fn adopted(call: &Call, entry: &NewEntry) -> Result<Fields, Error> {
     Ok(fields)
 }
 
-fn names(screen: &Screen, fields: &Fields) -> Result<(), Error> {
+fn names(screen: &InputPolicy, fields: &Fields) -> Result<(), Error> {
     screen.name("key", &fields.key)?;
     screen.name("category", fields.category.as_str())?;
     fields.tags.iter().try_for_each(|tag| screen.name("tag", tag))?;

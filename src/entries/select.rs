@@ -136,7 +136,7 @@ mod tests {
             content: "v".into(),
             source: None,
             supersedes: None,
-            standing: crate::trust::Standing::default(),
+            trust_state: crate::trust::TrustState::default(),
         };
         Entry { fields, owner: None, created, updated, forgotten: None, version: String::new() }
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::document::{Entry, Fields, version_of};
 use super::removal::retire;
-use super::rules::{Base, check_standing, is_gone, refusal};
+use super::rules::{Base, check_trust_state, is_gone, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::state::Entries;
 use super::types::StoreState;
@@ -75,7 +75,7 @@ pub(super) async fn settles(
         let is_latest = latest.is_some_and(|latest| latest.path == *path);
         let replaces = |other: &&Stored| {
             let before = &*other.entry;
-            let stands = is_gone(call, before) || check_standing(&before.fields, fields).is_ok();
+            let stands = is_gone(call, before) || check_trust_state(&before.fields, fields).is_ok();
             stands && !matches!(refusal(call, before, fields, base), Some(StoreState::Forgotten | StoreState::Conflict))
         };
         let replaces_all = others.iter().all(replaces);

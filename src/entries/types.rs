@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::store::utc_text;
-use crate::trust::{ForModel, Provenance, Standing};
+use crate::trust::{ForModel, Provenance, TrustState};
 
 /// What storing came to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -146,7 +146,7 @@ struct EntryView {
 
 impl From<EntryInfo> for EntryView {
     fn from(entry: EntryInfo) -> Self {
-        let unapproved = entry.standing().unapproved();
+        let unapproved = entry.trust_state().unapproved();
         let EntryInfo {
             key, category, content, tags, created, updated, source, supersedes, version, path, size, ..
         } = entry;
@@ -172,8 +172,8 @@ impl From<EntryInfo> for EntryView {
 impl EntryInfo {
     /// Whether its text is trusted.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        Standing { provenance: self.provenance, approved: self.approved }
+    pub fn trust_state(&self) -> TrustState {
+        TrustState { provenance: self.provenance, approved: self.approved }
     }
 
     /// Makes its texts fit to be read by a model.

@@ -93,7 +93,7 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
 
 impl View {
     pub(super) fn of(call: &Call, scope: &EntriesScope, corpus: &Corpus, parsed: &Parsed) -> Result<Self, Error> {
-        let shown = |path: &RelPath| call.scope.shown(path);
+        let shown = |path: &RelPath| call.scope.display_path(path);
         let unread: SortedMap<String, SkipReason> = {
             let mut unread = SortedMap::default();
             unread.extend(corpus.skipped(shown).into_iter().map(|file| (file.path, file.reason)));

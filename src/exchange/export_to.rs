@@ -84,7 +84,7 @@ impl Run<ExchangeCall<'_>> for ExportTo {
         let (files, mut losses) = write_files(format, &dumped, with.call.now.epoch_nanoseconds())?;
         losses.splice(0..0, left_out);
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let unapproved = dumped.iter().filter(|entry| entry.standing.unapproved().is_some()).count();
+        let unapproved = dumped.iter().filter(|entry| entry.trust_state.unapproved().is_some()).count();
         let first = cursor.is_none();
         let page = page(&files, cursor.as_deref())?;
         let (losses, problems) = if first { (losses, problems) } else { (Vec::new(), Vec::new()) };
@@ -96,7 +96,7 @@ impl Run<ExchangeCall<'_>> for ExportTo {
 /// Takes out what nobody has approved, and says so of each: whoever reads the files would take it for trusted text.
 fn leave_out_unapproved(entries: &mut Vec<ForeignEntry>) -> Vec<Loss> {
     let mut left_out = Vec::new();
-    entries.retain(|entry| match entry.standing.unapproved() {
+    entries.retain(|entry| match entry.trust_state.unapproved() {
         None => true,
         Some(provenance) => {
             let reason = format!("nobody has approved it: its text is of `{provenance}`");

@@ -12,7 +12,7 @@ use super::types::{Converted, Exported, TextFile};
 use crate::document::parse_date;
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
-use crate::trust::{Provenance, Standing};
+use crate::trust::{Provenance, TrustState};
 
 /// The version of a line.
 const VERSION: u64 = 1;
@@ -88,7 +88,7 @@ fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntr
         created: moment("created")?,
         updated: moment("updated")?,
         forgotten: moment("forgotten")?,
-        standing: Standing {
+        trust_state: TrustState {
             provenance: text_field(object, "provenance")?
                 .map_or(Ok(Provenance::User), |word| word.parse().map_err(|error: UnknownWord| error.message()))?,
             approved: moment("approved")?,
@@ -113,7 +113,7 @@ fn line(entry: &ForeignEntry) -> String {
         quoted(&entry.category),
         tags.join(",")
     );
-    let Standing { provenance, approved } = entry.standing;
+    let TrustState { provenance, approved } = entry.trust_state;
     let moments = [
         ("created", entry.created),
         ("updated", entry.updated),

@@ -11,7 +11,7 @@ use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::store::RelPath;
-use crate::trust::{ForModel, Screen};
+use crate::trust::{ForModel, InputPolicy};
 
 /// Changes a target in one place, or deletes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Run<JournalCall<'_>> for Edit {
 }
 
 /// The change as the policy lets it be stored.
-pub(super) fn screened_change(screen: &Screen, change: EditChange) -> Result<EditChange, Error> {
+pub(super) fn screened_change(screen: &InputPolicy, change: EditChange) -> Result<EditChange, Error> {
     Ok(match change {
         EditChange::Replace { old_text: old, new_text: new } if !new.is_empty() => {
             EditChange::Replace { old_text: old, new_text: screened(screen, "new text", new)? }
@@ -90,7 +90,7 @@ pub(super) async fn edit(
         }
         EditChange::DeleteNote => ("Deleted", delete(call, target, is_kept, &path).await?),
     };
-    let path = call.scope.shown(&path);
+    let path = call.scope.display_path(&path);
     let backup = BackupReply::of(call, backup);
     let message = ForModel::escaped(&format!("{verb} {path}{}", backup.warning()));
     Ok(EditReply { message, path, backup })
@@ -116,7 +116,7 @@ async fn replace_once(
                 Ok(Change::Write(call.screen.edited(path, text, edited)?, ()))
             }
             count => {
-                let shown = call.scope.shown(path);
+                let shown = call.scope.display_path(path);
                 let message = format!("old_str matched {count} time(s) in {shown}; it must match exactly once");
                 let help = if count == 0 {
                     "read the file again and copy the text exactly, with its white space"

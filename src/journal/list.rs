@@ -46,11 +46,11 @@ pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let listed = list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await?;
     for (folder, left_out) in &listed.left_out {
         let is_journal = |path: &RelPath| call.scope.layout.is_journal(path);
-        let shown = |path: &RelPath| call.scope.shown(path);
+        let shown = |path: &RelPath| call.scope.display_path(path);
         reply.skipped.extend(skipped_names(folder.as_ref(), left_out, &is_journal, &shown));
     }
     for entry in listed.entries {
-        let path = call.scope.shown(&entry.path);
+        let path = call.scope.display_path(&entry.path);
         if entry.kind == EntryKind::Directory && Layout::is_other_memory(&entry.path) {
             reply.skipped.push(Skipped { path, reason: SkipReason::OtherMemory });
             continue;

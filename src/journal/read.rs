@@ -66,7 +66,7 @@ pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_byte
     let asked = max_bytes.saturating_add(MAX_CONTINUATION_BYTES).min(call.scope.limits.max_file_bytes);
     let outcome = call.fs.read(path, offset, asked).await;
     let reply = ReadReply {
-        path: call.scope.shown(path),
+        path: call.scope.display_path(path),
         state: FileState::Missing,
         text: String::new(),
         offset,

@@ -44,7 +44,7 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreRe
         Loaded::Whole { bytes, .. } => bytes,
         Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),
         Loaded::Absent => {
-            let message = format!("there is no backup of {}", call.scope.shown(&path));
+            let message = format!("there is no backup of {}", call.scope.display_path(&path));
             let help =
                 "a backup is made by an overwrite, an edit of long-term memory or the scratchpad, and a deletion";
             return Err(Error::new(ErrorCode::NotFound, message, help));
@@ -86,8 +86,8 @@ async fn stopped_halfway(
         _ => {
             let message = format!(
                 "{} holds what an unfinished restore has replaced, and {} was changed since",
-                call.scope.shown(waiting),
-                call.scope.shown(path),
+                call.scope.display_path(waiting),
+                call.scope.display_path(path),
             );
             let help = "move one of them away, so that neither text is lost, and restore again";
             Err(Error::new(ErrorCode::Contention, message, help))
@@ -108,7 +108,7 @@ async fn make_backup(call: &Call, backup: &RelPath, text: &[u8], waiting: &RelPa
 
 fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replaced: Backup) -> RestoreReply {
     let bytes = bytes as u64;
-    let (path, source) = (call.scope.shown(path), call.scope.shown(backup));
+    let (path, source) = (call.scope.display_path(path), call.scope.display_path(backup));
     let message = format!("Restored {path} from {source} ({bytes} bytes)");
     RestoreReply { path, bytes, backup: BackupReply::of(call, replaced), message: ForModel::escaped(&message) }
 }

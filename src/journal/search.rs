@@ -27,14 +27,14 @@ pub struct Search {
     pub max_bytes: u32,
     /// The host vouches that nothing changed since the last search, by a watch or a generation
     /// number: the store is not listed again. Of no effect on the first search.
-    pub vouched_unchanged: bool,
+    pub assume_unchanged: bool,
 }
 
 impl Search {
     /// A search for `query` with the usual limits: 50 hits, [`DEFAULT_READ_BYTES`] of text.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Self { query: query.into(), offset: 0, limit: None, max_bytes: DEFAULT_READ_BYTES, vouched_unchanged: false }
+        Self { query: query.into(), offset: 0, limit: None, max_bytes: DEFAULT_READ_BYTES, assume_unchanged: false }
     }
 }
 
@@ -68,13 +68,13 @@ pub(super) async fn search(
     if terms.as_slice().is_empty() {
         return Err(Error::invalid_argument("the query has no words", "give one or more words to look for"));
     }
-    let vouched = request.vouched_unchanged && corpus.borrow().is_loaded();
+    let vouched = request.assume_unchanged && corpus.borrow().is_loaded();
     if !vouched {
         refresh(call, corpus, FolderScope::all(&call.scope.layout), Purpose::Literal).await?;
     }
     // What is known from an index file alone has no text.
     read_all(call, corpus).await;
     let page = (request.offset as usize, request.limit.map(|limit| limit as usize));
-    let shown = |path: &_| call.scope.shown(path);
+    let shown = |path: &_| call.scope.display_path(path);
     Ok(corpus.borrow_mut().search(&terms, shown, page, request.max_bytes as usize))
 }

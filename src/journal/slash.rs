@@ -187,7 +187,7 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
             Ok(edit(call, &target, &change, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Editor => {
-            let path = call.scope.shown(call.scope.layout.long_term());
+            let path = call.scope.display_path(call.scope.layout.long_term());
             Ok(format!("open {path} in your editor; it is read anew at each command"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {
@@ -221,7 +221,7 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
     }
     let path = target.path(call)?;
     if size(call, &path).await?.unwrap_or_default() == 0 {
-        return Ok(format!("Nothing to clear in {}", call.scope.shown(&path)));
+        return Ok(format!("Nothing to clear in {}", call.scope.display_path(&path)));
     }
     let reply = write(call, target, WriteMode::Overwrite, "", OverLimit::Refuse, Backups::Keep).await?;
     let kept = reply.backup.path.map(|backup| format!(" (kept as {backup})")).unwrap_or_default();

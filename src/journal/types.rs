@@ -10,7 +10,7 @@ use saddlebag_words::words;
 use crate::engine::{Backup, Call};
 use crate::protocol::Error;
 use crate::search::Corpus;
-use crate::trust::{ForModel, Screen};
+use crate::trust::{ForModel, InputPolicy};
 
 /// How many bytes one write, or the new text of one edit, may have.
 pub const MAX_WRITE_BYTES: usize = 65_536;
@@ -161,9 +161,9 @@ impl BackupReply {
     pub(super) fn of(call: &Call, backup: Backup) -> Self {
         match backup {
             Backup::None => Self::default(),
-            Backup::Kept(path) => Self { path: Some(call.scope.shown(&path)), failure: None },
+            Backup::Kept(path) => Self { path: Some(call.scope.display_path(&path)), failure: None },
             Backup::Elsewhere(path, error) => {
-                Self { path: Some(call.scope.shown(&path)), failure: Some(error.message) }
+                Self { path: Some(call.scope.display_path(&path)), failure: Some(error.message) }
             }
         }
     }
@@ -183,7 +183,7 @@ pub(crate) struct JournalCall<'a> {
 
 /// Refuses a text of tools and imports, and one with a secret, or takes the secret out, as the policy says. Files of the
 /// journal have no frontmatter that could say where their text comes from.
-pub(super) fn screened(screen: &Screen, what: &str, text: String) -> Result<String, Error> {
+pub(super) fn screened(screen: &InputPolicy, what: &str, text: String) -> Result<String, Error> {
     screen.needs_trust(JOURNAL)?;
     screen.text(what, text)
 }

@@ -106,7 +106,7 @@ pub(super) async fn write(
         WriteMode::Append => append_text(call, &path, text).await?,
     }
     let truncated_from = (text.len() < content.len()).then_some(content.len() as u64);
-    Ok(written.reply(&call.scope.shown(&path), truncated_from))
+    Ok(written.reply(&call.scope.display_path(&path), truncated_from))
 }
 
 /// What a write came to.

@@ -95,10 +95,14 @@ fn dead(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<DeadLi
     let found = dead.map(|dead| {
         let (view, link) = (snapshot.view(dead.note)?, snapshot.link(dead.note, dead.link)?);
         Ok(DeadLink {
-            path: snapshot.shown(dead.note)?,
+            path: snapshot.display_path(dead.note)?,
             line: line_of(view.text, link.span.start),
             target: href(link),
-            candidates: dead.candidates.iter().map(|&note| snapshot.shown(note)).collect::<Result<_, Error>>()?,
+            candidates: dead
+                .candidates
+                .iter()
+                .map(|&note| snapshot.display_path(note))
+                .collect::<Result<_, Error>>()?,
         })
     });
     found.collect()

@@ -71,10 +71,10 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
         Ok(Change::Remove(call.screen.removed(path, bytes.ok_or_else(|| no_note(path))?)?, ()))
     });
     let backup = match forgotten.await?.1 {
-        Backup::Kept(file) | Backup::Elsewhere(file, _) => call.scope.shown(&file),
+        Backup::Kept(file) | Backup::Elsewhere(file, _) => call.scope.display_path(&file),
         Backup::None => String::new(),
     };
-    let path = call.scope.shown(path);
+    let path = call.scope.display_path(path);
     let mut message = format!("Forgot {path}; its text is in {backup}");
     match backlinks {
         0 => {}

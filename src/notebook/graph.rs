@@ -104,8 +104,8 @@ fn graph(
 fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLink, Error> {
     let (view, link) = (snapshot.view(edge.from)?, snapshot.link(edge.from, edge.link)?);
     Ok(GraphLink {
-        source: snapshot.shown(edge.from)?,
-        target: snapshot.shown(edge.to)?,
+        source: snapshot.display_path(edge.from)?,
+        target: snapshot.display_path(edge.to)?,
         title: link.text.clone(),
         href: zk_href(view.path, link).unwrap_or_else(|| href(link)),
         kind: match link.kind {

@@ -102,7 +102,7 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let mut problems = corpus.problems();
     if let Some((path, problem)) = problems.next() {
         let mut message = format!("line {}: {}", problem.line, problem.message);
-        let others: Vec<String> = problems.map(|(path, _)| call.scope.shown(path)).collect();
+        let others: Vec<String> = problems.map(|(path, _)| call.scope.display_path(path)).collect();
         match others.len() {
             0 => {}
             1..=NAMED_PROBLEMS => message.push_str(&format!("; there is a problem in {} too", others.join(", "))),
@@ -111,7 +111,7 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
                 message.push_str(&format!("; there are problems in {count} others, such as {named}"));
             }
         }
-        warnings.push(Warning::new(&call.scope.shown(path), message));
+        warnings.push(Warning::new(&call.scope.display_path(path), message));
     }
     warnings
 }

@@ -62,11 +62,11 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
             None => {
                 let made = call.fs.make_directory(&folder).await;
                 made.map_err(|error| Error::storage(Some(&folder), &error))?;
-                reply.made.push(format!("{}/", call.scope.shown(&folder)));
+                reply.made.push(format!("{}/", call.scope.display_path(&folder)));
                 continue;
             }
         }
-        reply.kept.push(format!("{}/", call.scope.shown(&folder)));
+        reply.kept.push(format!("{}/", call.scope.display_path(&folder)));
     }
     let config = config_path(call)?;
     make(call, &config, &config_text(root.is_none()), &mut reply).await?;
@@ -78,13 +78,13 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
     for (name, text) in [("fact.md", NOTE_TEMPLATE), ("decision.md", NOTE_TEMPLATE), ("daily.md", DAILY_TEMPLATE)] {
         let elsewhere = notebook_file(call, &format!("{other}/{name}"))?;
         if call.fs.read(&elsewhere, 0, 0).await.is_ok_and(|read| read != crate::protocol::ReadOutcome::Absent) {
-            reply.kept.push(call.scope.shown(&elsewhere));
+            reply.kept.push(call.scope.display_path(&elsewhere));
             continue;
         }
         let file = notebook_file(call, &format!("{folder}/{name}"))?;
         make(call, &file, text, &mut reply).await?;
     }
-    let place = root.map_or("the root of the store".to_string(), |root| call.scope.shown(root));
+    let place = root.map_or("the root of the store".to_string(), |root| call.scope.display_path(root));
     let message = if reply.made.is_empty() {
         format!("The notebook in {place} is complete; nothing was made")
     } else {
@@ -97,7 +97,7 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
 async fn make(call: &Call, file: &RelPath, text: &str, reply: &mut InitReply) -> Result<(), Error> {
     let is_new = create(&call.fs, file, &Screened::ours(text.into())).await?;
     let list = if is_new { &mut reply.made } else { &mut reply.kept };
-    list.push(call.scope.shown(file));
+    list.push(call.scope.display_path(file));
     Ok(())
 }
 
@@ -113,8 +113,8 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
         if !list_folder(call, Some(&zk)).await?.is_empty() {
             let message = format!(
                 "{} would be a notebook inside of another: there is {}",
-                call.scope.shown(root),
-                call.scope.shown(&zk)
+                call.scope.display_path(root),
+                call.scope.display_path(&zk)
             );
             let help = "use the outer notebook without a project, or move its .zk folder away; nothing was made";
             return Err(Error::new(ErrorCode::InvalidArgument, message, help));

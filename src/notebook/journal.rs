@@ -77,7 +77,7 @@ async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<Jo
     }
     let line = call.screen.added(&path, format!("{text}\n").into_bytes())?;
     append(&call.fs, &path, &line, Precondition::Any).await?;
-    let path = call.scope.shown(&path);
+    let path = call.scope.display_path(&path);
     let message = format!("Added to {path}: {}", text.lines().next().unwrap_or_default());
     Ok(JournalEntryReply { path, entry: text, created, message: ForModel::escaped(&message), warnings })
 }

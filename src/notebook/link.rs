@@ -130,7 +130,7 @@ async fn write(
         Ok(Change::Write(call.screen.edited(from, old, append_block(old, &link))?, false))
     })
     .await?;
-    let (from, to) = (call.scope.shown(from), call.scope.shown(to));
+    let (from, to) = (call.scope.display_path(from), call.scope.display_path(to));
     let (link, message) = if already_linked {
         (String::new(), format!("{from} links to {to} already; nothing was written"))
     } else {

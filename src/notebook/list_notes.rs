@@ -72,7 +72,7 @@ impl Run<NotebookCall<'_>> for ListNotes {
         let answer = |snapshot: &Snapshot<'_>| list(call, snapshot, &config, &request);
         let mut reply = look_as(notebook, call, request.zk_links, answer)?;
         reply.warnings = warnings(call, notebook);
-        reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
+        reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.display_path(path));
         Ok(reply)
     }
 }

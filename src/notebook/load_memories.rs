@@ -15,7 +15,7 @@ use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::FACTS_FOLDER;
-use crate::trust::Standing;
+use crate::trust::TrustState;
 
 /// The number of newest facts that a session begins with.
 pub const INITIAL_MEMORIES: u32 = 10;
@@ -87,8 +87,8 @@ fn approved_facts(
         let Some((document, text)) = document.and_then(|document| Some((document, document.text.as_deref()?))) else {
             continue;
         };
-        let path = snapshot.shown(place)?;
-        if Standing::of_text(text).unapproved().is_some() {
+        let path = snapshot.display_path(place)?;
+        if TrustState::of_text(text).unapproved().is_some() {
             unapproved.push(path);
             continue;
         }

@@ -12,7 +12,7 @@ use crate::context::{JoinedFile, TurnMemories};
 use crate::document::head;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::trust::{Flag, ForModel, add_flags, list_item};
+use crate::trust::{Flag, ForModel, add_flags, escaped_item};
 
 /// The most bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;
@@ -143,7 +143,7 @@ fn entry(memory: &RecalledMemory) -> Entry {
     let shown = head(text, MAX_MEMORY_BYTES);
     let mut flags = Vec::new();
     let mut out = ForModel::ours("\n");
-    let item = list_item(&heading, shown, &mut flags);
+    let item = escaped_item(&heading, shown, &mut flags);
     let stored_lines = line_feeds(&item);
     out.push(&item);
     if shown.len() < text.len() {

@@ -26,6 +26,7 @@ mod names;
 mod note_info;
 mod orphans;
 mod page;
+mod pending_approval;
 mod recall;
 mod recall_for_turn;
 mod related;
@@ -49,7 +50,6 @@ mod title;
 mod today;
 mod types;
 mod unlinked_mentions;
-mod waiting;
 mod zk_output;
 
 pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, NoteConfig, NotebookConfig};
@@ -89,7 +89,7 @@ pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output
 
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use page::locate_page;
-pub(crate) use waiting::waiting;
+pub(crate) use pending_approval::pending_approvals;
 
 use crate::family::family;
 

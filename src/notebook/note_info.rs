@@ -12,7 +12,7 @@ use crate::document::Value;
 use crate::order;
 use crate::part::TextPart;
 use crate::protocol::Error;
-use crate::trust::{Provenance, Standing};
+use crate::trust::{Provenance, TrustState};
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -67,7 +67,7 @@ pub(super) fn info(
     let part = |range: &core::ops::Range<usize>| view.text.part(range.clone()).to_string();
     let lead = part(&note.lead);
     Ok(NoteInfo {
-        path: snapshot.shown(place)?,
+        path: snapshot.display_path(place)?,
         title: note.title.clone(),
         snippets: if lead.is_empty() { Vec::new() } else { alloc::vec![lead.clone()] },
         lead,
@@ -80,7 +80,7 @@ pub(super) fn info(
         link: link_to(config, view.path, &note.title),
         created: view.created,
         modified: view.modified,
-        unapproved: Standing::of(&note.frontmatter).unapproved(),
+        unapproved: TrustState::of(&note.frontmatter).unapproved(),
     })
 }
 

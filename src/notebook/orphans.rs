@@ -32,7 +32,7 @@ impl Run<NotebookCall<'_>> for Orphans {
         let config = catch_up(call, notebook).await?;
         read_texts(call, notebook, orphan_ids).await?;
         let notes = look(notebook, call, |snapshot| orphans(snapshot, &config))?;
-        let skipped = notebook.corpus.borrow().skipped(|path| call.scope.shown(path));
+        let skipped = notebook.corpus.borrow().skipped(|path| call.scope.display_path(path));
         Ok(ListNotesReply { notes, warnings: warnings(call, notebook), skipped })
     }
 }

@@ -35,7 +35,7 @@ pub(crate) async fn locate_page(
         JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
             settle(call, notebook).await;
             // The path of no page stays as it is: the command says what is wrong with it.
-            let name = lost_page(call, &name).await?.map_or(name, |path| call.scope.shown(&path));
+            let name = lost_page(call, &name).await?.map_or(name, |path| call.scope.display_path(&path));
             JournalCommand::Restore(Restore { target: Target::Page(name) })
         }
         JournalCommand::Write(Write { target: Target::Page(name), .. }) if call.scope.kept_file(&name).is_none() => {
@@ -55,7 +55,7 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
     let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?)?.to_string()));
     let error = match found.and_then(|below| notebook_file(call, &below)) {
         // The whole path: below a project, `MEMORY.md` is another file than the one that it names.
-        Ok(path) => return Ok(Target::Page(call.scope.shown(&path))),
+        Ok(path) => return Ok(Target::Page(call.scope.display_path(&path))),
         Err(error) => error,
     };
     if error.code != ErrorCode::NotFound {

@@ -18,8 +18,8 @@ use crate::protocol::{Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
-use crate::search::{Corpus, DocId, Document, Skipped, best_passage, load_texts};
-use crate::trust::{ForModel, Provenance, Standing};
+use crate::search::{Corpus, DocId, IndexedFile, Skipped, best_passage, load_texts};
+use crate::trust::{ForModel, Provenance, TrustState};
 
 /// The most bytes of a query.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
@@ -52,7 +52,7 @@ pub struct Recall {
     /// Show the parts of each score.
     pub explain: bool,
     /// The host vouches that nothing changed since the last command.
-    pub vouched_unchanged: bool,
+    pub assume_unchanged: bool,
 }
 
 /// The reply of [`Recall`].
@@ -122,7 +122,7 @@ impl Request for Recall {
             filter: NoteFilter::default(),
             sort: Vec::new(),
             explain: true,
-            vouched_unchanged: true,
+            assume_unchanged: true,
         };
         alloc::vec![recall(SAMPLE_TEXT), recall(name)]
     }
@@ -161,7 +161,7 @@ async fn recall_of(
     let query = Query::parse(&request.query, Joining::Any)
         .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
     let is_known = notebook.corpus.borrow().is_loaded() && known_config(notebook).is_some();
-    if !(request.vouched_unchanged && is_known) {
+    if !(request.assume_unchanged && is_known) {
         catch_up(call, notebook).await?;
     }
     let mut attempt = 0;
@@ -260,13 +260,13 @@ fn approved(corpus: &Corpus) -> Vec<DocId> {
 /// Returns true if the file of a note says that it may go into a prompt.
 fn is_approved(corpus: &Corpus, id: DocId) -> bool {
     let text = corpus.files.doc(id).and_then(|document| document.text.as_deref());
-    text.is_some_and(|text| Standing::of_text(text).unapproved().is_none())
+    text.is_some_and(|text| TrustState::of_text(text).unapproved().is_none())
 }
 
 /// Where the text of a note comes from by the index, if that keeps it out of prompts. It is good enough to rank by; what
 /// goes into a prompt is decided by its file.
-fn unapproved(corpus: &Corpus, document: &Document) -> Option<Provenance> {
-    Standing::of(&corpus.files.note(document)?.frontmatter).unapproved()
+fn unapproved(corpus: &Corpus, document: &IndexedFile) -> Option<Provenance> {
+    TrustState::of(&corpus.files.note(document)?.frontmatter).unapproved()
 }
 
 fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accepted: Option<&[DocId]>) -> Ranking {
@@ -288,7 +288,7 @@ fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accep
 
 /// The hits by what is known of the notes; those that are equal stay in the order of their scores.
 fn sorted(corpus: &Corpus, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
-    let mut known: Vec<(Ranked, Option<(&Document, Note)>)> = hits
+    let mut known: Vec<(Ranked, Option<(&IndexedFile, Note)>)> = hits
         .into_iter()
         .map(|hit| {
             let document = corpus.files.doc(hit.doc);
@@ -303,8 +303,8 @@ fn sorted(corpus: &Corpus, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
     known.into_iter().map(|(hit, _)| hit).collect()
 }
 
-fn compare(keys: &[SortKey], (one, a): &(&Document, Note), (other, b): &(&Document, Note)) -> Ordering {
-    let created = |document: &Document, note: &Note| note.created().unwrap_or(document.modified);
+fn compare(keys: &[SortKey], (one, a): &(&IndexedFile, Note), (other, b): &(&IndexedFile, Note)) -> Ordering {
+    let created = |document: &IndexedFile, note: &Note| note.created().unwrap_or(document.modified);
     let by_key = keys.iter().map(|key| {
         let ordering = match key.by {
             SortBy::Created => created(one, a).cmp(&created(other, b)),
@@ -319,7 +319,7 @@ fn compare(keys: &[SortKey], (one, a): &(&Document, Note), (other, b): &(&Docume
 }
 
 /// The note that supersedes a note. One that nobody has approved supersedes nothing.
-fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, document: &Document) -> Option<&'a Document> {
+fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, document: &IndexedFile) -> Option<&'a IndexedFile> {
     let below = call.scope.layout.below_notebook(&document.path)?;
     corpus.newer(below, |newer| newer.path != document.path && unapproved(corpus, newer).is_none())
 }
@@ -346,7 +346,7 @@ fn reply(
         hits,
         total,
         warnings: warnings(call, notebook),
-        skipped: corpus.skipped(|path| call.scope.shown(path)),
+        skipped: corpus.skipped(|path| call.scope.display_path(path)),
     }
 }
 
@@ -355,7 +355,7 @@ fn hit(
     corpus: &Corpus,
     passages: &mut Passages,
     ranked: &Ranked,
-    document: &Document,
+    document: &IndexedFile,
     explain: bool,
 ) -> RecallHit {
     // The index is a cache that others may have written: what is shown is read from the file.
@@ -369,16 +369,16 @@ fn hit(
     // The passage and the text are of the same file; a hit without its passage is still a hit.
     debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     RecallHit {
-        path: call.scope.shown(&document.path),
+        path: call.scope.display_path(&document.path),
         title: title_or_stem(note.as_ref().map_or("", |note| note.title.as_str()), path),
         score: f64::from(ranked.score),
         terms: ranked.terms.clone(),
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.as_ref().map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default().to_string(),
-        superseded_by: superseded_by(call, corpus, document).map(|newer| call.scope.shown(&newer.path)),
+        superseded_by: superseded_by(call, corpus, document).map(|newer| call.scope.display_path(&newer.path)),
         parts: if explain { parts(ranked) } else { Vec::new() },
-        unapproved: document.text.as_deref().and_then(|text| Standing::of_text(text).unapproved()),
+        unapproved: document.text.as_deref().and_then(|text| TrustState::of_text(text).unapproved()),
     }
 }
 

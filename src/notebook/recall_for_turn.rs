@@ -58,7 +58,7 @@ async fn recall_for_turn(
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: false,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     };
     let mut found = recall(call, notebook, &request).await?;
     let is_unapproved = |hit: &RecallHit| hit.unapproved.is_some();
@@ -66,7 +66,7 @@ async fn recall_for_turn(
         found.hits.iter().filter(|hit| is_unapproved(hit)).map(|hit| hit.path.clone()).collect();
     if !unapproved.is_empty() {
         // What nobody has approved takes the place of nothing.
-        found = recall_approved(call, notebook, &Recall { vouched_unchanged: true, ..request }).await?;
+        found = recall_approved(call, notebook, &Recall { assume_unchanged: true, ..request }).await?;
     }
     let memory = |hit: RecallHit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage };
     let approved: Vec<RecalledMemory> = found.hits.into_iter().map(memory).collect();

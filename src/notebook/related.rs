@@ -71,12 +71,13 @@ fn related_notes(snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Ve
             RelatedReason::LinksHere => "links here".to_string(),
             RelatedReason::LinkedFromHere => "linked from here".to_string(),
             RelatedReason::Shares(shared) => {
-                let paths = shared.iter().map(|&note| snapshot.shown(note)).collect::<Result<Vec<String>, Error>>()?;
+                let paths =
+                    shared.iter().map(|&note| snapshot.display_path(note)).collect::<Result<Vec<String>, Error>>()?;
                 format!("both linked with {}", paths.join(", "))
             }
         };
         let title = snapshot.title(found.index)?.to_string();
-        Ok(RelatedNote { path: snapshot.shown(found.index)?, title, distance: found.distance, reason })
+        Ok(RelatedNote { path: snapshot.display_path(found.index)?, title, distance: found.distance, reason })
     });
     notes.collect()
 }

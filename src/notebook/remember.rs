@@ -228,7 +228,7 @@ async fn make(
         let is_decided = !request.supersede || !is_taken;
         if let Some(same) = others.same(request.supersede).filter(|_| is_decided) {
             let message = others.said(call, same, &tags);
-            let path = call.scope.shown(&same.path);
+            let path = call.scope.display_path(&same.path);
             return Ok(RememberReply {
                 path,
                 title: title.into(),
@@ -248,8 +248,8 @@ async fn make(
         };
         // A lost race is met as a taken name in the next round.
         if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
-            let path = call.scope.shown(&path);
-            let (state, message) = match old.map(|old| call.scope.shown(&old.path)) {
+            let path = call.scope.display_path(&path);
+            let (state, message) = match old.map(|old| call.scope.display_path(&old.path)) {
                 Some(old) => {
                     let message = format!("Remembered in {path}, which supersedes {old}");
                     (RememberState::Superseded(old), message)

@@ -104,7 +104,7 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
     let folder = notebook_file(call, FACTS_FOLDER)?;
     let extension = &config.note_at(&format!("{FACTS_FOLDER}/x")).extension;
     let file = notebook_file(call, &format!("{FACTS_FOLDER}/{}.{extension}", note.name))?;
-    let path = call.scope.shown(&file);
+    let path = call.scope.display_path(&file);
     let limit = call.scope.limits.max_file_bytes;
     let count_it = || {
         update(&call.fs, &file, limit, Backups::Off, |bytes| {

@@ -16,7 +16,7 @@ use crate::protocol::{FsError, MAX_SCORED_TEXTS};
 use crate::search::ranked::{Passages, Query, Ranked};
 use crate::search::{Corpus, DocId, best_passage};
 use crate::sorted::SortedMap;
-use crate::trust::Standing;
+use crate::trust::TrustState;
 
 /// How many of the best notes are rated.
 pub(super) const CANDIDATES: usize = MAX_SCORED_TEXTS;
@@ -55,7 +55,7 @@ pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(Doc
         let Some(document) = corpus.files.doc(hit.doc) else { continue };
         let Some(text) = document.text.as_deref() else { continue };
         // What no prompt may have, no model is asked about.
-        if Standing::of_text(text).unapproved().is_some() {
+        if TrustState::of_text(text).unapproved().is_some() {
             continue;
         }
         let note: Option<Note> = corpus.note_of_text(document);

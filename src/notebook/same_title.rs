@@ -70,7 +70,7 @@ impl SameTitle {
     }
 
     pub(super) fn said(&self, call: &Call, same: &Known, tags: &[String]) -> String {
-        let path = call.scope.shown(&same.path);
+        let path = call.scope.display_path(&same.path);
         let missing: Vec<String> =
             tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
         let mut message = format!("Already remembered in {path}; nothing was written");

@@ -10,7 +10,7 @@ use super::types::NoteView;
 use crate::document::{Link, Note};
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, ErrorCode};
-use crate::search::{Corpus, DocId, Document};
+use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::RelPath;
 
 /// The most candidates that a message names.
@@ -22,7 +22,7 @@ const MAX_PARTS: usize = 2_000_000;
 
 /// The parsed notes, in the order of their paths.
 pub(super) struct ParsedNotes<'a> {
-    notes: Vec<(DocId, &'a Document, Note)>,
+    notes: Vec<(DocId, &'a IndexedFile, Note)>,
 }
 
 impl<'a> ParsedNotes<'a> {
@@ -170,9 +170,9 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The path as replies show it.
-    pub(super) fn shown(&self, note: usize) -> Result<String, Error> {
+    pub(super) fn display_path(&self, note: usize) -> Result<String, Error> {
         let path = self.paths.get(note).ok_or_else(|| no_such_place(note, self.paths.len()))?;
-        Ok(self.scope.shown(path))
+        Ok(self.scope.display_path(path))
     }
 }
 

@@ -117,7 +117,7 @@ impl Renderer<'_> {
             self.charge(0)?;
             match node {
                 Node::Text(text) => out.push_str(text),
-                Node::Show(expression) => out.push_str(&self.value(expression)?.shown()),
+                Node::Show(expression) => out.push_str(&self.value(expression)?.to_text()),
                 Node::If { condition, negated, then, otherwise } => {
                     let holds = self.value(condition)?.is_true() != *negated;
                     self.nodes(if holds { then } else { otherwise }, out)?;
@@ -135,7 +135,7 @@ impl Renderer<'_> {
                     }
                 }
                 Node::Prepend { prefix, then } => {
-                    let prefix = self.value(prefix)?.shown();
+                    let prefix = self.value(prefix)?.to_text();
                     let mut inner = String::new();
                     self.nodes(then, &mut inner)?;
                     out.push_str(&prepend(&prefix, &inner)?);
@@ -197,7 +197,7 @@ impl Renderer<'_> {
 
     fn call(&self, helper: Helper, arguments: &[Variable]) -> Result<Variable, String> {
         let argument = |at: usize| arguments.get(at).unwrap_or(&Variable::Missing);
-        let text = |at: usize| argument(at).shown();
+        let text = |at: usize| argument(at).to_text();
         Ok(Variable::Text(match helper {
             Helper::Slug => match text(0) {
                 empty if empty.is_empty() => empty,
@@ -206,7 +206,7 @@ impl Renderer<'_> {
             Helper::FormatDate => format_date(self.moment(argument(0))?, &text(1))?,
             Helper::Date => return self.moment(argument(0)).map(Variable::Moment),
             Helper::Json => argument(0).json(),
-            Helper::Concat => arguments.iter().map(Variable::shown).collect(),
+            Helper::Concat => arguments.iter().map(Variable::to_text).collect(),
             Helper::Substring => substring(&text(0), argument(1).number(), argument(2).number()),
             Helper::Prepend => prepend(&text(0), &text(1))?,
             Helper::Join => argument(0).items().join(&text(1)),
@@ -223,7 +223,7 @@ impl Renderer<'_> {
         match value {
             Variable::Moment(moment) => Ok(*moment),
             other => {
-                let words = other.shown();
+                let words = other.to_text();
                 named_date(now, &words).ok_or_else(|| {
                     let help = "use now, today, yesterday, tomorrow, `3 days ago`, `in 2 weeks` or 2026-05-30";
                     format!("`{}` is no date; {help}", words.escape_debug())
@@ -244,7 +244,7 @@ impl Variable {
         }
     }
 
-    fn shown(&self) -> String {
+    fn to_text(&self) -> String {
         match self {
             Self::Missing | Self::Map(_) => String::new(),
             Self::Flag(flag) => flag.to_string(),
@@ -260,14 +260,14 @@ impl Variable {
             Self::List(items) => items.clone(),
             Self::Missing => Vec::new(),
             Self::Map(map) => map.values().cloned().collect(),
-            one => [one.shown()].into_iter().filter(|text| !text.is_empty()).collect(),
+            one => [one.to_text()].into_iter().filter(|text| !text.is_empty()).collect(),
         }
     }
 
     fn number(&self) -> Option<i64> {
         match self {
             Self::Number(number) => Some(*number),
-            other => other.shown().trim().parse().ok(),
+            other => other.to_text().trim().parse().ok(),
         }
     }
 
@@ -284,7 +284,7 @@ impl Variable {
             Self::Missing => "null".to_string(),
             Self::Flag(flag) => flag.to_string(),
             Self::Number(number) => number.to_string(),
-            Self::Text(_) | Self::Moment(_) => json_string(&self.shown()),
+            Self::Text(_) | Self::Moment(_) => json_string(&self.to_text()),
             Self::List(items) => {
                 format!("[{}]", items.iter().map(|item| json_string(item)).collect::<Vec<_>>().join(", "))
             }

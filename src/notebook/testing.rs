@@ -16,7 +16,7 @@ use crate::protocol::{
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
-use crate::trust::{Screen, TrustConfig};
+use crate::trust::{InputPolicy, TrustConfig};
 
 /// 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {
@@ -44,7 +44,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
             trust: TrustConfig::default(),
         }),
         now,
-        screen: Screen::new(TrustConfig::default()),
+        screen: InputPolicy::new(TrustConfig::default()),
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) async fn today(call: &Call, config: &NotebookConfig) -> Result<TodayR
     let mut created = false;
     for _ in 0..MAX_ATTEMPTS {
         if let Some((text, _)) = load_text(call, &path).await? {
-            return Ok(TodayReply { path: call.scope.shown(&path), text, created, warnings });
+            return Ok(TodayReply { path: call.scope.display_path(&path), text, created, warnings });
         }
         warnings.clear();
         created = make_day(call, config, &path, &mut warnings).await?;

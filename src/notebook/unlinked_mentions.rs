@@ -66,7 +66,7 @@ fn mentions(snapshot: &Snapshot<'_>, note: &str) -> Result<Vec<Mention>, Error> 
             _ => found.push((
                 mention.index,
                 Mention {
-                    path: snapshot.shown(mention.index)?,
+                    path: snapshot.display_path(mention.index)?,
                     title: snapshot.title(mention.index)?.to_string(),
                     lines: alloc::vec![mention.line],
                 },

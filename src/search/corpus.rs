@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
 use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
-use super::files::{DocId, Document, EncodedNote, Files};
+use super::files::{DocId, EncodedNote, Files, IndexedFile};
 use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
 use super::scopes::{is_markdown, skipped_names};
@@ -19,7 +19,7 @@ use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
-use crate::trust::Standing;
+use crate::trust::TrustState;
 
 /// How many notes are indexed between two looks at whether the index is to be packed.
 const SETTLE_EVERY: DocId = 512;
@@ -31,7 +31,7 @@ pub(crate) type Coverage = Arc<dyn Fn(&RelPath) -> bool + Send + Sync>;
 pub(super) struct Restored {
     pub(super) file: Arc<Vec<u8>>,
     pub(super) ranked: RankedIndex,
-    pub(super) documents: Vec<(DocId, Document)>,
+    pub(super) documents: Vec<(DocId, IndexedFile)>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
     /// What is listed unchanged is known by `documents`.
@@ -133,10 +133,10 @@ impl Corpus {
         self.coverage = coverage;
         self.configuration = configuration;
         let known = self.files.since(0).filter(|(_, doc)| doc.is_note != (self.coverage)(&doc.path));
-        let changed: Vec<Document> = known
+        let changed: Vec<IndexedFile> = known
             .map(|(_, doc)| {
                 let text = doc.text.as_deref().map(String::from);
-                Document::new(doc.path.clone(), doc.version.clone(), doc.modified, text)
+                IndexedFile::new(doc.path.clone(), doc.version.clone(), doc.modified, text)
             })
             .collect();
         for document in changed {
@@ -318,7 +318,7 @@ impl Corpus {
             self.unsaved += 1;
             return;
         }
-        self.insert(Document::new(entry.path, version, entry.modified, Some(text)));
+        self.insert(IndexedFile::new(entry.path, version, entry.modified, Some(text)));
     }
 
     /// The note of the path, if it was indexed from this text.
@@ -329,7 +329,7 @@ impl Corpus {
         (is_indexed && document.hash == ContentHash::of(text)).then_some(id)
     }
 
-    pub(super) fn insert(&mut self, mut document: Document) {
+    pub(super) fn insert(&mut self, mut document: IndexedFile) {
         self.place(&mut document);
         self.forget_words(&document.path);
         self.others.folder_changed(document.path.parent());
@@ -338,7 +338,7 @@ impl Corpus {
     }
 
     /// Says whose file it is.
-    fn place(&self, document: &mut Document) {
+    fn place(&self, document: &mut IndexedFile) {
         document.is_journal = (self.journal)(&document.path);
         document.is_note = (self.coverage)(&document.path);
     }
@@ -491,7 +491,7 @@ impl Corpus {
     /// # Errors
     ///
     /// It cannot be read back, and the text is not at hand.
-    pub(crate) fn note(&self, document: &Document) -> Result<Option<Note>, Error> {
+    pub(crate) fn note(&self, document: &IndexedFile) -> Result<Option<Note>, Error> {
         if matches!(document.note, EncodedNote::Unknown) {
             return Ok(None);
         }
@@ -505,13 +505,13 @@ impl Corpus {
     }
 
     /// The note that a file says, parsed of its text; `None` where the text is not read.
-    pub(crate) fn note_of_text(&self, document: &Document) -> Option<Note> {
+    pub(crate) fn note_of_text(&self, document: &IndexedFile) -> Option<Note> {
         let text = document.text.as_deref()?;
         Some(Note::parse_file(text, self.tags, stem(&document.path)))
     }
 
     /// The note that supersedes the one at a path, given below the notebook, of those that may.
-    pub(crate) fn newer(&self, path: &str, may: impl Fn(&Document) -> bool) -> Option<&Document> {
+    pub(crate) fn newer(&self, path: &str, may: impl Fn(&IndexedFile) -> bool) -> Option<&IndexedFile> {
         let stem = path.strip_suffix(NOTE_SUFFIX).unwrap_or(path);
         let newer = [path, stem].into_iter().filter_map(|path| self.supersedes.get(path)).flatten();
         newer.rev().filter_map(|&id| self.files.doc(id)).find(|document| may(document))
@@ -568,11 +568,11 @@ fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, no
 /// How many hits a search lists without a limit.
 const USUAL_HITS: usize = 50;
 
-fn hit(doc: &Document, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {
+fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {
     let filename_only = found.lines.is_empty();
     let path = shown(&doc.path);
     let terms: Vec<String> = found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect();
-    let unapproved = Standing::of_text(doc.text()).unapproved();
+    let unapproved = TrustState::of_text(doc.text()).unapproved();
     SearchHit {
         heading: render::heading(&path, unapproved, &terms),
         path,

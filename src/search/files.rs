@@ -21,7 +21,7 @@ pub(crate) type DocId = TextId;
 /// The files of a scope as they were last read.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    docs: Vec<Option<Box<Document>>>,
+    docs: Vec<Option<Box<IndexedFile>>>,
     by_path: BTreeMap<RelPath, DocId>,
     live_bytes: u64,
     /// Of files that are gone or changed since the literal index was packed.
@@ -32,7 +32,7 @@ pub(crate) struct Files {
 
 /// A file.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct IndexedFile {
     pub(crate) path: RelPath,
     /// Empty if hosts of this scheme have not seen it yet, or if it could not be read.
     pub(crate) version: Version,
@@ -87,7 +87,7 @@ impl Rank {
     }
 }
 
-impl Document {
+impl IndexedFile {
     pub(crate) fn new(path: RelPath, version: Version, modified: u64, text: Option<String>) -> Self {
         let rank = Rank::of(&path);
         Self {
@@ -114,7 +114,7 @@ impl Document {
 
 impl Files {
     /// Puts a file in, in place of the one that had its path.
-    pub(crate) fn insert(&mut self, document: Document) -> DocId {
+    pub(crate) fn insert(&mut self, document: IndexedFile) -> DocId {
         self.remove(&document.path);
         let id = self.next_id();
         self.live_bytes += document.size;
@@ -134,7 +134,7 @@ impl Files {
     }
 
     /// Puts a file back under the number that it had when it was written down; numbers must grow.
-    pub(crate) fn restore(&mut self, id: DocId, document: Document) {
+    pub(crate) fn restore(&mut self, id: DocId, document: IndexedFile) {
         if id < self.next_id() {
             return;
         }
@@ -159,7 +159,7 @@ impl Files {
     }
 
     /// What was parsed of a file, as it is kept.
-    pub(crate) fn encoded_note<'a>(&'a self, document: &'a Document) -> Option<&'a [u8]> {
+    pub(crate) fn encoded_note<'a>(&'a self, document: &'a IndexedFile) -> Option<&'a [u8]> {
         match &document.note {
             EncodedNote::Unknown => None,
             EncodedNote::Own(bytes) => Some(bytes),
@@ -168,7 +168,7 @@ impl Files {
     }
 
     /// What was parsed of a file; `None` until it is.
-    pub(crate) fn note(&self, document: &Document) -> Option<Note> {
+    pub(crate) fn note(&self, document: &IndexedFile) -> Option<Note> {
         postcard::from_bytes(self.encoded_note(document)?).ok()
     }
 
@@ -209,16 +209,16 @@ impl Files {
         DocId::try_from(self.docs.len()).unwrap_or(DocId::MAX)
     }
 
-    pub(crate) fn doc(&self, id: DocId) -> Option<&Document> {
+    pub(crate) fn doc(&self, id: DocId) -> Option<&IndexedFile> {
         self.docs.get(id as usize)?.as_deref()
     }
 
-    pub(crate) fn doc_mut(&mut self, id: DocId) -> Option<&mut Document> {
+    pub(crate) fn doc_mut(&mut self, id: DocId) -> Option<&mut IndexedFile> {
         self.docs.get_mut(id as usize)?.as_deref_mut()
     }
 
     /// The files with numbers from `first` on, in the order of the numbers.
-    pub(crate) fn since(&self, first: DocId) -> impl Iterator<Item = (DocId, &Document)> {
+    pub(crate) fn since(&self, first: DocId) -> impl Iterator<Item = (DocId, &IndexedFile)> {
         let numbered = self.docs.iter().enumerate().skip(first as usize);
         numbered.filter_map(|(id, doc)| Some((DocId::try_from(id).unwrap_or(DocId::MAX), doc.as_deref()?)))
     }
@@ -303,7 +303,7 @@ impl Texts for Files {
     }
 
     fn text(&self, id: TextId) -> Option<&str> {
-        self.doc(id).map(Document::text)
+        self.doc(id).map(IndexedFile::text)
     }
 
     fn is_searched(&self, id: TextId) -> bool {

@@ -67,7 +67,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::corpus::{Corpus, Page, Pages, Restored};
-use super::files::{DocId, Document, EncodedNote};
+use super::files::{DocId, EncodedNote, IndexedFile};
 use super::schemes::{ContentHash, MAX_SCHEMES, OtherScheme, OtherSchemes, Seen};
 use super::scopes::FolderScope;
 use crate::document::{FrontmatterProblem, TagSyntax};
@@ -344,7 +344,7 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
     let mut unseen: SortedSet<Option<RelPath>> = SortedSet::default();
     for (row, (Entry { id, path, hash, note }, seen)) in (0_u32..).zip(catalog.notes.into_iter().zip(seen)) {
         let Seen { version, modified } = seen;
-        let mut document = Document::new(RelPath::parse(path).ok()?, Version(version.into()), modified, None);
+        let mut document = IndexedFile::new(RelPath::parse(path).ok()?, Version(version.into()), modified, None);
         document.note = EncodedNote::InFile(range_in(&file, note)?);
         (document.hash, document.row) = (hash, Some(row));
         if version.is_empty() {

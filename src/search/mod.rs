@@ -19,7 +19,7 @@ pub use saddlebag_search::literal::Terms;
 pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 
 pub(crate) use corpus::Corpus;
-pub(crate) use files::{DocId, Document};
+pub(crate) use files::{DocId, IndexedFile};
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
 pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
 use super::corpus::{Corpus, Page};
-use super::files::{DocId, Document};
+use super::files::{DocId, IndexedFile};
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::engine::{Call, Fs, Limits, Loaded, load_all};
@@ -111,7 +111,7 @@ async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>,
     for entry in special {
         let mut corpus = corpus.borrow_mut();
         corpus.skipped.insert(entry.path.clone(), SkipReason::NotRegular);
-        corpus.insert(Document::new(entry.path, entry.version, entry.modified, Some(String::new())));
+        corpus.insert(IndexedFile::new(entry.path, entry.version, entry.modified, Some(String::new())));
     }
     let mut regular = regular.into_iter().peekable();
     while regular.peek().is_some() {

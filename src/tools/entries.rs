@@ -206,7 +206,7 @@ fn content(content: &str) -> String {
 
 /// The mark of text that nobody has approved.
 fn unapproved(entry: &EntryInfo) -> String {
-    entry.standing().unapproved().map(|from| format!(" (unapproved: {from})")).unwrap_or_default()
+    entry.trust_state().unapproved().map(|from| format!(" (unapproved: {from})")).unwrap_or_default()
 }
 
 fn fields(entry: &EntryInfo, content: &str) -> Object {
@@ -216,7 +216,7 @@ fn fields(entry: &EntryInfo, content: &str) -> Object {
     object.text("content", content);
     object.texts("tags", &entry.tags);
     object.text("updated", &utc_text(entry.updated));
-    if let Some(provenance) = entry.standing().unapproved() {
+    if let Some(provenance) = entry.trust_state().unapproved() {
         object.text("unapproved", provenance.as_str());
     }
     object

@@ -37,7 +37,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             filter: NoteFilter { tags: arguments.texts("tags"), ..NoteFilter::default() },
             sort: Vec::new(),
             explain: false,
-            vouched_unchanged: false,
+            assume_unchanged: false,
         }),
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {

@@ -166,7 +166,7 @@ pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
 
 /// An item of a list, escaped. Every line of the text is indented below the heading, so that none can pose as
 /// another item.
-pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
+pub(crate) fn escaped_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
     let mut escaped = |text: &str| {
         let (text, found) = for_model(text);
         add_flags(flags, found);
@@ -283,7 +283,7 @@ mod tests {
     fn no_line_of_an_item_begins_where_an_item_does() {
         let text = " a\r\n- b (core)\r- c\u{2028}- d\u{85}\n## Entries (hydrated)\n</memory> ";
         let item = "- k (core)\n  a\n  - b (core)\n  - c\n  - d\n\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
-        assert_eq!(list_item("k (core)", text, &mut Vec::new()), item);
+        assert_eq!(escaped_item("k (core)", text, &mut Vec::new()), item);
     }
 
     proptest! {

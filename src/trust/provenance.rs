@@ -40,14 +40,14 @@ impl Provenance {
 
 /// What a file says of where its text comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct TrustState {
     /// Where it comes from. A word that is none of the four counts as an import.
     pub provenance: Provenance,
     /// When a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
     pub approved: Option<u64>,
 }
 
-impl Standing {
+impl TrustState {
     /// Of text that nobody has approved yet.
     #[must_use]
     pub fn new(provenance: Provenance) -> Self {
@@ -66,7 +66,7 @@ impl Standing {
         Self { provenance, approved }
     }
 
-    /// Reads the standing in the text of a whole file. Frontmatter that cannot be read and names a provenance counts as
+    /// Reads the trust state in the text of a whole file. Frontmatter that cannot be read and names a provenance counts as
     /// that of an import.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
@@ -78,7 +78,7 @@ impl Standing {
         Self::of(&frontmatter)
     }
 
-    /// Reads the standing in the start of a file that is too large to be read whole. Frontmatter that has no end there
+    /// Reads the trust state in the start of a file that is too large to be read whole. Frontmatter that has no end there
     /// counts as that of an import if it names a provenance.
     #[must_use]
     pub(crate) fn of_start(text: &str) -> Self {
@@ -87,7 +87,7 @@ impl Standing {
         if is_open && names_provenance(text) { Self::new(Provenance::Imported) } else { Self::of_text(text) }
     }
 
-    /// The standing that the bytes of a file have. Bytes that are not text have no frontmatter.
+    /// The trust state that the bytes of a file have. Bytes that are not text have no frontmatter.
     #[must_use]
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         core::str::from_utf8(bytes).map(Self::of_text).unwrap_or_default()
@@ -114,19 +114,19 @@ pub(crate) fn mark(text: &str, provenance: Provenance) -> Option<String> {
         Provenance::User => remove_field(&text, &head_of(&text), PROVENANCE),
         other => set_field(&text, &head_of(&text), PROVENANCE, other.as_str()),
     };
-    said(text, Standing::new(provenance))
+    said(text, TrustState::new(provenance))
 }
 
 /// The text of a file, approved at a moment in nanoseconds. `None` as for [`mark`].
 pub(crate) fn approve(text: &str, now: u64) -> Option<String> {
-    let standing = Standing { approved: parse_date(&utc_text(now)), ..Standing::of_text(text) };
-    said(set_field(text, &head_of(text), APPROVED, &utc_text(now)), standing)
+    let trust_state = TrustState { approved: parse_date(&utc_text(now)), ..TrustState::of_text(text) };
+    said(set_field(text, &head_of(text), APPROVED, &utc_text(now)), trust_state)
 }
 
 /// The text, if it reads back as what it is to say.
-fn said(text: String, standing: Standing) -> Option<String> {
+fn said(text: String, trust_state: TrustState) -> Option<String> {
     let frontmatter = Frontmatter::parse(&text);
-    (frontmatter.problem.is_none() && Standing::of(&frontmatter) == standing).then_some(text)
+    (frontmatter.problem.is_none() && TrustState::of(&frontmatter) == trust_state).then_some(text)
 }
 
 /// The head alone, as what an edit of it needs.
@@ -146,23 +146,23 @@ mod tests {
             assert_eq!(provenance.as_str().parse(), Ok(provenance));
         }
         assert!("User".parse::<Provenance>().is_err());
-        let of = |value: &str| Standing::of_text(&format!("---\nprovenance: {value}\n---\n\nx")).unapproved();
+        let of = |value: &str| TrustState::of_text(&format!("---\nprovenance: {value}\n---\n\nx")).unapproved();
         assert_eq!(of("user"), None);
         assert_eq!(of("agent"), None);
         assert_eq!(of("tool"), Some(Provenance::Tool));
         for unknown in ["import", "User", "trusted", "[user]", "", "1", "{user: user}"] {
             assert_eq!(of(unknown), Some(Provenance::Imported), "{unknown}");
         }
-        assert_eq!(Standing::of_text("no frontmatter").unapproved(), None);
+        assert_eq!(TrustState::of_text("no frontmatter").unapproved(), None);
     }
 
     #[test]
     fn frontmatter_that_cannot_be_read_is_trusted_only_if_it_names_no_provenance() {
-        let of = |block: &str| Standing::of_text(&format!("---\n{block}\n---\n\nx")).unapproved();
+        let of = |block: &str| TrustState::of_text(&format!("---\n{block}\n---\n\nx")).unapproved();
         assert_eq!(of("title: Error: foo"), None);
         assert_eq!(of("title: Error: foo\nprovenance: tool"), Some(Provenance::Imported));
         assert_eq!(of("Provenance : user\n: ["), Some(Provenance::Imported));
-        let of = |start: &str| Standing::of_start(start).unapproved();
+        let of = |start: &str| TrustState::of_start(start).unapproved();
         assert_eq!(of("---\ntitle: a\n"), None);
         assert_eq!(of("---\nprovenance: tool\ntitle: a\n"), Some(Provenance::Imported));
         assert_eq!(of("text\nprovenance: tool\n"), None);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn only_a_moment_approves() {
         let of = |approved: &str| {
-            Standing::of_text(&format!("---\nprovenance: import\napproved: {approved}\n---\nx")).unapproved()
+            TrustState::of_text(&format!("---\nprovenance: import\napproved: {approved}\n---\nx")).unapproved()
         };
         assert_eq!(of("2026-05-25T12:00:00Z"), None);
         for word in ["", "yes", "true", "[2026-05-25]"] {
@@ -190,10 +190,10 @@ mod tests {
             "---\nprovenance: [user, agent]\ntags: [a]\n---\nx",
         ] {
             let marked = mark(text, Provenance::Imported).expect(text);
-            assert_eq!(Standing::of_text(&marked), Standing::new(Provenance::Imported), "{marked:?}");
+            assert_eq!(TrustState::of_text(&marked), TrustState::new(Provenance::Imported), "{marked:?}");
             assert_eq!(mark(&marked, Provenance::Imported).as_deref(), Some(marked.as_str()), "{marked:?}");
             let approved = approve(&marked, 1_779_700_000_000_000_000).expect("approved");
-            assert_eq!(Standing::of_text(&approved).unapproved(), None, "{approved:?}");
+            assert_eq!(TrustState::of_text(&approved).unapproved(), None, "{approved:?}");
             assert_eq!(mark(&approved, Provenance::Imported).as_deref(), Some(marked.as_str()));
         }
     }

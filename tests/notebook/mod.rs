@@ -84,7 +84,7 @@ fn question(query: &str) -> Recall {
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: false,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     }
 }
 

@@ -124,7 +124,7 @@ fn what_the_host_vouches_for_is_not_listed_again(kind: Kind) {
     let mut drive = library(kind);
     recall(&mut drive, question("port"));
     let before = drive.executor.operations();
-    let vouched = recall(&mut drive, Recall { vouched_unchanged: true, ..question("port") });
+    let vouched = recall(&mut drive, Recall { assume_unchanged: true, ..question("port") });
     assert!(!vouched.hits.is_empty());
     assert_eq!(drive.executor.operations(), before);
 }

@@ -203,10 +203,10 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
-        |(query, limit, offset, filter, explain, vouched_unchanged)| {
+        |(query, limit, offset, filter, explain, assume_unchanged)| {
             let filter = filter.unwrap_or_default();
             let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
-            NotebookCommand::Recall(Recall { query, limit, offset, filter, sort, explain, vouched_unchanged })
+            NotebookCommand::Recall(Recall { query, limit, offset, filter, sort, explain, assume_unchanged })
         },
     );
     prop_oneof![
@@ -280,8 +280,8 @@ fn command() -> impl Strategy<Value = Command> {
         3 => (target(), change).prop_map(|(target, change)| JournalCommand::Edit(Edit { target, change })),
         2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
         3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<bool>()).prop_map(
-            |(query, offset, limit, max_bytes, vouched_unchanged)| {
-                JournalCommand::Search(Search { query, offset, limit, max_bytes, vouched_unchanged })
+            |(query, offset, limit, max_bytes, assume_unchanged)| {
+                JournalCommand::Search(Search { query, offset, limit, max_bytes, assume_unchanged })
             }
         ),
         1 => Just(JournalCommand::Status(Status)),

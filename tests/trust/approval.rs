@@ -9,7 +9,7 @@ use saddlebag::entries::{
 };
 use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, RememberSummary};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, Standing};
+use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, TrustState};
 use saddlebag::{Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
@@ -241,7 +241,7 @@ proptest! {
                     approve(&mut drive, request);
                     let files = drive.executor.files();
                     let texts = files.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-                    approved.extend(texts.filter(|text| Standing::of_text(text).approved.is_some()));
+                    approved.extend(texts.filter(|text| TrustState::of_text(text).approved.is_some()));
                 }
                 Event::Forget(key) => drop(drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }))),
             }

@@ -120,7 +120,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         filter: Default::default(),
         sort: Vec::new(),
         explain: false,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     };
     match drive.run(NotebookCommand::Recall(recall)) {
         Ok(Reply::Notebook(NotebookReply::Recall(reply))) => seen.push(("recall", reply.rendered.into_string())),

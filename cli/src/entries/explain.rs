@@ -6,7 +6,7 @@ use saddlebag::entries::{Explain, ExplainReply, Explanation};
 use super::hydrate::HydrateArgs;
 use super::shared::warn_of_problems;
 use crate::failure::{Exit, Failure};
-use crate::output::{FAINT, Output, shown};
+use crate::output::{FAINT, Output, single_line};
 use crate::subcommand::Ask;
 
 /// Print of every entry why it would be hydrated or not
@@ -46,7 +46,7 @@ fn print_explanation(entry: &Explanation, output: &mut Output) -> Result<(), Fai
     let Explanation { rank, size, total, .. } = entry;
     let tier = if entry.pinned { "pinned" } else { "windowed" };
     let decision = entry.left_out.as_deref().unwrap_or("in");
-    let key = shown(&entry.key);
+    let key = single_line(&entry.key);
     output.line(&format!("{tier:8} {rank:4}  {size:6} bytes  {total:7} in all  {decision:21}  {key}"))?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use saddlebag::entries::{DEFAULT_FOUND_ENTRIES, FindEntries, FindEntriesReply};
 
 use super::shared::{mark, preview, warn_of_problems};
 use crate::failure::{Exit, Failure};
-use crate::output::{Output, STRONG, shown};
+use crate::output::{Output, STRONG, single_line};
 use crate::subcommand::Ask;
 
 /// Find entries by a question or a query, best first
@@ -31,7 +31,7 @@ impl Ask for FindArgs {
             output.line("Nothing found.")?;
         }
         for hit in &reply.hits {
-            let (key, category) = (shown(&hit.entry.key), shown(&hit.entry.category));
+            let (key, category) = (single_line(&hit.entry.key), single_line(&hit.entry.category));
             output.styled(STRONG, &format!("{key}  ({category}){}", mark(&hit.entry)))?;
             output.line(&preview(&hit.passage))?;
         }

@@ -35,7 +35,7 @@ impl Subcommand for GetArgs {
         output.text(&entry.content)?;
         output.flush()?;
         // Standard output has the content alone, byte for byte.
-        if let Some(from) = entry.standing().unapproved() {
+        if let Some(from) = entry.trust_state().unapproved() {
             output.warning(&format!("unapproved: {from}: it goes into no prompt until `approve` lets it in"));
         }
         Ok(Exit::Done)

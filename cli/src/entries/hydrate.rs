@@ -5,7 +5,7 @@ use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrateReply, Hydration
 
 use super::shared::warn_of_problems;
 use crate::failure::{Exit, Failure};
-use crate::output::{Output, STRONG, shown};
+use crate::output::{Output, STRONG, single_line};
 use crate::subcommand::Ask;
 use crate::word::word;
 
@@ -35,7 +35,7 @@ impl Ask for HydrateArgs {
 
     fn print(reply: &HydrateReply, output: &mut Output) -> Result<(), Failure> {
         for entry in &reply.entries {
-            output.styled(STRONG, &format!("{}  ({})", shown(&entry.key), shown(&entry.category)))?;
+            output.styled(STRONG, &format!("{}  ({})", single_line(&entry.key), single_line(&entry.category)))?;
             output.line(entry.content.trim_end())?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use saddlebag::entries::{EntryFilter, EntryInfo, ListEntries, ListEntriesReply};
 
 use super::shared::{mark, preview, warn_of_problems};
 use crate::failure::{Exit, Failure};
-use crate::output::{FAINT, Output, shown};
+use crate::output::{FAINT, Output, single_line};
 use crate::subcommand::Ask;
 use saddlebag::store::{Timestamp, utc_text};
 
@@ -56,7 +56,7 @@ impl Ask for EntriesArgs {
         }
         print_entries(&reply.entries, output)?;
         if let Some(next) = &reply.next {
-            output.styled(FAINT, &format!("More of {}: --after '{}'", reply.total, shown(next)))?;
+            output.styled(FAINT, &format!("More of {}: --after '{}'", reply.total, single_line(next)))?;
         }
         Ok(())
     }
@@ -72,14 +72,14 @@ impl Ask for EntriesArgs {
 }
 
 fn print_entries(entries: &[EntryInfo], output: &mut Output) -> Result<(), Failure> {
-    let width = |of: fn(&EntryInfo) -> &str| entries.iter().map(|entry| shown(of(entry)).chars().count()).max();
+    let width = |of: fn(&EntryInfo) -> &str| entries.iter().map(|entry| single_line(of(entry)).chars().count()).max();
     let key = width(|entry| &entry.key).unwrap_or_default();
     let category = width(|entry| &entry.category).unwrap_or_default();
     for entry in entries {
         output.line(&format!(
             "{:key$}  {:category$}  {}{}  {}",
-            shown(&entry.key),
-            shown(&entry.category),
+            single_line(&entry.key),
+            single_line(&entry.category),
             utc_text(entry.updated),
             mark(entry),
             preview(&entry.content)

@@ -4,7 +4,7 @@ use clap::Args;
 use saddlebag::entries::{PurgeEntries, PurgeReply};
 
 use crate::failure::Failure;
-use crate::output::{Output, shown};
+use crate::output::{Output, single_line};
 use crate::subcommand::Ask;
 
 /// Remove forgotten entries for good
@@ -23,7 +23,7 @@ impl Ask for PurgeArgs {
     }
 
     fn print(reply: &PurgeReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&shown(&reply.message))?;
+        output.line(&single_line(&reply.message))?;
         Ok(())
     }
 }

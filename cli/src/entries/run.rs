@@ -10,7 +10,7 @@ use saddlebag::trust::ForModel;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::input;
-use crate::output::{Output, shown};
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
@@ -63,13 +63,13 @@ fn run_of_agent(args: RunArgs, global: &Global, output: &mut Output) -> Result<C
 }
 
 fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failure> {
-    output.line(&shown(&reply.message))?;
+    output.line(&single_line(&reply.message))?;
     for entry in &reply.skipped {
-        output.line(&format!("skipped {}: {}", shown(&entry.key), shown(&entry.reason)))?;
+        output.line(&format!("skipped {}: {}", single_line(&entry.key), single_line(&entry.reason)))?;
     }
     for (what, keys) in [("swept", &reply.swept), ("evicted", &reply.evicted)] {
         if !keys.is_empty() {
-            output.line(&format!("{what}: {}", shown(&keys.join(", "))))?;
+            output.line(&format!("{what}: {}", single_line(&keys.join(", "))))?;
         }
     }
     Ok(())

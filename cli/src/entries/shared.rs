@@ -14,7 +14,7 @@ pub(super) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
 
 /// What keeps an entry out of prompts until it is approved.
 pub(super) fn mark(entry: &EntryInfo) -> String {
-    entry.standing().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
+    entry.trust_state().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }
 
 /// The beginning of a content on one line.

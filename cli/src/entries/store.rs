@@ -5,7 +5,7 @@ use saddlebag::entries::{NewEntry, StoreEntry, StoreReply, StoreState};
 
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::output::{Output, shown};
+use crate::output::{Output, single_line};
 use crate::subcommand::Ask;
 
 /// Keep an entry under a key: make it, or replace what its key said
@@ -50,7 +50,7 @@ impl Ask for StoreArgs {
     }
 
     fn print(reply: &StoreReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&shown(&reply.message))?;
+        output.line(&single_line(&reply.message))?;
         Ok(())
     }
 

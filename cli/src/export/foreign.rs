@@ -12,7 +12,7 @@ use super::args::ExportArgs;
 use super::target::{Target, cut_short, report, sync_stream, waiting, write_file};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::output::{self, Output, progress, shown};
+use crate::output::{self, Output, progress, single_line};
 use crate::store::Store;
 
 /// A file by its path.
@@ -80,7 +80,7 @@ pub(super) fn run(format: Format, args: &ExportArgs, global: &Global, output: &m
         return Ok(exit);
     }
     for Loss { key, field, reason } in &reply.losses {
-        output.line(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)))?;
+        output.line(&format!("lost: {} of {}: {}", single_line(field), single_line(key), single_line(reason)))?;
     }
     let (lost, waiting) = (reply.losses.len(), waiting(reply.unapproved as usize));
     let (out, files) = (args.out.display(), if count == 1 { "1 file".into() } else { format!("{count} files") });
@@ -143,7 +143,7 @@ fn to_stream(is_single: bool, files: &[Collected], global: &Global) -> Result<()
 
 fn warn(reply: &ExportToReply, output: &mut Output) -> Exit {
     for Loss { key, field, reason } in &reply.losses {
-        output.warning(&format!("lost: {} of {}: {}", shown(field), shown(key), shown(reason)));
+        output.warning(&format!("lost: {} of {}: {}", single_line(field), single_line(key), single_line(reason)));
     }
     if reply.unapproved > 0 {
         output.warning(&format!("{} of the entries are not approved", reply.unapproved));

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use saddlebag::entries::{EntryFile, EntryProblem, ExportEntries};
-use saddlebag::trust::Standing;
+use saddlebag::trust::TrustState;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ fn each_file(
             bar.inc(1);
             exported.bytes += file.content.len();
             let text = String::from_utf8_lossy(&file.content);
-            exported.unapproved += usize::from(Standing::of_text(&text).unapproved().is_some());
+            exported.unapproved += usize::from(TrustState::of_text(&text).unapproved().is_some());
             exported.files.push(file.path.clone());
             exported.count += 1;
         }

@@ -15,7 +15,7 @@ use super::known::{self, Kind, Known};
 use crate::failure::{Exit, Failure};
 use crate::formats::FormatName;
 use crate::global::Global;
-use crate::output::{self, Output, progress, shown};
+use crate::output::{self, Output, progress, single_line};
 use crate::store::Store;
 
 /// What an import came to.
@@ -195,7 +195,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
 
 /// What a person is shown before anything is done, on standard error: standard output has the summary.
 fn tell(line: &str) {
-    output::tell(&shown(line));
+    output::tell(&single_line(line));
 }
 
 fn confirm(args: &ImportArgs, sources: usize, output: &mut Output) -> Result<(), Failure> {
@@ -311,14 +311,14 @@ impl Summary {
 
     fn print(&self, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
         for Conflict { key, stored_as, .. } in &self.conflicts {
-            let (key, stored) = (shown(key), shown(stored_as));
+            let (key, stored) = (single_line(key), single_line(stored_as));
             output.line(&format!("conflict: {key} says something else here, which stays: stored as {stored}"))?;
         }
         for Kept { key, reason } in &self.kept {
-            output.line(&format!("kept {}: {}", shown(key), shown(reason)))?;
+            output.line(&format!("kept {}: {}", single_line(key), single_line(reason)))?;
         }
         for RejectedPart { path, line, reason } in &self.rejected {
-            output.line(&format!("rejected {}:{line}: {}", shown(path), shown(reason)))?;
+            output.line(&format!("rejected {}:{line}: {}", single_line(path), single_line(reason)))?;
         }
         let done = if dry_run { "Would import" } else { "Imported" };
         output.line(&format!("{done}: {}", self.line()))?;

@@ -13,7 +13,7 @@ use super::args::ImportArgs;
 use super::sources::Source;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::output::{self, Output, progress, shown};
+use crate::output::{self, Output, progress, single_line};
 use crate::store::Store;
 
 /// What an import came to.
@@ -111,7 +111,7 @@ impl Import {
 /// Names what is in none of the files, on standard error: standard output has the summary.
 fn show(deleted: &[DeletedEntry]) {
     for DeletedEntry { key, path } in deleted {
-        output::tell(&format!("to forget: {}  ({path})", shown(key)));
+        output::tell(&format!("to forget: {}  ({path})", single_line(key)));
     }
 }
 
@@ -148,7 +148,7 @@ fn summary(
         output.object(&imported)?;
     } else {
         for Rejected { path, reason } in rejected {
-            output.line(&format!("rejected {}: {}", shown(path), shown(reason)))?;
+            output.line(&format!("rejected {}: {}", single_line(path), single_line(reason)))?;
         }
         let done = if args.dry_run { "Would import" } else { "Imported" };
         let rejected = rejected.len();

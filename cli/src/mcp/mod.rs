@@ -59,7 +59,7 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Resul
     let entered = runtime.enter();
     let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout))?;
     drop(entered);
-    let tools = tools.into_iter().map(tools::shown).collect::<Result<_, _>>()?;
+    let tools = tools.into_iter().map(tools::to_mcp_tool).collect::<Result<_, _>>()?;
     let server = MemoryServer::new(memory, &sets, tools);
     let ended = match args.http {
         Some(address) => {

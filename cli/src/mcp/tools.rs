@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::failure::{Failure, ProgramCode};
 
 /// A tool as clients are shown it.
-pub(crate) fn shown(tool: saddlebag::tools::Tool) -> Result<Tool, Failure> {
+pub(crate) fn to_mcp_tool(tool: saddlebag::tools::Tool) -> Result<Tool, Failure> {
     let saddlebag::tools::Tool { name, description, input_schema, output_schema, .. } = tool;
     let annotations = ToolAnnotations::new()
         .read_only(tool.read_only)

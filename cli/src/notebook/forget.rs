@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::output::{Output, shown};
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
@@ -41,7 +41,7 @@ impl Subcommand for ForgetArgs {
             None => Forgotten::Note(store.call(Forget { note: self.note.unwrap_or_default() }, output)?),
         };
         let message = match &forgotten {
-            Forgotten::Entry(reply) => shown(&reply.message),
+            Forgotten::Entry(reply) => single_line(&reply.message),
             Forgotten::Note(reply) => reply.message.to_string(),
         };
         output.object_or_line(&forgotten, &message)?;

@@ -46,7 +46,7 @@ impl Ask for RecallArgs {
             filter: self.filter.into(),
             sort: sort_keys(&self.sort)?,
             explain: self.explain,
-            vouched_unchanged: false,
+            assume_unchanged: false,
         })
     }
 

@@ -131,7 +131,7 @@ fn commands() -> [(&'static str, Command); 7] {
         filter: NoteFilter::default(),
         sort: Vec::new(),
         explain: false,
-        vouched_unchanged: false,
+        assume_unchanged: false,
     };
     [
         (

@@ -12,7 +12,7 @@ use super::context::left_out;
 use super::folder;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::output::{Output, shown};
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
@@ -153,7 +153,7 @@ fn show(reply: SyncAgentsMdReply, dry_run: bool, output: &mut Output) -> Result<
         return Ok(exit);
     }
     show_changes(&reply, dry_run || is_unconfirmed, output)?;
-    output.line(&shown(&reply.message))?;
+    output.line(&single_line(&reply.message))?;
     output.flush()?;
     left_out(&reply.left_out).iter().for_each(|line| output.warning(line));
     reply.problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
@@ -173,15 +173,15 @@ fn show_changes(reply: &SyncAgentsMdReply, would: bool, output: &mut Output) -> 
     for change in &reply.changes {
         let (word, reason) = change.kind.words();
         let line = change.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        let reason = reason.map(|reason| format!(": {}", shown(reason))).unwrap_or_default();
+        let reason = reason.map(|reason| format!(": {}", single_line(reason))).unwrap_or_default();
         let would = if would && reason.is_empty() { "would be " } else { "" };
-        output.line(&format!("{would}{word} {}{line}{reason}", shown(&change.key)))?;
+        output.line(&format!("{would}{word} {}{line}{reason}", single_line(&change.key)))?;
         if reply.unconfirmed.is_some() {
             for (side, text) in [("entry:  ", &change.entry), ("section:", &change.section)] {
                 let lines = text.iter().flat_map(|text| text.lines()).enumerate();
                 for (number, line) in lines {
                     let side = if number == 0 { side } else { "        " };
-                    output.line(&format!("  {side} {}", shown(line)))?;
+                    output.line(&format!("  {side} {}", single_line(line)))?;
                 }
             }
         }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::input;
-use crate::output::{Output, shown};
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::trust::flags;
@@ -188,8 +188,8 @@ fn sources(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     for source in &context.sources {
         let LineSource { first_line, last_line, path, key, heading, .. } = source;
         let lines = format!("{first_line}-{last_line}");
-        let name = key.as_deref().or(heading.as_deref()).map(|name| format!(" ({})", shown(name)));
-        output.line(&format!("{lines:<9} {}{}", shown(path), name.unwrap_or_default()))?;
+        let name = key.as_deref().or(heading.as_deref()).map(|name| format!(" ({})", single_line(name)));
+        output.line(&format!("{lines:<9} {}{}", single_line(path), name.unwrap_or_default()))?;
     }
     Ok(())
 }
@@ -197,7 +197,7 @@ fn sources(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
 /// The hidden text and the forged markup in the texts of the block.
 fn flagged(context: &ContextReply) -> Vec<String> {
     let lines = context.findings.iter().map(|flagged| {
-        let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), shown);
+        let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), single_line);
         format!("flagged: {what} ({}): {}", flagged.section, flags(&flagged.findings))
     });
     lines.collect()
@@ -207,7 +207,7 @@ pub(crate) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
     let lines = left_out.iter().map(|left_out| {
         let whole = left_out.kept_bytes + left_out.left_out_bytes;
         let (section, reason) = (&left_out.section, &left_out.reason);
-        let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), shown);
+        let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), single_line);
         format!("left out: {} of {whole} bytes of {what} ({section}): {reason}", left_out.left_out_bytes)
     });
     lines.collect()

@@ -10,7 +10,7 @@ use saddlebag::protocol::ErrorCode;
 use super::shared::{flags, print_item};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::output::{Output, shown};
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
@@ -120,7 +120,7 @@ fn seen(
             // A long text may have moved the flags above it out of sight.
             let flagged =
                 if item.findings.is_empty() { String::new() } else { format!(" ({})", flags(&item.findings)) };
-            if !output.asks(&format!("Let `{}` into prompts{flagged}?", shown(&item.name)))? {
+            if !output.asks(&format!("Let `{}` into prompts{flagged}?", single_line(&item.name)))? {
                 skipped.push(SkippedItem { name: name.clone(), reason: "the answer was not yes".into() });
                 continue;
             }
@@ -177,7 +177,7 @@ fn print(reply: &ApproveReply, output: &mut Output) -> Result<(), Failure> {
         print_item(item, output)?;
     }
     for item in &reply.skipped {
-        output.line(&format!("skipped {}: {}", shown(&item.name), shown(&item.reason)))?;
+        output.line(&format!("skipped {}: {}", single_line(&item.name), single_line(&item.reason)))?;
     }
     output.line(&reply.message)?;
     Ok(())

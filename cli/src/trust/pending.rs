@@ -5,7 +5,7 @@ use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending, PendingReply};
 
 use super::shared::print_item;
 use crate::failure::{Exit, Failure};
-use crate::output::{FAINT, Output, shown};
+use crate::output::{FAINT, Output, single_line};
 use crate::subcommand::Ask;
 
 /// List notes and entries of tools and imports, which go into no prompt until they are approved
@@ -43,7 +43,7 @@ impl Ask for PendingArgs {
             output.styled(FAINT, &format!("  version: {}", item.version))?;
         }
         match &reply.next {
-            Some(next) => output.styled(FAINT, &format!("More of {}: --after '{}'", reply.total, shown(next)))?,
+            Some(next) => output.styled(FAINT, &format!("More of {}: --after '{}'", reply.total, single_line(next)))?,
             None => output.styled(FAINT, &format!("Listed {}, digest: {}", reply.items.len(), reply.digest))?,
         }
         Ok(())

@@ -5,23 +5,24 @@ use saddlebag::document::normalize_line;
 use saddlebag::trust::Flag;
 
 use crate::failure::Failure;
-use crate::output::{Output, STRONG, shown};
+use crate::output::{Output, STRONG, single_line};
 
 pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), Failure> {
-    let source = item.source.as_ref().map(|source| format!(", from {}", shown(source))).unwrap_or_default();
+    let source = item.source.as_ref().map(|source| format!(", from {}", single_line(source))).unwrap_or_default();
     let provenance = item.provenance;
-    output.styled(STRONG, &format!("{}  ({provenance}{source})  {}", shown(&item.name), shown(&item.path)))?;
+    output
+        .styled(STRONG, &format!("{}  ({provenance}{source})  {}", single_line(&item.name), single_line(&item.path)))?;
     if !item.findings.is_empty() {
         output.line(&format!("  flagged: {}", flags(&item.findings)))?;
     }
     match &item.text {
         Some(text) => {
             for line in text.lines() {
-                output.line(&format!("  {}", shown(line)))?;
+                output.line(&format!("  {}", single_line(line)))?;
             }
         }
         None => {
-            output.line(&format!("  {}", shown(&normalize_line(&item.preview))))?;
+            output.line(&format!("  {}", single_line(&normalize_line(&item.preview))))?;
         }
     }
     Ok(())
@@ -36,5 +37,5 @@ pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
 
 /// Flags on one line.
 pub(crate) fn flags(flags: &[Flag]) -> String {
-    flags.iter().map(|flag| shown(&flag.to_string())).collect::<Vec<_>>().join(", ")
+    flags.iter().map(|flag| single_line(&flag.to_string())).collect::<Vec<_>>().join(", ")
 }

@@ -13,7 +13,7 @@ use super::note::Note;
 use super::scanner::Blocks;
 use super::text::normalize_line;
 use super::types::{TagSyntax, Value};
-use super::yaml::{self, Document, Field, Place};
+use super::yaml::{self, Field, Place, YamlBlock};
 use saddlebag_collections::TextPart;
 
 /// The text with each range replaced by what stands beside it.
@@ -134,7 +134,7 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
     let block = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default());
     let (document, yaml_range) = match block {
         Some(fences) => (yaml::read(text.part(fences.yaml.clone())), fences.yaml),
-        None => (Document { is_other: true, ..Document::default() }, 0..0),
+        None => (YamlBlock { is_other: true, ..YamlBlock::default() }, 0..0),
     };
     if document.is_other {
         let at = note.frontmatter.span.start;
@@ -266,7 +266,7 @@ fn heading_text(title: &str) -> String {
 }
 
 /// The replacement in the YAML that gives an existing key the value.
-fn edit_field(yaml: &str, document: &Document, key: &str, value: &str) -> Option<(Range<usize>, String)> {
+fn edit_field(yaml: &str, document: &YamlBlock, key: &str, value: &str) -> Option<(Range<usize>, String)> {
     let is_it = |name: &str| name.to_lowercase() == key.to_lowercase();
     if let Some(index) = document.fields.iter().position(|field| is_it(&field.key)) {
         let field = document.fields.get(index)?;
@@ -288,7 +288,7 @@ fn edit_field(yaml: &str, document: &Document, key: &str, value: &str) -> Option
 }
 
 /// Where to add a field to the YAML, and what.
-fn added_field(yaml: &str, document: &Document, written: &str, newline: &str) -> (usize, String) {
+fn added_field(yaml: &str, document: &YamlBlock, written: &str, newline: &str) -> (usize, String) {
     if document.problem.is_some() {
         return (0, format!("{written}{newline}"));
     }
@@ -325,7 +325,7 @@ fn behind_colon(yaml: &str, field: &Field) -> Option<usize> {
 }
 
 /// Where the lines of a value end, without blank lines and comments behind it.
-fn value_end(yaml: &str, document: &Document, index: usize) -> usize {
+fn value_end(yaml: &str, document: &YamlBlock, index: usize) -> usize {
     let next = document.fields.get(index + 1).map(|next| Place { column: 0, ..next.key_start });
     let field_end = document.fields.get(index).map_or(Place::default(), |field| field.value_end);
     let limit = match next {

@@ -11,7 +11,7 @@ use memchr::memchr;
 
 use super::tags::Names;
 use super::types::Value;
-use super::yaml::{self, Document};
+use super::yaml::{self, YamlBlock};
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
@@ -48,7 +48,7 @@ impl Frontmatter {
             let start = start(text);
             return Self { span: start..start, ..Self::default() };
         };
-        let Document { fields, problem, .. } = yaml::read(text.part(block.yaml.clone()));
+        let YamlBlock { fields, problem, .. } = yaml::read(text.part(block.yaml.clone()));
         // The first line is a fence.
         let line = |line: usize| u32::try_from(line + 1).unwrap_or(u32::MAX);
         let mut problem =

@@ -48,7 +48,7 @@ pub(super) struct Field {
 
 /// Contents of a YAML text.
 #[derive(Debug, Default)]
-pub(super) struct Document {
+pub(super) struct YamlBlock {
     /// Up to the problem, if there is one.
     pub(super) fields: Vec<Field>,
     /// Where the mapping starts.
@@ -60,10 +60,10 @@ pub(super) struct Document {
 }
 
 /// Reads a YAML text whose top level is a mapping, or nothing.
-pub(super) fn read(yaml: &str) -> Document {
+pub(super) fn read(yaml: &str) -> YamlBlock {
     if yaml.len() > MAX_BYTES {
         let message = format!("the frontmatter has {} bytes, at most {MAX_BYTES} are read", yaml.len());
-        return Document { problem: Some((1, message)), ..Document::default() };
+        return YamlBlock { problem: Some((1, message)), ..YamlBlock::default() };
     }
     let mut reader = Reader::default();
     let mut parser = Parser::new_from_str(yaml);
@@ -107,7 +107,7 @@ struct Frame {
 
 #[derive(Debug, Default)]
 struct Reader {
-    document: Document,
+    document: YamlBlock,
     documents: usize,
     /// Below the mapping of the top level.
     frames: Vec<Frame>,

@@ -6,7 +6,7 @@
 
 use super::args::{BadUse, FrameArgs, TagKey};
 use super::json::{self, Object};
-use super::listed::shown;
+use super::listed::visible;
 pub use super::listed::{Context, ListedLink, ListedNote, ListedTag};
 use super::template::{Item, Template, unescape};
 use super::time;
@@ -37,8 +37,8 @@ pub fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Resu
             out.push('\n');
             push_indented(out, &note.body);
         }),
-        "path" => text(notes, frame, |out, note| out.push_str(&shown(&note.path))),
-        "link" => text(notes, frame, |out, note| out.push_str(&shown(&note.link))),
+        "path" => text(notes, frame, |out, note| out.push_str(&visible(&note.path))),
+        "link" => text(notes, frame, |out, note| out.push_str(&visible(&note.link))),
         format => structured(&items, format, frame, context),
     }
 }
@@ -62,8 +62,8 @@ pub fn tags(
     });
     let items: Vec<Item<'_>> = tags.iter().map(Item::Tag).collect();
     match frame.format.as_deref().unwrap_or("name") {
-        "name" => text(&tags, frame, |out, tag| out.push_str(&shown(&tag.name))),
-        "full" => text(&tags, frame, |out, tag| out.push_str(&format!("{} ({})", shown(&tag.name), tag.note_count))),
+        "name" => text(&tags, frame, |out, tag| out.push_str(&visible(&tag.name))),
+        "full" => text(&tags, frame, |out, tag| out.push_str(&format!("{} ({})", visible(&tag.name), tag.note_count))),
         format => structured(&items, format, frame, context),
     }
 }
@@ -148,20 +148,20 @@ fn structured(items: &[Item<'_>], format: &str, frame: &FrameArgs, context: &Con
 fn push_head(out: &mut String, note: &ListedNote, context: &Context) {
     let age = time::format(note.created, "elapsed", context.now, context.utc_offset_seconds);
     if !note.title.is_empty() {
-        out.push_str(&shown(&note.title));
+        out.push_str(&visible(&note.title));
         out.push(' ');
     }
-    out.push_str(&format!("{} ({age})", shown(&note.path)));
+    out.push_str(&format!("{} ({age})", visible(&note.path)));
 }
 
 /// Title and path, then a line for each fact.
 fn push_facts(out: &mut String, note: &ListedNote, context: &Context, is_long: bool) {
     let date = |time| time::format(time, "medium", context.now, context.utc_offset_seconds);
     if !note.title.is_empty() {
-        out.push_str(&shown(&note.title));
+        out.push_str(&visible(&note.title));
         out.push(' ');
     }
-    out.push_str(&format!("{}\nCreated: {}\n", shown(&note.path), date(note.created)));
+    out.push_str(&format!("{}\nCreated: {}\n", visible(&note.path), date(note.created)));
     // zk has no such line. The formats that scripts take apart (path, link, oneline, templates) have none here either.
     if let Some(from) = note.unapproved {
         out.push_str(&format!("Unapproved: {from}\n"));
@@ -169,7 +169,7 @@ fn push_facts(out: &mut String, note: &ListedNote, context: &Context, is_long: b
     if is_long {
         out.push_str(&format!("Modified: {}\n", date(note.modified)));
         if !note.tags.is_empty() {
-            out.push_str(&format!("Tags: {}\n", shown(&note.tags.join(", "))));
+            out.push_str(&format!("Tags: {}\n", visible(&note.tags.join(", "))));
         }
     }
 }
@@ -182,7 +182,7 @@ fn push_snippets(out: &mut String, note: &ListedNote) {
 }
 
 fn push_indented(out: &mut String, text: &str) {
-    for line in shown(text).lines() {
+    for line in visible(text).lines() {
         out.push_str(if line.is_empty() { "" } else { "  " });
         out.push_str(line);
         out.push('\n');

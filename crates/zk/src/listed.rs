@@ -153,7 +153,7 @@ impl ListedLink {
 }
 
 /// Text of a note on a line of output: control characters are shown.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
     let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_command) {
         return Cow::Borrowed(text);

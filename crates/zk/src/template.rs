@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::listed::{Context, ListedNote, ListedTag, shown};
+use super::listed::{Context, ListedNote, ListedTag, visible};
 use super::{json, time};
 
 /// A thing that a template is filled with.
@@ -139,7 +139,7 @@ fn call<'a>(words: &'a [Word], item: Item<'a>, context: &Context) -> Result<Fill
         }
         ("join", [list, separator]) => match (argument(list)?, separator) {
             (Filled::Texts(texts), Word::Quoted(separator)) => {
-                Ok(Filled::Owned(shown(&texts.join(separator)).into_owned()))
+                Ok(Filled::Owned(visible(&texts.join(separator)).into_owned()))
             }
             _ => Err("template: join takes a list and a text".into()),
         },
@@ -195,13 +195,13 @@ fn note_value<'a>(name: &str, note: &'a ListedNote) -> Option<Filled<'a>> {
 impl Filled<'_> {
     fn push(&self, out: &mut String) {
         match self {
-            Self::Text(text) => out.push_str(&shown(text)),
+            Self::Text(text) => out.push_str(&visible(text)),
             Self::Exact(text) => out.push_str(text),
             Self::Owned(text) => out.push_str(text),
             Self::Number(number) => out.push_str(&number.to_string()),
-            Self::Texts(texts) => out.push_str(&shown(&texts.join(", "))),
+            Self::Texts(texts) => out.push_str(&visible(&texts.join(", "))),
             Self::Date(date) => out.push_str(&time::rfc3339(*date)),
-            Self::Value(Value::String(text)) => out.push_str(&shown(text)),
+            Self::Value(Value::String(text)) => out.push_str(&visible(text)),
             Self::Value(Value::Null) => {}
             Self::Value(value) => json::push_value(out, value),
         }

@@ -8,5 +8,5 @@ mod replay;
 
 pub use record::{Recording, RecordingEngine, TRACE_VERSION};
 pub use replay::{Difference, ReplayError, Replayed, replay};
-pub use saddlebag::mirror::PACKAGE;
-pub use saddlebag::mirror::canonical::Content;
+pub use saddlebag::wit_convert::PACKAGE;
+pub use saddlebag::wit_convert::canonical::Content;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use saddlebag::mirror::PACKAGE;
-use saddlebag::mirror::canonical::{Content, Scribe, command_interface};
 use saddlebag::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
+use saddlebag::wit_convert::PACKAGE;
+use saddlebag::wit_convert::canonical::{Content, Scribe, command_interface};
 use saddlebag::{Command, Config, Reply, Submission};
 
 use crate::engine::{Engine, EngineError};

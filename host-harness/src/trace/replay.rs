@@ -3,9 +3,9 @@
 use std::io::{self, BufRead, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use saddlebag::mirror::PACKAGE;
-use saddlebag::mirror::canonical::{Content, Fields, FromCanonical, Malformed, Reason, read_command};
 use saddlebag::protocol::FsResult;
+use saddlebag::wit_convert::PACKAGE;
+use saddlebag::wit_convert::canonical::{Content, Fields, FromCanonical, Malformed, Reason, read_command};
 use saddlebag::{Config, Origin};
 use serde_json::Value;
 

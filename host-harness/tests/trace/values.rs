@@ -1,9 +1,9 @@
 //! Canonical JSON reads back as the value that it was made of.
 
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue, sample_config};
-use saddlebag::mirror::canonical::{FromCanonical, Scribe, ToCanonical, read_command, read_reply};
 use saddlebag::protocol::{Error, FsResult, ProtocolError, Step};
 use saddlebag::store::Timestamp;
+use saddlebag::wit_convert::canonical::{FromCanonical, Scribe, ToCanonical, read_command, read_reply};
 use saddlebag::{Config, Origin};
 use saddlebag_host::Content;
 use serde_json::{Value, json};

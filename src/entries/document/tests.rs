@@ -21,7 +21,7 @@ fn entry(key: &str, content: &str) -> Entry {
         content: content.into(),
         source: None,
         supersedes: None,
-        standing: crate::trust::Standing::default(),
+        trust_state: crate::trust::TrustState::default(),
     };
     Entry { fields, owner: Some("a".into()), created: 0, updated: 0, forgotten: None, version: String::new() }
 }

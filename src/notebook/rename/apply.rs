@@ -247,12 +247,12 @@ impl Task<'_> {
                     reply.files += u32::from(done.links > 0);
                     if done.is_partial {
                         let problem = "its frontmatter could not be read with the new name in it";
-                        reply.not_rewritten.push(Warning::new(&self.call.scope.shown(path), problem));
+                        reply.not_rewritten.push(Warning::new(&self.call.scope.display_path(path), problem));
                     }
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    reply.not_rewritten.push(Warning::new(&self.call.scope.shown(path), error.message));
+                    reply.not_rewritten.push(Warning::new(&self.call.scope.display_path(path), error.message));
                 }
             }
         }
@@ -316,8 +316,8 @@ impl Task<'_> {
 
     fn empty_reply(&self) -> RenameReply {
         RenameReply {
-            old_path: self.call.scope.shown(&self.intent.from),
-            path: self.call.scope.shown(&self.intent.to),
+            old_path: self.call.scope.display_path(&self.intent.from),
+            path: self.call.scope.display_path(&self.intent.to),
             title: self.intent.new_title.clone(),
             links: 0,
             files: 0,

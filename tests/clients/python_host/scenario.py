@@ -108,7 +108,7 @@ def journal(scene):
     scene.fails("no-unique-match", "journal", "edit", dict(target=("long_term",), change=change))
     read = scene("journal", "read", dict(target=("long_term",), offset=8, max_bytes=7))
     assert (read.text, read.next_offset) == ("listens", 15), read
-    search = dict(query="PORT monday", offset=0, vouched_unchanged=False)
+    search = dict(query="PORT monday", offset=0, assume_unchanged=False)
     found = scene("journal", "search", search)
     assert [hit.path for hit in found.hits][0] == "MEMORY.md" and found.terms[0].lines == 1, found
     scene("journal", "restore", dict(target=("long_term",)))
@@ -163,7 +163,7 @@ def notebook(scene):
     link = dict(source="Backups", target="Storage engine")
     assert not scene("notebook", "link", link).already_linked and scene("notebook", "link", link).already_linked
     found = scene("notebook", "recall", dict(query="which storage engine?", offset=0, sort=[], explain=False,
-                                             vouched_unchanged=False))
+                                             assume_unchanged=False))
     assert found.hits[0].path == kept.path and found.hits[0].score > 0, found
     renamed = scene("notebook", "rename", dict(note="Storage engine", title="Database"))
     assert renamed.links == 1 and not (scene.root / kept.path).exists(), renamed

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use saddlebag::mirror::canonical::listed;
+use saddlebag::wit_convert::canonical::listed;
 use wit_parser::{Resolve, Type, TypeDefKind};
 
 use crate::{contract, types};

@@ -78,7 +78,7 @@ fn is_given(interface: &str, record: &str) -> bool {
     interface != "fs" && (interface, record) != ("config", "limits") && !record.ends_with("-reply")
 }
 
-/// The field of a record as `src/mirror/contract.rs` has it.
+/// The field of a record as `src/wit_convert/contract.rs` has it.
 pub(crate) fn with_default(interface: &str, record: &str, field: &str) -> String {
     let mut shown = crate::snake(field);
     let default = DEFAULTS.iter().find(|default| default.record == (interface, record) && default.field == field);

@@ -140,10 +140,10 @@ fn rendered() -> String {
         let records: String = records.lines().filter(|line| !is_inline(line)).map(|line| format!("{line}\n")).collect();
         let arm = format!(
             "    (@{} $openness:ident) => {{
-        $crate::mirror_records! {{ $openness:
+        $crate::wit_records! {{ $openness:
 {records}        }}
 
-        $crate::mirror_variants! {{ $openness:
+        $crate::wit_variants! {{ $openness:
 {variants}        }}
     }};
 ",
@@ -162,12 +162,12 @@ pub const PACKAGE: &str = \"{package}\";
 /// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! mirror_contract {{
+macro_rules! wit_contract {{
     ($openness:ident: $($interface:ident)*) => {{
-        $($crate::mirror_contract! {{ @$interface $openness }})*
+        $($crate::wit_contract! {{ @$interface $openness }})*
     }};
     ($openness:ident) => {{
-        $crate::mirror_contract! {{ $openness: {every} }}
+        $crate::wit_contract! {{ $openness: {every} }}
     }};
 {arms}}}
 "
@@ -176,7 +176,7 @@ macro_rules! mirror_contract {{
 
 #[test]
 fn the_conversions_are_those_of_wit() {
-    let path = root().join("src/mirror/contract.rs");
+    let path = root().join("src/wit_convert/contract.rs");
     let expected = rendered();
     if std::env::var_os("SADDLEBAG_REWRITE").is_some() {
         fs::write(&path, &expected).expect("the file is written");

@@ -40,7 +40,7 @@
 //! 1. **Refresh.** The root and the folders of the scope are listed, one after the other. The request carries the version
 //!    of the page as it was (`unless`); an `unchanged` page costs the component nothing. Of any other page the files are
 //!    compared by version, and what changed is read in batches of 256 requests. The host still looks at every file of a
-//!    folder to answer, in several threads where there are thousands. With `vouched-unchanged` the listing is left out: not
+//!    folder to answer, in several threads where there are thousands. With `assume-unchanged` the listing is left out: not
 //!    one request.
 //! 2. **Find.** A term has no white space, so it lies within one word of one line. The first search folds and scans every
 //!    text. When there is a second one, every distinct word goes into an index once, with its lines as LEB128 postings;

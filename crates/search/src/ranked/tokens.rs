@@ -463,7 +463,7 @@ mod tests {
     }
 
     /// `position:token` of each; a whole in brackets.
-    fn shown(text: &str) -> String {
+    fn dump(text: &str) -> String {
         let tokens = read(text);
         let shown = tokens.iter().map(|token| {
             let word = String::from_utf8_lossy(token.text).into_owned();
@@ -484,21 +484,21 @@ mod tests {
 
     #[test]
     fn prose_is_words() {
-        assert_eq!(shown("The deploy, failed."), "0:the 1:deploy 2:failed");
+        assert_eq!(dump("The deploy, failed."), "0:the 1:deploy 2:failed");
         assert_eq!(words("don't the host's hosts' o'brien’s I’m"), "don't the host hosts o brien i'm");
         assert_eq!(words("  --json *bold* <b>#tag!"), "json bold b tag");
     }
 
     #[test]
     fn identifiers_are_parts_and_wholes() {
-        assert_eq!(shown("snake_case x"), "0:snake 1:case 0:[snake_case] 2:x");
-        assert_eq!(shown("parseHTTPResponse2"), "0:parse 1:http 2:response2 0:[parsehttpresponse2]");
-        assert_eq!(shown("kebab-case"), "0:kebab 1:case 0:[kebab-case]");
-        assert_eq!(shown("HTTPServer GitHub"), "0:http 1:server 0:[httpserver] 2:git 3:hub 2:[github]");
-        assert_eq!(shown("v1.2.3"), "0:v1 1:2 2:3 0:[v1.2.3] 0:[1.2.3]");
-        assert_eq!(shown("src/main.rs:12"), "0:src 1:main 2:rs 1:[main.rs] 3:12 0:[src/main.rs:12]");
-        assert_eq!(shown("ERR_CONN_RESET E0502"), "0:err 1:conn 2:reset 0:[err_conn_reset] 3:e0502");
-        assert_eq!(shown("std::vec::Vec"), "0:std 1:vec 2:vec 0:[std::vec::vec]");
+        assert_eq!(dump("snake_case x"), "0:snake 1:case 0:[snake_case] 2:x");
+        assert_eq!(dump("parseHTTPResponse2"), "0:parse 1:http 2:response2 0:[parsehttpresponse2]");
+        assert_eq!(dump("kebab-case"), "0:kebab 1:case 0:[kebab-case]");
+        assert_eq!(dump("HTTPServer GitHub"), "0:http 1:server 0:[httpserver] 2:git 3:hub 2:[github]");
+        assert_eq!(dump("v1.2.3"), "0:v1 1:2 2:3 0:[v1.2.3] 0:[1.2.3]");
+        assert_eq!(dump("src/main.rs:12"), "0:src 1:main 2:rs 1:[main.rs] 3:12 0:[src/main.rs:12]");
+        assert_eq!(dump("ERR_CONN_RESET E0502"), "0:err 1:conn 2:reset 0:[err_conn_reset] 3:e0502");
+        assert_eq!(dump("std::vec::Vec"), "0:std 1:vec 2:vec 0:[std::vec::vec]");
         assert_eq!(words("C++ and C# in A#b"), "c c++ and c c# in a b");
         assert_eq!(words("end. Next -- dash"), "end next dash");
     }
@@ -512,9 +512,9 @@ mod tests {
 
     #[test]
     fn scripts_without_spaces_are_pairs() {
-        assert_eq!(shown("日本語"), "0:日本 1:本語 2:(語)");
-        assert_eq!(shown("Redisの設定"), "0:redis 1:の設 2:設定 3:(定)");
-        assert_eq!(shown("木 x"), "0:木 1:x");
+        assert_eq!(dump("日本語"), "0:日本 1:本語 2:(語)");
+        assert_eq!(dump("Redisの設定"), "0:redis 1:の設 2:設定 3:(定)");
+        assert_eq!(dump("木 x"), "0:木 1:x");
         assert_eq!(words("ﾃﾞｰﾀ"), words("データ"));
         assert_eq!(words("か\u{3099}く"), words("がく"));
         assert_eq!(words("데이터"), words(&"데이터".nfd().collect::<String>()));

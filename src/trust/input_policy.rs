@@ -1,4 +1,4 @@
-//! [`Screen`]: the policy of a memory, which every text that a command brings in has to pass.
+//! [`InputPolicy`]: the policy of a memory, which every text that a command brings in has to pass.
 //!
 //! Commands check their arguments first, so that an error names the argument. Then the bytes of each file pass, as they
 //! are to be stored: only that finds a secret that two harmless texts make together. [`Screened`] and [`Removal`] are the
@@ -15,7 +15,7 @@ use saddlebag_words::words;
 
 use super::echo::{Echo, echo};
 use super::for_model::ForModel;
-use super::provenance::{Provenance, Standing};
+use super::provenance::{Provenance, TrustState};
 use super::secrets::{FoundSecret, redacted, secrets_in};
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
@@ -77,7 +77,7 @@ impl TrustConfig {
 
 /// Bytes that may be stored.
 ///
-/// The engine writes nothing else. They have passed a [`Screen`], were stored before, or are a record of our own.
+/// The engine writes nothing else. They have passed a [`InputPolicy`], were stored before, or are a record of our own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Screened(Vec<u8>);
 
@@ -110,7 +110,7 @@ impl Removal {
 
 /// The policy of a memory, and what it has done to the texts of one command.
 #[derive(Clone, Debug)]
-pub(crate) struct Screen {
+pub(crate) struct InputPolicy {
     config: TrustConfig,
     /// The scope of the memory; `None` in tests of the policy alone.
     layout: Option<Layout>,
@@ -130,7 +130,7 @@ struct Done {
 /// token that a rule knows.
 const SECRET_REACH: usize = 32 << 10;
 
-impl Screen {
+impl InputPolicy {
     pub(crate) fn new(config: TrustConfig) -> Self {
         Self { config, layout: None, done: Arc::default() }
     }
@@ -142,13 +142,13 @@ impl Screen {
 
     /// The bytes that a file is to have. `before` are those that it has; `None` for a new file.
     pub(crate) fn file(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
-        self.check_standing(path, before, Some(&after))?;
+        self.check_trust_state(path, before, Some(&after))?;
         self.moved(path, before, after)
     }
 
     /// As [`file`](Self::file), for an edit by hand: only a person changes where the text of a file is from.
     pub(crate) fn edited(&self, path: &RelPath, before: &str, after: String) -> Result<Screened, Error> {
-        if self.config.provenance != Provenance::User && Standing::of_text(before) != Standing::of_text(&after) {
+        if self.config.provenance != Provenance::User && TrustState::of_text(before) != TrustState::of_text(&after) {
             let message = "the edit changes what a file says of where its text is from";
             let help = "leave `provenance` and `approved` as they are; nothing was written";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
@@ -174,14 +174,14 @@ impl Screen {
     /// The bytes of a backup, which take the place of what the file has.
     pub(crate) fn restored(&self, path: &RelPath, before: Option<&[u8]>, kept: Vec<u8>) -> Result<Screened, Error> {
         self.check_place(path)?;
-        self.check_standing(path, before, Some(&kept))?;
+        self.check_trust_state(path, before, Some(&kept))?;
         Ok(Screened(kept))
     }
 
     /// The removal of a file with this text.
     pub(crate) fn removed(&self, path: &RelPath, before: &[u8]) -> Result<Removal, Error> {
         self.check_place(path)?;
-        self.check_standing(path, Some(before), None)?;
+        self.check_trust_state(path, Some(before), None)?;
         self.note_removed(&secrets_in(&String::from_utf8_lossy(before)));
         Ok(Removal(()))
     }
@@ -190,15 +190,15 @@ impl Screen {
     pub(crate) fn renamed(&self, from: &RelPath, text: &[u8], to: &RelPath) -> Result<Removal, Error> {
         self.check_place(from)?;
         self.check_place(to)?;
-        self.check_standing(from, Some(text), None)?;
+        self.check_trust_state(from, Some(text), None)?;
         self.name("the new name of the file", to.as_str())?;
         Ok(Removal(()))
     }
 
-    /// The removal of a text of this standing.
-    pub(crate) fn removed_of(&self, path: &RelPath, standing: Standing) -> Result<Removal, Error> {
+    /// The removal of a text of this trust state.
+    pub(crate) fn removed_of(&self, path: &RelPath, trust_state: TrustState) -> Result<Removal, Error> {
         self.check_place(path)?;
-        self.check_replaced(path, standing)?;
+        self.check_replaced(path, trust_state)?;
         Ok(Removal(()))
     }
 
@@ -230,20 +230,20 @@ impl Screen {
 
     /// Refuses a change by text of tools and imports of a file that is trusted, or that would not say where its text is
     /// from.
-    fn check_standing(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), Error> {
+    fn check_trust_state(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), Error> {
         if self.config.provenance.is_trusted() {
             return Ok(());
         }
         if let Some(before) = before {
-            self.check_replaced(path, Standing::of_bytes(before))?;
+            self.check_replaced(path, TrustState::of_bytes(before))?;
         }
         match after {
-            Some(after) if Standing::of_bytes(after).unapproved().is_none() => self.needs_trust(path.as_str()),
+            Some(after) if TrustState::of_bytes(after).unapproved().is_none() => self.needs_trust(path.as_str()),
             _ => Ok(()),
         }
     }
 
-    fn check_replaced(&self, path: &RelPath, before: Standing) -> Result<(), Error> {
+    fn check_replaced(&self, path: &RelPath, before: TrustState) -> Result<(), Error> {
         let provenance = self.config.provenance;
         if provenance.is_trusted() || before.unapproved().is_some() {
             return Ok(());
@@ -435,8 +435,8 @@ mod tests {
 
     const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
 
-    fn screen(secrets: SecretPolicy) -> Screen {
-        Screen::new(TrustConfig { secrets, ..TrustConfig::default() })
+    fn screen(secrets: SecretPolicy) -> InputPolicy {
+        InputPolicy::new(TrustConfig { secrets, ..TrustConfig::default() })
     }
 
     #[test]

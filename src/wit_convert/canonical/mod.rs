@@ -1,6 +1,6 @@
 //! Canonical JSON of the contract's values: one text for each value, in the words of `wit/`.
 //!
-//! [`ToCanonical`] and [`FromCanonical`] are implemented for everything that `mirror_contract!` lists, so a new record or
+//! [`ToCanonical`] and [`FromCanonical`] are implemented for everything that `wit_contract!` lists, so a new record or
 //! case has its JSON without a line of code. A record is an object with its fields in the order of `wit/`; a variant is
 //! `{"case": value}`, or `"case"` without a payload; `u64` and `s64` are decimal strings, bytes are base64, an absent
 //! option is `null`, a result is `{"ok": …}` or `{"err": …}`. `docs/trace.md` has the format for other hosts.
@@ -25,23 +25,23 @@ pub use types::Place;
 #[doc(hidden)]
 macro_rules! canonical_records {
     ($($module:ident::$name:ident { $($field:ident $(= $default:expr)?),* $(,)? })*) => {
-        $(impl $crate::mirror::canonical::ToCanonical for $crate::mirror::own::$module::$name {
-            fn write(&self, out: &mut $crate::mirror::canonical::Writer<'_>) {
+        $(impl $crate::wit_convert::canonical::ToCanonical for $crate::wit_convert::own::$module::$name {
+            fn write(&self, out: &mut $crate::wit_convert::canonical::Writer<'_>) {
                 out.begin();
                 $(
-                    out.field($crate::mirror::canonical::Place {
+                    out.field($crate::wit_convert::canonical::Place {
                         interface: stringify!($module),
                         owner: stringify!($name),
                         member: stringify!($field),
                     });
-                    $crate::mirror::canonical::ToCanonical::write(&self.$field, out);
+                    $crate::wit_convert::canonical::ToCanonical::write(&self.$field, out);
                 )*
                 out.end();
             }
         }
-        impl $crate::mirror::canonical::FromCanonical for $crate::mirror::own::$module::$name {
-            fn read(value: serde_json::Value) -> Result<Self, $crate::mirror::canonical::Malformed> {
-                let mut fields = $crate::mirror::canonical::Fields::of(value)?;
+        impl $crate::wit_convert::canonical::FromCanonical for $crate::wit_convert::own::$module::$name {
+            fn read(value: serde_json::Value) -> Result<Self, $crate::wit_convert::canonical::Malformed> {
+                let mut fields = $crate::wit_convert::canonical::Fields::of(value)?;
                 let read = Self { $($field: $crate::canonical_field_in!(fields $field $(= $default)?)),* };
                 fields.end()?;
                 Ok(read)
@@ -69,12 +69,12 @@ macro_rules! canonical_variants {
     ($($module:ident::$name:ident {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),* $(,)?
     })*) => {
-        $(impl $crate::mirror::canonical::ToCanonical for $crate::mirror::own::$module::$name {
-            fn write(&self, out: &mut $crate::mirror::canonical::Writer<'_>) {
+        $(impl $crate::wit_convert::canonical::ToCanonical for $crate::wit_convert::own::$module::$name {
+            fn write(&self, out: &mut $crate::wit_convert::canonical::Writer<'_>) {
                 match self {
                     $(Self::$case
-                        $(($value))? $(($crate::mirror::own::$module::$unit))? $({ $($field),* })? => {
-                        let place = $crate::mirror::canonical::Place {
+                        $(($value))? $(($crate::wit_convert::own::$module::$unit))? $({ $($field),* })? => {
+                        let place = $crate::wit_convert::canonical::Place {
                             interface: stringify!($module),
                             owner: stringify!($name),
                             member: stringify!($case),
@@ -86,9 +86,9 @@ macro_rules! canonical_variants {
                 }
             }
         }
-        impl $crate::mirror::canonical::FromCanonical for $crate::mirror::own::$module::$name {
-            fn read(value: serde_json::Value) -> Result<Self, $crate::mirror::canonical::Malformed> {
-                let case = $crate::mirror::canonical::Case::of(value)?;
+        impl $crate::wit_convert::canonical::FromCanonical for $crate::wit_convert::own::$module::$name {
+            fn read(value: serde_json::Value) -> Result<Self, $crate::wit_convert::canonical::Malformed> {
+                let case = $crate::wit_convert::canonical::Case::of(value)?;
                 $(if case.is(stringify!($case)) {
                     return $crate::canonical_case_in! {
                         case $module $case $(($value))? $(= ($unit))? $({ $($field),* })?
@@ -109,19 +109,19 @@ macro_rules! canonical_case_out {
     };
     ($out:ident $place:ident $module:ident ($value:ident)) => {
         $out.begin_case($place);
-        $crate::mirror::canonical::ToCanonical::write($value, $out);
+        $crate::wit_convert::canonical::ToCanonical::write($value, $out);
         $out.end()
     };
     ($out:ident $place:ident $module:ident { $($field:ident),* } $record:ident) => {
         $out.begin_case($place);
         $out.begin();
         $(
-            $out.field($crate::mirror::canonical::Place {
+            $out.field($crate::wit_convert::canonical::Place {
                 interface: stringify!($module),
                 owner: stringify!($record),
                 member: stringify!($field),
             });
-            $crate::mirror::canonical::ToCanonical::write($field, $out);
+            $crate::wit_convert::canonical::ToCanonical::write($field, $out);
         )*
         $out.end();
         $out.end()
@@ -136,7 +136,7 @@ macro_rules! canonical_case_in {
         $found.bare(Self::$case)
     };
     ($found:ident $module:ident $case:ident = ($unit:ident)) => {
-        $found.bare(Self::$case($crate::mirror::own::$module::$unit))
+        $found.bare(Self::$case($crate::wit_convert::own::$module::$unit))
     };
     ($found:ident $module:ident $case:ident ($value:ident)) => {
         $found.payload().map(Self::$case)
@@ -146,4 +146,4 @@ macro_rules! canonical_case_in {
     };
 }
 
-crate::mirror_contract!(canonical);
+crate::wit_contract!(canonical);

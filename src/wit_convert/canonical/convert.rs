@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::fields::{Case, FromCanonical, Malformed};
 use super::scribe::{ToCanonical, Writer};
-use crate::mirror::Mirror;
-use crate::mirror::own;
 use crate::protocol::{CommandId, ContextKey, ErrorCode, Scores, Version};
 use crate::request::Family;
 use crate::store::RelPath;
 use crate::trust::{FlagKind, ForModel, HostSecret};
+use crate::wit_convert::WitConvert;
+use crate::wit_convert::own;
 use crate::{Command, Reply};
 
 impl<T: ToCanonical + ?Sized> ToCanonical for &T {
@@ -165,7 +165,7 @@ macro_rules! text {
         impl FromCanonical for $type {
             fn read(value: Value) -> Result<Self, Malformed> {
                 let text: String = FromCanonical::read(value)?;
-                text.mirror().map_err(|error| Malformed::wrong(error.to_string()))
+                text.convert().map_err(|error| Malformed::wrong(error.to_string()))
             }
         })*
     };

@@ -12,36 +12,36 @@ use crate::document::{Note, TagSyntax, Value};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
 use crate::store::RelPath;
-use crate::trust::{Provenance, Standing, Waiting, version_of};
+use crate::trust::{PendingApproval, Provenance, TrustState, version_of};
 
 /// The pages that wait to be approved: the notes, and the shared long-term memory.
-pub(crate) async fn waiting(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec<Waiting>, Error> {
+pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec<PendingApproval>, Error> {
     catch_up(call, notebook).await?;
-    let standing = |view: &NoteView<'_>| Standing::of(&view.note.frontmatter).unapproved();
+    let trust_state = |view: &NoteView<'_>| TrustState::of(&view.note.frontmatter).unapproved();
     let ids = |snapshot: &Snapshot<'_>| {
         let views = snapshot.views.iter().zip(&snapshot.ids);
-        Ok(views.filter(|(view, _)| standing(view).is_some()).map(|(_, id)| *id).collect())
+        Ok(views.filter(|(view, _)| trust_state(view).is_some()).map(|(_, id)| *id).collect())
     };
     read_texts(call, notebook, ids).await?;
     let mut found = look(notebook, call, |snapshot| {
         let mut found = Vec::new();
         for (place, view) in snapshot.views.iter().enumerate() {
             // The index is a cache that others may have written: the file decides.
-            let Some(provenance) = Standing::of_text(view.text).unapproved() else { continue };
+            let Some(provenance) = TrustState::of_text(view.text).unapproved() else { continue };
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
-            let shown = snapshot.shown(place)?;
+            let shown = snapshot.display_path(place)?;
             let names = [&shown, path.as_str(), view.path, stem, file_stem, &view.note.title];
             found.push(page(&names, &path, view.text, provenance)?);
         }
         Ok(found)
     })?;
-    found.extend(waiting_in_shared(call).await?);
+    found.extend(pending_in_shared(call).await?);
     Ok(found)
 }
 
 /// The shared long-term memory, if it waits. It is outside of the notebook of a project, and in its block.
-async fn waiting_in_shared(call: &Call) -> Result<Option<Waiting>, Error> {
+async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, Error> {
     let path = call.scope.layout.shared_long_term();
     if call.scope.layout.below_notebook(path).is_some() {
         return Ok(None);
@@ -49,16 +49,16 @@ async fn waiting_in_shared(call: &Call) -> Result<Option<Waiting>, Error> {
     let limit = call.scope.limits.max_file_bytes;
     let Loaded::Whole { bytes, .. } = load(&call.fs, path, limit).await? else { return Ok(None) };
     let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(None) };
-    let Some(provenance) = Standing::of_text(text).unapproved() else { return Ok(None) };
-    let shown = call.scope.shown(path);
+    let Some(provenance) = TrustState::of_text(text).unapproved() else { return Ok(None) };
+    let shown = call.scope.display_path(path);
     page(&[&shown, path.as_str()], path, text, provenance).map(Some)
 }
 
 /// A page as an approval shows it, by all names that a person may give it: what is approved is the text of the file, and
 /// so that is what is shown of it.
-fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> Result<Waiting, Error> {
+fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> Result<PendingApproval, Error> {
     let note = Note::parse(text, TagSyntax::default());
-    Ok(Waiting {
+    Ok(PendingApproval {
         names: names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
         is_entry: false,
         provenance,

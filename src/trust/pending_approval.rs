@@ -1,4 +1,4 @@
-//! [`Waiting`]: a file whose text nobody has approved yet.
+//! [`PendingApproval`]: a file whose text nobody has approved yet.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,7 +11,7 @@ use crate::protocol::Error;
 use crate::store::RelPath;
 
 /// A file whose text nobody has approved yet.
-pub(crate) struct Waiting {
+pub(crate) struct PendingApproval {
     /// What it may be named by, the name that a report uses first.
     pub(crate) names: Vec<String>,
     pub(crate) path: RelPath,
@@ -26,7 +26,7 @@ pub(crate) struct Waiting {
     pub(crate) text: String,
 }
 
-impl Waiting {
+impl PendingApproval {
     /// The name that a report uses.
     pub(crate) fn name(&self) -> Result<&str, Error> {
         let name = self.names.first().map(String::as_str);

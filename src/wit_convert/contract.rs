@@ -6,22 +6,22 @@ pub const PACKAGE: &str = "saddlebag:memory@0.2.0";
 /// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! mirror_contract {
+macro_rules! wit_contract {
     ($openness:ident: $($interface:ident)*) => {
-        $($crate::mirror_contract! { @$interface $openness })*
+        $($crate::wit_contract! { @$interface $openness })*
     };
     ($openness:ident) => {
-        $crate::mirror_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt tools trust types zk }
+        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt tools trust types zk }
     };
     (@agents_md $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes = $crate::agents_md::DEFAULT_SECTION_BYTES, prefer, confirmed, dry_run }
             agents_md::Unconfirmed { digest, reason }
             agents_md::FactChange { key, line, kind, entry, section }
             agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             agents_md::Side { Section, Store }
             agents_md::AgentsMdCommand { SyncAgentsMd(value) }
             agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
@@ -29,31 +29,31 @@ macro_rules! mirror_contract {
         }
     };
     (@config $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
             config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             config::LongTermScope { Shared, Project }
             config::SecretPolicy { Refuse, Redact, Allow }
         }
     };
     (@engine $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             engine::Finished { id, error }
             engine::Step { requests, finished }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidSecret(value), LimitTooSmall(value) }
             engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
         }
     };
     (@entries $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
             entries::GetEntry { key }
@@ -92,7 +92,7 @@ macro_rules! mirror_contract {
             entries::CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
@@ -101,7 +101,7 @@ macro_rules! mirror_contract {
         }
     };
     (@exchange $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::ImportFrom { format, place, files, others, dry_run, earlier }
@@ -113,7 +113,7 @@ macro_rules! mirror_contract {
             exchange::ExportToReply { parts, next, files, bytes, entries, unapproved, losses, problems }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
             exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
             exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
@@ -122,19 +122,19 @@ macro_rules! mirror_contract {
         }
     };
     (@files $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             files::FilePage { files, next, total }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             files::FilesCommand { ListFiles(value), ReadFile(value) }
             files::FilesReply { ListFiles(value), ReadFile(value) }
         }
     };
     (@fs $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             fs::Request { key, command, op }
             fs::FileContent { bytes, version, size }
             fs::LeftOutName { path, kind }
@@ -144,7 +144,7 @@ macro_rules! mirror_contract {
             fs::Reply { key, outcome }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
             fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Unchanged, Absent }
@@ -160,13 +160,13 @@ macro_rules! mirror_contract {
         }
     };
     (@journal $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
             journal::Read { target, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             journal::Edit { target, change }
             journal::Restore { target }
-            journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, vouched_unchanged }
+            journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged }
             journal::FlushSummary { summary, messages }
             journal::Slash { line }
             journal::BackupReply { path, failure }
@@ -184,7 +184,7 @@ macro_rules! mirror_contract {
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
             journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
@@ -195,11 +195,11 @@ macro_rules! mirror_contract {
         }
     };
     (@notebook $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             notebook::Remember { title, content, template, group, tags, links, supersede }
             notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
-            notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, vouched_unchanged }
+            notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
             notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text }
             notebook::Journal { entry }
             notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
@@ -242,7 +242,7 @@ macro_rules! mirror_contract {
             notebook::MemoryContextReply { text, included, left_out, unapproved, findings }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             notebook::MatchStrategy { FullText, Exact }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
             notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
@@ -252,7 +252,7 @@ macro_rules! mirror_contract {
         }
     };
     (@prompt $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
             prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
             prompt::LineSource { first_line, last_line, path, key, heading, section, family }
@@ -265,7 +265,7 @@ macro_rules! mirror_contract {
             prompt::PreambleReply { text, tokens, parts, left_out }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             prompt::BlockForm { Claude, Openai, Plain }
             prompt::Overflow { Documented, Prioritised, Balanced }
             prompt::SourceFamily { Journal, Entries, Notebook }
@@ -276,13 +276,13 @@ macro_rules! mirror_contract {
         }
     };
     (@tools $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
             tools::CallTool { name, input, sets, dialect }
             tools::ToolAnswer { text, structured, is_error }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             tools::ToolSet { Journal, Entries, Notebook, Anthropic }
             tools::Dialect { Docs, Sdk }
             tools::ToolsCommand { CallTool(value) }
@@ -290,7 +290,7 @@ macro_rules! mirror_contract {
         }
     };
     (@trust $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
@@ -300,30 +300,30 @@ macro_rules! mirror_contract {
             trust::ApproveReply { approved, skipped, message }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             trust::TrustCommand { Pending(value), Approve(value) }
             trust::TrustReply { Pending(value), Approve(value) }
         }
     };
     (@types $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
             types::Origin { agent, workspace, run, session, tool, provenance }
             types::Flag { kind, what, count }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
             types::Provenance { User, Agent, Tool, Imported }
             types::HydrationPolicy { Greedy, Prefix }
         }
     };
     (@zk $openness:ident) => {
-        $crate::mirror_records! { $openness:
+        $crate::wit_records! { $openness:
             zk::ZkNote { path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum }
         }
 
-        $crate::mirror_variants! { $openness:
+        $crate::wit_variants! { $openness:
         }
     };
 }

@@ -1,6 +1,6 @@
 //! Conversions between the types of this crate and those that a bindings generator makes of `wit/`.
 //!
-//! Guest and host both have generated types of the same shape. `mirror_contract!` (in `contract.rs`, which a test makes
+//! Guest and host both have generated types of the same shape. `wit_contract!` (in `contract.rs`, which a test makes
 //! of `wit/`) is the one list of them; each side expands it over its own bindings. A field or a case that only one of
 //! `wit/` and this crate has does not compile: the guest knows every case of this crate, and every match in it is
 //! complete.
@@ -36,40 +36,40 @@ pub enum Mismatch {
 }
 
 /// A conversion across the contract.
-pub trait Mirror<T> {
+pub trait WitConvert<T> {
     /// Converts.
     ///
     /// # Errors
     ///
     /// What the other side should not have given.
-    fn mirror(self) -> Result<T, Mismatch>;
+    fn convert(self) -> Result<T, Mismatch>;
 }
 
-impl<A: Mirror<B>, B> Mirror<Vec<B>> for Vec<A> {
-    fn mirror(self) -> Result<Vec<B>, Mismatch> {
-        self.into_iter().map(Mirror::mirror).collect()
+impl<A: WitConvert<B>, B> WitConvert<Vec<B>> for Vec<A> {
+    fn convert(self) -> Result<Vec<B>, Mismatch> {
+        self.into_iter().map(WitConvert::convert).collect()
     }
 }
 
-impl<A: Mirror<B>, B> Mirror<Option<B>> for Option<A> {
-    fn mirror(self) -> Result<Option<B>, Mismatch> {
-        self.map(Mirror::mirror).transpose()
+impl<A: WitConvert<B>, B> WitConvert<Option<B>> for Option<A> {
+    fn convert(self) -> Result<Option<B>, Mismatch> {
+        self.map(WitConvert::convert).transpose()
     }
 }
 
-impl<A: Mirror<B>, B, E: Mirror<F>, F> Mirror<Result<B, F>> for Result<A, E> {
-    fn mirror(self) -> Result<Result<B, F>, Mismatch> {
+impl<A: WitConvert<B>, B, E: WitConvert<F>, F> WitConvert<Result<B, F>> for Result<A, E> {
+    fn convert(self) -> Result<Result<B, F>, Mismatch> {
         match self {
-            Ok(value) => value.mirror().map(Ok),
-            Err(error) => error.mirror().map(Err),
+            Ok(value) => value.convert().map(Ok),
+            Err(error) => error.convert().map(Err),
         }
     }
 }
 
 macro_rules! same {
     ($($type:ty),*) => {
-        $(impl Mirror<$type> for $type {
-            fn mirror(self) -> Result<$type, Mismatch> {
+        $(impl WitConvert<$type> for $type {
+            fn convert(self) -> Result<$type, Mismatch> {
                 Ok(self)
             }
         })*
@@ -81,13 +81,13 @@ same!(bool, u32, u64, i32, i64, f64, String, Vec<u8>);
 
 macro_rules! text {
     ($($type:ty: $make:expr, $take:expr;)*) => {
-        $(impl Mirror<$type> for String {
-            fn mirror(self) -> Result<$type, Mismatch> {
+        $(impl WitConvert<$type> for String {
+            fn convert(self) -> Result<$type, Mismatch> {
                 $make(self)
             }
         }
-        impl Mirror<String> for $type {
-            fn mirror(self) -> Result<String, Mismatch> {
+        impl WitConvert<String> for $type {
+            fn convert(self) -> Result<String, Mismatch> {
                 Ok($take(self))
             }
         })*
@@ -104,38 +104,38 @@ text! {
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
 }
 
-impl Mirror<HostSecret> for Vec<u8> {
-    fn mirror(self) -> Result<HostSecret, Mismatch> {
+impl WitConvert<HostSecret> for Vec<u8> {
+    fn convert(self) -> Result<HostSecret, Mismatch> {
         Ok(self.into())
     }
 }
 
-impl Mirror<Vec<u8>> for HostSecret {
-    fn mirror(self) -> Result<Vec<u8>, Mismatch> {
+impl WitConvert<Vec<u8>> for HostSecret {
+    fn convert(self) -> Result<Vec<u8>, Mismatch> {
         Ok(self.bytes().to_vec())
     }
 }
 
-impl Mirror<Scores> for Vec<f64> {
-    fn mirror(self) -> Result<Scores, Mismatch> {
+impl WitConvert<Scores> for Vec<f64> {
+    fn convert(self) -> Result<Scores, Mismatch> {
         Ok(Scores(self))
     }
 }
 
-impl Mirror<Vec<f64>> for Scores {
-    fn mirror(self) -> Result<Vec<f64>, Mismatch> {
+impl WitConvert<Vec<f64>> for Scores {
+    fn convert(self) -> Result<Vec<f64>, Mismatch> {
         Ok(self.0)
     }
 }
 
-impl Mirror<CommandId> for u64 {
-    fn mirror(self) -> Result<CommandId, Mismatch> {
+impl WitConvert<CommandId> for u64 {
+    fn convert(self) -> Result<CommandId, Mismatch> {
         Ok(CommandId(self))
     }
 }
 
-impl Mirror<u64> for CommandId {
-    fn mirror(self) -> Result<u64, Mismatch> {
+impl WitConvert<u64> for CommandId {
+    fn convert(self) -> Result<u64, Mismatch> {
         Ok(self.0)
     }
 }
@@ -215,24 +215,24 @@ pub mod own {
     }
 }
 
-/// Implements [`Mirror`] both ways for records with the same fields; with `canonical` the conversions of the module
+/// Implements [`WitConvert`] both ways for records with the same fields; with `canonical` the conversions of the module
 /// `canonical` instead. A field with a default, `name = default`, is an option in the contract alone: absent, it is the
 /// default.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! mirror_records {
+macro_rules! wit_records {
     (canonical: $($list:tt)*) => {
         $crate::canonical_records! { $($list)* }
     };
     ($openness:ident: $($module:ident::$name:ident { $($field:ident $(= $default:expr)?),* $(,)? })*) => {
-        $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
-            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::mirror::Mismatch> {
-                Ok($crate::mirror::own::$module::$name { $($field: $crate::mirror_field_in!(self.$field $(, $default)?)),* })
+        $(impl $crate::wit_convert::WitConvert<$crate::wit_convert::own::$module::$name> for $module::$name {
+            fn convert(self) -> Result<$crate::wit_convert::own::$module::$name, $crate::wit_convert::Mismatch> {
+                Ok($crate::wit_convert::own::$module::$name { $($field: $crate::wit_field_in!(self.$field $(, $default)?)),* })
             }
         }
-        impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
-            fn mirror(self) -> Result<$module::$name, $crate::mirror::Mismatch> {
-                Ok($module::$name { $($field: $crate::mirror_field_out!(self.$field $(, $default)?)),* })
+        impl $crate::wit_convert::WitConvert<$module::$name> for $crate::wit_convert::own::$module::$name {
+            fn convert(self) -> Result<$module::$name, $crate::wit_convert::Mismatch> {
+                Ok($module::$name { $($field: $crate::wit_field_out!(self.$field $(, $default)?)),* })
             }
         })*
     };
@@ -241,13 +241,13 @@ macro_rules! mirror_records {
 /// Takes a field from the contract.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! mirror_field_in {
+macro_rules! wit_field_in {
     ($value:expr) => {
-        $crate::mirror::Mirror::mirror($value)?
+        $crate::wit_convert::WitConvert::convert($value)?
     };
     ($value:expr, $default:expr) => {
         match $value {
-            Some(value) => $crate::mirror::Mirror::mirror(value)?,
+            Some(value) => $crate::wit_convert::WitConvert::convert(value)?,
             None => $default,
         }
     };
@@ -256,16 +256,16 @@ macro_rules! mirror_field_in {
 /// Gives a field to the contract.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! mirror_field_out {
+macro_rules! wit_field_out {
     ($value:expr) => {
-        $crate::mirror::Mirror::mirror($value)?
+        $crate::wit_convert::WitConvert::convert($value)?
     };
     ($value:expr, $default:expr) => {
-        Some($crate::mirror::Mirror::mirror($value)?)
+        Some($crate::wit_convert::WitConvert::convert($value)?)
     };
 }
 
-/// Implements [`Mirror`] both ways for variants with the same cases. A case is `Name`, `Name(_)`, `Name = ()` where this
+/// Implements [`WitConvert`] both ways for variants with the same cases. A case is `Name`, `Name(_)`, `Name = ()` where this
 /// crate has a struct without fields, or `Name { fields } = Record` where the contract has a record for what is named
 /// fields here.
 ///
@@ -273,46 +273,46 @@ macro_rules! mirror_field_out {
 /// not know, and the guest's (`closed`), which is in this crate, has none: a case that `wit/` lacks does not compile.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! mirror_variants {
+macro_rules! wit_variants {
     (canonical: $($list:tt)*) => {
         $crate::canonical_variants! { $($list)* }
     };
     ($openness:ident: $($module:ident::$name:ident {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),* $(,)?
     })*) => {
-        $(impl $crate::mirror::Mirror<$crate::mirror::own::$module::$name> for $module::$name {
-            fn mirror(self) -> Result<$crate::mirror::own::$module::$name, $crate::mirror::Mismatch> {
+        $(impl $crate::wit_convert::WitConvert<$crate::wit_convert::own::$module::$name> for $module::$name {
+            fn convert(self) -> Result<$crate::wit_convert::own::$module::$name, $crate::wit_convert::Mismatch> {
                 Ok(match self {
                     $($module::$name::$case $(($value))? $(($module::$record { $($field),* }))? => {
-                        $crate::mirror::own::$module::$name::$case
-                            $(($crate::mirror::Mirror::mirror($value)?))?
-                            $(($crate::mirror::own::$module::$unit))?
-                            $({ $($field: $crate::mirror::Mirror::mirror($field)?),* })?
+                        $crate::wit_convert::own::$module::$name::$case
+                            $(($crate::wit_convert::WitConvert::convert($value)?))?
+                            $(($crate::wit_convert::own::$module::$unit))?
+                            $({ $($field: $crate::wit_convert::WitConvert::convert($field)?),* })?
                     })*
                 })
             }
         }
-        $crate::mirror_variant_out! { $openness $module $name {
+        $crate::wit_variant_out! { $openness $module $name {
             $($case $(($value))? $(= ($unit))? $({ $($field),* } = $record)?),*
         } })*
     };
 }
 
-/// Implements [`Mirror`] from a variant of this crate to that of the contract.
+/// Implements [`WitConvert`] from a variant of this crate to that of the contract.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! mirror_variant_out {
+macro_rules! wit_variant_out {
     (closed $module:ident $name:ident {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),*
     }) => {
-        impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
-            fn mirror(self) -> Result<$module::$name, $crate::mirror::Mismatch> {
+        impl $crate::wit_convert::WitConvert<$module::$name> for $crate::wit_convert::own::$module::$name {
+            fn convert(self) -> Result<$module::$name, $crate::wit_convert::Mismatch> {
                 Ok(match self {
-                    $($crate::mirror::own::$module::$name::$case
-                        $(($value))? $(($crate::mirror::own::$module::$unit))? $({ $($field),* })? => {
+                    $($crate::wit_convert::own::$module::$name::$case
+                        $(($value))? $(($crate::wit_convert::own::$module::$unit))? $({ $($field),* })? => {
                         $module::$name::$case
-                            $(($crate::mirror::Mirror::mirror($value)?))?
-                            $(($module::$record { $($field: $crate::mirror::Mirror::mirror($field)?),* }))?
+                            $(($crate::wit_convert::WitConvert::convert($value)?))?
+                            $(($module::$record { $($field: $crate::wit_convert::WitConvert::convert($field)?),* }))?
                     })*
                 })
             }
@@ -321,18 +321,18 @@ macro_rules! mirror_variant_out {
     (open $module:ident $name:ident {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),*
     }) => {
-        impl $crate::mirror::Mirror<$module::$name> for $crate::mirror::own::$module::$name {
-            fn mirror(self) -> Result<$module::$name, $crate::mirror::Mismatch> {
+        impl $crate::wit_convert::WitConvert<$module::$name> for $crate::wit_convert::own::$module::$name {
+            fn convert(self) -> Result<$module::$name, $crate::wit_convert::Mismatch> {
                 #[allow(unreachable_patterns)]
                 Ok(match self {
-                    $($crate::mirror::own::$module::$name::$case
-                        $(($value))? $(($crate::mirror::own::$module::$unit))? $({ $($field),* })? => {
+                    $($crate::wit_convert::own::$module::$name::$case
+                        $(($value))? $(($crate::wit_convert::own::$module::$unit))? $({ $($field),* })? => {
                         $module::$name::$case
-                            $(($crate::mirror::Mirror::mirror($value)?))?
-                            $(($module::$record { $($field: $crate::mirror::Mirror::mirror($field)?),* }))?
+                            $(($crate::wit_convert::WitConvert::convert($value)?))?
+                            $(($module::$record { $($field: $crate::wit_convert::WitConvert::convert($field)?),* }))?
                     })*
                     // Only a host that was built against another version of this crate gets here.
-                    _ => return Err($crate::mirror::Mismatch::Case),
+                    _ => return Err($crate::wit_convert::Mismatch::Case),
                 })
             }
         }
@@ -344,11 +344,11 @@ mod tests {
     use super::*;
 
     fn taken(field: Option<u32>) -> Result<u32, Mismatch> {
-        Ok(crate::mirror_field_in!(field, 9))
+        Ok(crate::wit_field_in!(field, 9))
     }
 
     fn given(field: u32) -> Result<Option<u32>, Mismatch> {
-        Ok(crate::mirror_field_out!(field, 9))
+        Ok(crate::wit_field_out!(field, 9))
     }
 
     #[test]
