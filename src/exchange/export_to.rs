@@ -138,8 +138,8 @@ fn place_of(cursor: &str, digest: &str) -> Result<(usize, usize), Error> {
     let (of, place, offset) = (parts.next(), parts.next(), parts.next());
     let number = |text: Option<&str>| text.and_then(|text| text.parse::<usize>().ok());
     let (Some(of), Some(place), Some(offset), None) = (of, number(place), number(offset), parts.next()) else {
-        let message = format!("`{}` is no cursor", cursor.escape_debug());
-        return Err(Error::invalid_argument(message, "give the `next` of the page before, or none"));
+        let message = format!("`{}` is not a cursor", cursor.escape_debug());
+        return Err(Error::invalid_argument(message, "give the `next` of the previous page, or leave it out"));
     };
     if of != digest {
         let message = "the entries have changed since the first page of this export";

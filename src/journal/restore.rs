@@ -85,11 +85,11 @@ async fn stopped_halfway(
         Loaded::Whole { bytes, .. } if bytes == kept || replaced == kept => Ok(Some((bytes, replaced))),
         _ => {
             let message = format!(
-                "{} holds what an unfinished restore has replaced, and {} was changed since",
+                "{} holds the text that an interrupted restore replaced, and {} was changed since",
                 call.scope.shown(waiting),
                 call.scope.shown(path),
             );
-            let help = "move one of them away, so that neither text is lost, and restore again";
+            let help = "move one of the two files away, so that neither text is lost, then restore again";
             Err(Error::new(ErrorCode::Contention, message, help))
         }
     }

@@ -29,7 +29,7 @@ fn an_import_waits_until_it_is_approved() {
 
     let version = pending["items"][0]["version"].as_str().unwrap();
     store.refuses(&["--provenance", "agent", "approve", "port", "--base", version], 3, "for a person");
-    store.refuses(&["approve"], 2, "nothing is named to approve");
+    store.refuses(&["approve"], 2, "the request names nothing to approve");
     store.run(&["approve", "nothing", "--dry-run"]).exits(3);
     store.run(&["approve", "port", "--base", "0123456789abcdef"]).exits(3);
     store.run(&["approve", "--all-from", "old", "--dry-run"]).exits(0);
