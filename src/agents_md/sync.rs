@@ -78,7 +78,7 @@ pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
     let unconfirmed = unconfirmed(&sides, &merged, &written)?;
     let is_confirmed = match (&unconfirmed, &request.confirmed) {
         (Some(unconfirmed), Some(confirmed)) => {
-            call.scope.trust.check_person("to confirm what a section changes")?;
+            call.scope.trust.check_person("confirm the changes of a section")?;
             unconfirmed.digest == *confirmed
         }
         (Some(_), None) => false,

@@ -80,7 +80,7 @@ impl Run<TrustCall<'_>> for Approve {
 }
 
 fn check(call: &Call, request: &Approve) -> Result<(), Error> {
-    call.scope.trust.check_person("to approve")?;
+    call.scope.trust.check_person("approve text")?;
     if request.items.len() > MAX_NAMES {
         let message = format!("{} names, the limit is {MAX_NAMES}", request.items.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "approve in parts; nothing was changed"));

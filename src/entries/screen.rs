@@ -23,9 +23,7 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
 pub(super) fn of_files(call: &Call, asked: Option<Provenance>) -> Result<Option<Provenance>, Error> {
     let config = call.scope.trust;
     match asked {
-        Some(Provenance::User) => {
-            config.check_person("to accept the provenance that imported files give").map(|()| None)
-        }
+        Some(Provenance::User) => config.check_person("accept the provenance that imported files give").map(|()| None),
         Some(Provenance::Agent) => {
             let message =
                 "imported files cannot have the provenance `agent`: an agent that imports a file did not write it";

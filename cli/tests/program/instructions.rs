@@ -276,6 +276,6 @@ fn an_agent_cannot_confirm_what_a_file_changes() {
     store.run(&["agents-md", "sync", "--key", "port"]).exits(0);
     put_here(&store, "AGENTS.md", here(&store, "AGENTS.md").replace("8080", "6666"));
     let run = store.run(&["--provenance", "agent", "agents-md", "sync", "--yes"]).exits(3);
-    run.complains("to confirm what a section changes is for a person");
+    run.complains("only a person may confirm the changes of a section");
     store.run(&["get", "port"]).exits(0).prints("8080");
 }
