@@ -464,10 +464,18 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
         for (named, code, message) in [
             (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
             (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
-            (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` here"),
+            (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` is visible from this memory"),
             // Of a foreign workspace, not even a peer is known.
-            (names(Some("a"), Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
-            (names(None, Some("v")), ErrorCode::ScopeNotFound, "UZ-MEM-002: no workspace `v` here"),
+            (
+                names(Some("a"), Some("v")),
+                ErrorCode::ScopeNotFound,
+                "UZ-MEM-002: no workspace `v` is visible from this memory",
+            ),
+            (
+                names(None, Some("v")),
+                ErrorCode::ScopeNotFound,
+                "UZ-MEM-002: no workspace `v` is visible from this memory",
+            ),
         ] {
             let (agent, workspace) = named;
             let command = Origin { agent, workspace, ..Origin::default() }.with(verb.clone());

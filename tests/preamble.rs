@@ -304,7 +304,7 @@ fn a_base_prompt_that_cannot_be_whole_is_an_error(kind: Kind) {
     }
     let files = vec![file(PreambleRole::BasePrompt, &"x".repeat(101))];
     let error = drive.run(Preamble { files, max_bytes: 100, ..Preamble::default() }).unwrap_err();
-    assert_eq!(error.message, "the base prompt has 101 bytes with what belongs to it, the budget is 100");
+    assert_eq!(error.message, "the base prompt and its separators have 101 bytes, the budget is 100");
     assert_eq!(preamble(&mut drive, Vec::new(), 0), PreambleReply::default());
 }
 

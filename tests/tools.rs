@@ -164,12 +164,12 @@ fn an_argument_that_does_not_fit_is_refused_by_name(kind: Kind) {
         (
             "memory_edit",
             json!({ "target": "long_term", "old_str": "a" }),
-            "memory_edit: `new_str` is missing\ngive the text in its place; an empty one deletes old_str",
+            "memory_edit: `new_str` is missing\ngive the new text; an empty text deletes old_str",
         ),
         (
             "memory_search",
             json!({ "query": "x", "cursor": "next" }),
-            "`cursor` is `next`\ngive the cursor that the answer before named, or none for the beginning",
+            "`cursor` is `next`\ngive the cursor of the previous answer, or leave it out to begin",
         ),
         (
             "memory",
@@ -211,7 +211,7 @@ fn a_tool_of_a_set_that_is_off_is_not_there() {
 fn an_error_of_a_family_is_an_answer_with_its_help(kind: Kind) {
     let mut host = host(kind, project_config(), &[]);
     let answer = refused(&mut host, "memory_store", json!({ "key": "k", "content": "x" }));
-    assert_eq!(answer, "this memory was opened without an agent\nopen the memory with the name of an agent");
+    assert_eq!(answer, "this memory was opened without an agent\nopen the memory with an agent");
     let answer = refused(&mut host, "memory_edit", json!({ "target": "note", "name": "../x" }));
     assert!(answer.starts_with("invalid note name (no slashes or dots)\n"), "{answer}");
     assert!(

@@ -1,4 +1,4 @@
-//! One fact as a list item: written so that it reads back as it was, and read as people write it.
+//! One fact as a list item: rendered so that it parses back unchanged, and parsed as people write it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,19 +7,19 @@ use alloc::vec::Vec;
 use crate::document::FenceTracker;
 use crate::trust::{for_model, is_ignorable, is_line_break};
 
-/// A fact, as the section has it.
+/// A fact in the section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// `None` where a person wrote text alone.
+    /// Key; `None` if a person wrote only text.
     pub(super) key: Option<String>,
     pub(super) content: String,
-    /// Of the file, counted from 1.
+    /// Line in the file, counted from 1.
     pub(super) line: usize,
 }
 
-/// A fact as lines of Markdown, without a line ending behind the last.
+/// Renders a fact as lines of Markdown, without a final line ending.
 ///
-/// Text that would not come back as it is, or would show something else than it is, is in quotes, as JSON has strings.
+/// Text that would not parse back unchanged, or would look different from what it is, is quoted like a JSON string.
 pub(super) fn render(key: &str, content: &str) -> String {
     let key = if is_plain_key(key) { key.to_string() } else { quoted(key) };
     if !is_plain(content) {
@@ -39,19 +39,19 @@ pub(super) fn render(key: &str, content: &str) -> String {
     item
 }
 
-/// One of these begins an item.
+/// Characters that begin an item.
 const MARKS: [char; 3] = ['-', '*', '+'];
 
-/// Whether a line begins an item.
+/// Returns true if a line begins an item.
 pub(super) fn begins(line: &str) -> bool {
     line.strip_prefix(MARKS).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
-/// Reads an item: its first line, and those below it with their indentation.
+/// Parses an item from its first line and the indented lines below it.
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// A description of what is wrong with the item.
 pub(super) fn parse(lines: &[&str], line: usize) -> Result<Item, String> {
     let (first, below) = lines.split_first().ok_or("the item is empty")?;
     let text = first.strip_prefix(MARKS).ok_or("it does not begin with `-`, `*` or `+`")?.trim();
@@ -68,18 +68,18 @@ pub(super) fn parse(lines: &[&str], line: usize) -> Result<Item, String> {
     };
     match (content.is_empty(), &key) {
         (false, _) => Ok(Item { key, content, line }),
-        (true, Some(key)) => Err(format!("`{key}` has no text; delete the whole item to have it forgotten")),
+        (true, Some(key)) => Err(format!("`{key}` has no text; delete the whole item to forget it")),
         (true, None) => Err("the item is empty".into()),
     }
 }
 
-/// The key of an item, and what stands behind it on its line.
+/// Splits the first line of an item into its key and the text after it.
 fn split_key(text: &str) -> Result<(Option<String>, &str), String> {
     for mark in ["`", "**"] {
         let Some((inner, rest)) = text.strip_prefix(mark).and_then(|rest| rest.split_once(mark)) else { continue };
         let Some(rest) = rest.strip_prefix(':') else { continue };
         let key = match inner.starts_with('"') {
-            true => unquoted(inner).ok_or_else(|| format!("the key {inner} is no string of JSON"))?,
+            true => unquoted(inner).ok_or_else(|| format!("the key {inner} is not a valid JSON string"))?,
             false => inner.to_string(),
         };
         return match key.is_empty() {
@@ -99,7 +99,7 @@ fn split_key(text: &str) -> Result<(Option<String>, &str), String> {
     }
 }
 
-/// A line below the first of an item, without what says that it belongs to it.
+/// Removes the indentation from a line below the first of an item.
 fn dedented(line: &str) -> &str {
     let of_tab = || line.strip_prefix('\t');
     line.strip_prefix("  ").or_else(of_tab).or_else(|| line.strip_prefix(' ')).unwrap_or(line)
@@ -113,14 +113,14 @@ fn is_plain_key(key: &str) -> bool {
         && for_model(key).0 == key
 }
 
-/// Whether a content can stand in the section as it is.
+/// Returns true if content can be in the section without quotes.
 fn is_plain(content: &str) -> bool {
     let mut fences = FenceTracker::default();
     for line in content.split('\n') {
         fences.is_code(line);
     }
     let are_lines_whole = content.split('\n').all(|line| line.trim_end() == line);
-    // Comments are what markers are made of, and hide what is between them.
+    // Markers are comments, and comments hide the text in them.
     let is_comment = content.contains("<!--") || content.contains("-->");
     is_visible(content)
         && are_lines_whole
@@ -132,7 +132,7 @@ fn is_plain(content: &str) -> bool {
         && for_model(content).0 == content
 }
 
-/// Whether a reader sees every character of it.
+/// Returns true if a reader sees every character.
 fn is_visible(text: &str) -> bool {
     text.chars().all(|c| !is_hidden(c))
 }
@@ -145,7 +145,7 @@ fn is_hidden(c: char) -> bool {
     }
 }
 
-/// As JSON has strings, with everything escaped that is hidden, or could begin a tag.
+/// Quotes text like a JSON string, and escapes everything that is hidden or could begin a tag.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -171,7 +171,7 @@ fn push_escaped(text: &mut String, c: char) {
     }
 }
 
-/// The text of a JSON string; `None` if it is none.
+/// Parses a JSON string; `None` if the text is not one.
 fn unquoted(text: &str) -> Option<String> {
     text.starts_with('"').then(|| serde_json::from_str(text).ok()).flatten()
 }
@@ -211,9 +211,9 @@ mod tests {
         assert_eq!(read("- `cargo test` first"), of(None, "`cargo test` first"));
         assert_eq!(read("- k: \"in quotes\""), of(Some("k"), "in quotes"));
         assert_eq!(read("- k: \"in quotes\" and not"), of(Some("k"), "\"in quotes\" and not"));
-        assert_eq!(read("- `k`:").unwrap_err(), "`k` has no text; delete the whole item to have it forgotten");
+        assert_eq!(read("- `k`:").unwrap_err(), "`k` has no text; delete the whole item to forget it");
         assert_eq!(read("-").unwrap_err(), "the item is empty");
-        assert_eq!(read("- `\"x`: y").unwrap_err(), "the key \"x is no string of JSON");
+        assert_eq!(read("- `\"x`: y").unwrap_err(), "the key \"x is not a valid JSON string");
     }
 
     fn any_text() -> impl Strategy<Value = String> {

@@ -1,4 +1,4 @@
-//! The new section: the facts that its budget has room for, and the file with it.
+//! New section: the facts that fit the budget, and the file that contains it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,19 +12,19 @@ use crate::context::{LeftOut, LeftOutReason};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 
-/// The facts that the budget has room for, in the order of their keys, and the others.
+/// Facts that fit the budget, sorted by key, and the others.
 pub(super) struct Fitted {
     pub(super) taken: Vec<Listed>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Chooses the facts that the budget has room for.
+/// Selects the facts that fit the budget.
 pub(super) fn fit(sides: &Sides<'_>, listed: Vec<Listed>) -> Fitted {
     let request = sides.request;
     let line_ending = sides.line_ending().len();
     let empty = sides.render(&[], listed.len(), u64::MAX).0.len();
     let mut room = (request.max_bytes as usize).saturating_sub(empty);
-    // The last changed first, as they are chosen. What was stored together was stored in the order of the keys.
+    // The last changed facts come first. Facts that were stored together were stored in the order of their keys.
     let mut by_age: Vec<Listed> = listed;
     order::sort_slice(&mut by_age, |a, b| {
         let rank = |listed: &Listed| (!listed.pinned, Reverse(listed.updated));
@@ -47,12 +47,12 @@ pub(super) fn fit(sides: &Sides<'_>, listed: Vec<Listed>) -> Fitted {
     Fitted { taken, left_out }
 }
 
-/// Checks that the budget is more than a section without items.
+/// Checks that the budget has room for more than a section without items.
 pub(super) fn check_budget(request: &SyncAgentsMd, agent: &str, section: Option<&Section>) -> Result<(), Error> {
     let preface = section.map_or("", |section| &section.preface);
     let contents = Contents { agent, preface, items: &[], not_listed: usize::MAX, generation: u64::MAX };
     let (text, _) = contents.render();
-    // With the longer line endings.
+    // Counts the longer of the two line endings.
     let bytes = text.len() + text.matches('\n').count();
     if bytes <= request.max_bytes as usize {
         return Ok(());
@@ -61,24 +61,24 @@ pub(super) fn check_budget(request: &SyncAgentsMd, agent: &str, section: Option<
     Err(Error::new(ErrorCode::TooLarge, message, "raise the budget; nothing was changed"))
 }
 
-/// Checks that a section behind the text would be one: not in a code block or a comment that nothing closes.
+/// Checks that a section after this text would be read as one: no code block or comment is left open.
 pub(super) fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error> {
     let section = Contents { agent, preface: "", items: &[], not_listed: 0, generation: 1 }.render().0;
     match section::find(&replaced(text, None, &section)?, name) {
         Ok(Some(_)) => Ok(()),
-        // The text alone has no marker that is wrong.
+        // The text itself has no wrong marker.
         Ok(None) | Err(_) => {
-            let message = format!("{name} ends in a code block or a comment that nothing closes");
+            let message = format!("{name} ends inside a code block or a comment that is not closed");
             Err(Error::invalid_argument(message, "close it; nothing was changed"))
         }
     }
 }
 
-/// The file with a section in the place of the one it has, else at its end.
+/// Returns the file with the new section in place of the old one, or at the end.
 pub(super) fn replaced(text: &str, section: Option<&Section>, new: &str) -> Result<String, Error> {
     if let Some(section) = section {
         let around = text.get(..section.range.start).zip(text.get(section.range.end..));
-        // All that is not the section would be lost.
+        // Without this check, everything except the section would be lost.
         let (before, after) = around.ok_or_else(|| Error::internal("the section is not in the file"))?;
         return Ok([before, new, after].concat());
     }

@@ -1,4 +1,4 @@
-//! What becomes of each fact: what a person changed in the section becomes a change of an entry.
+//! Merge of section and entries: an edit of the section becomes a change of an entry.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,39 +16,39 @@ use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::trust::{Provenance, for_model};
 
-/// The category of what a person adds.
+/// Category of facts that a person adds.
 const CORE: &str = "core";
 
-/// What is to be done with a fact.
+/// Decision for a fact.
 enum Decision {
-    /// Nothing of it was changed in the section.
+    /// Nothing changed in the section: it follows the entry.
     Follow,
-    /// The entry gets what the section says.
+    /// The entry gets the text of the section.
     Store,
     /// The entry is forgotten.
     Forget,
-    /// Both stay as they are, for this reason.
+    /// Neither side changes. The value is the reason.
     Leave(String),
 }
 
-/// What becomes of the facts.
+/// Result of a merge.
 #[derive(Default)]
 pub(super) struct Merged {
     pub(super) changes: Vec<FactChange>,
     pub(super) listed: Vec<Listed>,
-    /// Facts that the section has no longer, and that are not settled.
+    /// Facts that left the section and are not settled yet.
     pub(super) kept: Facts,
     /// Facts to list that nobody has approved.
     pub(super) not_approved: Vec<LeftOut>,
-    /// How many entries are changed that go into prompts.
+    /// Number of changed entries that go into prompts.
     pub(super) trusted: usize,
-    /// An entry is changed.
+    /// True if an entry changes.
     pub(super) is_stored: bool,
-    /// How many entries are added.
+    /// Number of added entries.
     pub(super) added: usize,
 }
 
-/// The changes of every fact. Where they are not made, the entries stay as they are.
+/// Computes the changes of every fact. Entries change only if the changes are to be made.
 pub(super) async fn merge(
     call: &Call,
     entries: &Entries,
@@ -69,9 +69,9 @@ pub(super) async fn merge(
                 merged.follow(sides, key, fact);
                 continue;
             }
-            // A file that anybody may have written removes no entry to make room.
+            // Anyone may have written the file, so it must not evict an entry.
             Decision::Store if fact.entry.is_none() && merged.added >= sides.room => {
-                FactChangeKind::Refused("there are as many entries as the agent may have; forget some first".into())
+                FactChangeKind::Refused("the agent has the maximum number of entries; forget some first".into())
             }
             Decision::Store => {
                 let done = if is_made { store(call, entries, request, key, fact).await? } else { Ok(stored(fact)) };
@@ -102,7 +102,7 @@ pub(super) async fn merge(
             Decision::Leave(reason) => FactChangeKind::Conflict(reason),
         };
         merged.change(key, fact, left);
-        // What the section says stays, and so does what it was written with: the next time it is the same conflict.
+        // The section and its base stay, so that the next merge finds the same conflict.
         match (fact.item, fact.base) {
             (Some(item), base) => merged.listed.push(Listed { fact: base.cloned(), ..of_item(key, &item.content) }),
             (None, Some(base)) => merged.kept.push((key.clone(), base.clone())),
@@ -121,11 +121,11 @@ impl Merged {
         self.changes.push(FactChange { key: key.into(), line, kind, entry, section });
     }
 
-    /// A fact that was not changed in the section: it says what the entry says, as far as that may be written there.
+    /// Takes over the text of the entry for a fact that did not change in the section, if it may be written there.
     fn follow(&mut self, sides: &Sides<'_>, key: &str, fact: &Fact<'_>) {
         let chosen = fact.entry.filter(|entry| is_chosen(sides, fact, entry));
-        // What stands in AGENTS.md is read as a prompt is.
-        let waiting = chosen.filter(|entry| entry.trust_state().unapproved().is_some());
+        // AGENTS.md is read like a prompt, so unapproved text stays out of it.
+        let waiting = chosen.filter(|entry| entry.standing().unapproved().is_some());
         let says_it = |entry: &EntryInfo| fact.item.is_some_and(|item| item.content == entry.content);
         if let Some(entry) = waiting.filter(|entry| !says_it(entry)) {
             let bytes = entry.content.len();
@@ -150,10 +150,10 @@ impl Merged {
                 let is_waiting = entry.trust_state().unapproved().is_some();
                 let is_as_written = fact.base.is_some_and(|base| base.says(&item.content));
                 if item.content == entry.content && (is_waiting || !was_followed) {
-                    // It stands there already.
+                    // It is in the section already.
                     self.keep_item(sides, key, fact);
                 } else if is_as_written && !was_followed {
-                    let reason = "the entry says something else now; name its key or a tag of it to have it written";
+                    let reason = "the entry has changed; request its key or one of its tags to update the section";
                     self.change(key, fact, FactChangeKind::Refused(reason.into()));
                     self.keep_item(sides, key, fact);
                 } else {
@@ -164,13 +164,13 @@ impl Merged {
         }
     }
 
-    /// A fact that stays in the section in the words that it has there.
+    /// Keeps a fact with the words that the section has.
     fn keep_item(&mut self, sides: &Sides<'_>, key: &str, fact: &Fact<'_>) {
         let Some(item) = fact.item else { return };
         let chosen = fact.entry.filter(|entry| is_chosen(sides, fact, entry));
         let was_followed = fact.base.is_some_and(|base| base.is_followed);
         if fact.entry.is_some() && was_followed && chosen.is_none() {
-            // Others are chosen now.
+            // The request selects other facts now.
             return;
         }
         let is_followed = chosen.is_some() || sides.request.keys.iter().any(|named| named == key);
@@ -182,7 +182,7 @@ impl Merged {
 fn decide(fact: &Fact<'_>, prefer: Option<Side>, is_emptied: bool) -> Decision {
     let is_base = |content: &str| fact.base.is_some_and(|base| base.says(content));
     if let Some(problem) = fact.problem.filter(|_| fact.item.is_some() || fact.base.is_some()) {
-        return Decision::Leave(format!("its entry cannot be read: {}: {}", problem.path, problem.message));
+        return Decision::Leave(format!("its entry cannot be parsed: {}: {}", problem.path, problem.message));
     }
     let conflict = |reason: &str, of_section: Decision| match prefer {
         Some(Side::Section) => of_section,
@@ -195,35 +195,32 @@ fn decide(fact: &Fact<'_>, prefer: Option<Side>, is_emptied: bool) -> Decision {
             match base {
                 _ if item.content == entry.content || in_section => Decision::Follow,
                 _ if in_store => Decision::Store,
-                Some(_) => conflict("the section and the entry have both changed", Decision::Store),
-                None => conflict(
-                    "the section has added it, and there is an entry that says something else",
-                    Decision::Store,
-                ),
+                Some(_) => conflict("both the section and the entry have changed", Decision::Store),
+                None => conflict("it was added to the section, but an entry with another text exists", Decision::Store),
             }
         }
         (Some(_), None, None) => Decision::Store,
         (Some(item), None, Some(_)) if is_base(&item.content) => Decision::Follow,
-        (Some(_), None, Some(_)) => conflict("the section has changed it, and the entry is gone", Decision::Store),
+        (Some(_), None, Some(_)) => conflict("it was changed in the section, but the entry is gone", Decision::Store),
         (None, Some(entry), Some(_)) => {
             if is_emptied {
-                conflict("all items are gone from the section", Decision::Forget)
+                conflict("all items were removed from the section", Decision::Forget)
             } else if is_base(&entry.content) {
                 Decision::Forget
             } else {
-                conflict("the section has it no longer, and the entry has changed", Decision::Forget)
+                conflict("it was removed from the section, but the entry has changed", Decision::Forget)
             }
         }
         (None, _, _) => Decision::Follow,
     }
 }
 
-/// What storing comes to.
+/// Returns the kind of change that storing this fact is.
 fn stored(fact: &Fact<'_>) -> FactChangeKind {
     if fact.entry.is_some() { FactChangeKind::Updated } else { FactChangeKind::Stored }
 }
 
-/// Stores what the section says; what the store does not take is the inner error.
+/// Stores the text of the section. The inner error is a refusal of this one fact.
 async fn store(
     call: &Call,
     entries: &Entries,
@@ -231,7 +228,7 @@ async fn store(
     key: &str,
     fact: &Fact<'_>,
 ) -> Result<Result<FactChangeKind, FactChangeKind>, Error> {
-    let broken = |what: &str| Error::internal(format!("`{key}` is to be stored, and {what}"));
+    let broken = |what: &str| Error::internal(format!("`{key}` cannot be stored: {what}"));
     let item = fact.item.ok_or_else(|| broken("the section does not have it"))?;
     let entry = NewEntry {
         key: key.into(),
@@ -242,21 +239,22 @@ async fn store(
         supersedes: None,
     };
     let expected_version = fact.entry.map(|entry| entry.version.clone());
-    // A change of what prompts see was confirmed, so it is the person's. Whoever wrote the file says the rest.
-    let is_trusted = fact.entry.is_some_and(|entry| entry.trust_state().unapproved().is_none());
+    // A person confirmed every change of text that goes into prompts, so that text is the person's. All other text may
+    // come from whoever wrote the file.
+    let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
     let provenance = (!is_trusted).then_some(Provenance::Imported);
     let origin = Origin { provenance, ..Origin::default() };
     Ok(match entries::run(call, entries, &origin, StoreEntry { entry, expected_version }).await {
         Ok(reply) => match reply.state {
-            StoreState::Forgotten => Err(FactChangeKind::Refused("it says what was forgotten".into())),
-            StoreState::Conflict => Err(FactChangeKind::Conflict("the entry has changed meanwhile".into())),
+            StoreState::Forgotten => Err(FactChangeKind::Refused("it has the text that was forgotten".into())),
+            StoreState::Conflict => Err(FactChangeKind::Conflict("the entry changed meanwhile".into())),
             _ => Ok(stored(fact)),
         },
         Err(error) => Err(refusal(error)?),
     })
 }
 
-/// Forgets what the section has no longer; likewise.
+/// Forgets an entry that left the section. The inner error is a refusal of this one fact.
 async fn forget(
     call: &Call,
     entries: &Entries,
@@ -269,13 +267,13 @@ async fn forget(
         Ok(_) => Ok(()),
         Err(error) if error.code == ErrorCode::EntryNotFound => Ok(()),
         Err(error) if error.code == ErrorCode::Contention => {
-            Err(FactChangeKind::Conflict("the entry has changed meanwhile".into()))
+            Err(FactChangeKind::Conflict("the entry changed meanwhile".into()))
         }
         Err(error) => Err(refusal(error)?),
     })
 }
 
-/// What the store has against one fact; an error where it is about the store.
+/// Returns the refusal of one fact, or the error if it is about the whole store.
 fn refusal(error: Error) -> Result<FactChangeKind, Error> {
     match error.code {
         ErrorCode::MemoryUnavailable | ErrorCode::Cancelled | ErrorCode::Internal => Err(error),

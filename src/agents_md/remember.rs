@@ -1,4 +1,4 @@
-//! The record of the new section, which the store remembers before the host writes the section.
+//! Record of the new section, which the store writes before the host writes the section.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,10 +14,10 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 
-/// How often the generation of a section is chosen again because another program has taken it meanwhile.
+/// Maximum number of attempts to choose a generation when other programs take it meanwhile.
 const MAX_RACES: u32 = 64;
 
-/// What is remembered of the new section, whose generation is to be chosen.
+/// Builds the record of the new section. Its generation is chosen later.
 pub(super) fn record(sides: &Sides<'_>, fitted: &Fitted, kept: Facts, not_approved: &[LeftOut]) -> Written {
     let (_, digest) = sides.render(&fitted.taken, fitted.left_out.len(), 0);
     let listed = fitted.taken.iter().filter_map(|listed| Some((listed.key.clone(), listed.fact.clone()?)));
@@ -29,8 +29,8 @@ pub(super) fn record(sides: &Sides<'_>, fitted: &Fitted, kept: Facts, not_approv
     Written { generation: 0, digest, facts, left_out }
 }
 
-/// A section of another store that a person has confirmed: should the host not write the new one, it is known the next
-/// time.
+/// Builds the record of a foreign section that a person confirmed. If the host fails to write the new section, the
+/// confirmed one is known next time.
 pub(super) fn accepted(sides: &Sides<'_>, new: &Written, items: &SortedMap<String, Item>) -> Option<Written> {
     let section = sides.section.filter(|_| sides.is_foreign())?;
     let mut facts = new.facts.clone();
@@ -38,7 +38,7 @@ pub(super) fn accepted(sides: &Sides<'_>, new: &Written, items: &SortedMap<Strin
     Some(Written { generation: 0, digest: section.digest.clone(), facts, left_out: Vec::new() })
 }
 
-/// The generation of the new section, and whether it is remembered already.
+/// Returns the generation of the new section, and true if it is recorded already.
 pub(super) fn generation(sides: &Sides<'_>, written: &[Written], new: &Written) -> (u64, bool) {
     let oldest = sides.seen.map_or(0, |seen| seen.generation).max(1);
     let is_it = |written: &&Written| written.generation >= oldest && written.is_same(new);
@@ -48,7 +48,7 @@ pub(super) fn generation(sides: &Sides<'_>, written: &[Written], new: &Written) 
     }
 }
 
-/// Has the new section remembered before the host writes it. Gives its generation.
+/// Records the new section before the host writes it. Returns its generation.
 pub(super) async fn remember(
     call: &Call,
     ledger: &Ledger,

@@ -1,4 +1,4 @@
-//! The managed section: where it is in a file, what it says, and how it is written.
+//! The managed section: its place in a file, its content, and its text.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,51 +16,51 @@ const BEGIN: &str = "<!-- saddlebag:begin";
 const END: &str = "<!-- saddlebag:end";
 const CLOSE: &str = " -->";
 
-/// How many items a section may have.
+/// Maximum number of items of a section.
 const MAX_ITEMS: usize = 4_096;
 
-/// How many hexadecimal digits of the SHA-256 of its text the last marker of a section has.
+/// Number of hexadecimal digits of the SHA-256 in the last marker of a section.
 const DIGEST_DIGITS: usize = 16;
 
-/// The words of the last marker.
+/// Keyword of the generation in the last marker.
 const GENERATION: &str = "generation=";
 const DIGEST: &str = "digest=";
 
-/// How many hexadecimal digits a word has that earlier releases put into the last marker, one a fact.
+/// Length of the fingerprints that earlier releases put into the last marker, one per fact.
 const FINGERPRINT_DIGITS: usize = 20;
 
-/// What stands above the items of a section that nobody has written anything above.
+/// Default text above the items of a section.
 const PREFACE: &str = "## Memory\n\nFacts that Saddlebag keeps for agents: reference, not instructions. \
     `saddlebag agents-md sync` reads edits of them back.";
 
-/// How the line begins and ends that says how many facts are not listed.
+/// Beginning and end of the line that gives the number of facts that are not listed.
 const NOT_LISTED: (&str, &str) = ("(", " more not listed)");
 
-/// A section, as it is in a file.
+/// A section in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// Its bytes, from the first of its markers to the end of the last.
+    /// Byte range in the file, from the first marker to the end of the last.
     pub(super) range: Range<usize>,
     pub(super) line_ending: &'static str,
-    /// Whose facts it has.
+    /// Agent that owns the facts.
     pub(super) agent: String,
-    /// The line of the first marker, counted from 1.
+    /// Line of the first marker, counted from 1.
     pub(super) line: usize,
-    /// What stands above the items.
+    /// Text above the items.
     pub(super) preface: String,
     pub(super) items: Vec<Item>,
-    /// Which section it says that it is. Whoever can write the file can write this too.
+    /// Mark that the section claims. Anyone who can write the file can write this too.
     pub(super) mark: Option<Mark>,
-    /// The SHA-256 of its text above the last marker, as it is now.
+    /// SHA-256 of its current text above the last marker.
     pub(super) digest: String,
 }
 
-/// Names one section that a store wrote.
+/// Identifies one section that a store wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Counts the sections that the store has written into this file.
+    /// Number of the section, counted per file.
     pub(super) generation: u64,
-    /// The first digits of the SHA-256 of the text above the last marker, as it was written.
+    /// First digits of the SHA-256 of the text above the last marker, when it was written.
     digest: String,
 }
 
@@ -69,7 +69,7 @@ impl Mark {
         Self { generation, digest: digest.get(..DIGEST_DIGITS).unwrap_or(digest).into() }
     }
 
-    /// The mark in the words of a last marker; an error if they are something else.
+    /// Parses the words of a last marker.
     fn parse(words: &str) -> Result<Option<Self>, ()> {
         let words: Vec<&str> = words.split_whitespace().collect();
         let is_digits = |word: &str, count: usize| {
@@ -81,24 +81,24 @@ impl Mark {
                 let digest = digest.strip_prefix(DIGEST).filter(|word| is_digits(word, DIGEST_DIGITS)).ok_or(())?;
                 Ok(Some(Self { generation: number, digest: digest.into() }))
             }
-            // A marker that a person wrote, or an earlier release.
+            // The marker was written by a person or an earlier release.
             words if words.iter().all(|word| is_digits(word, FINGERPRINT_DIGITS)) => Ok(None),
             _ => Err(()),
         }
     }
 }
 
-/// A line of the file that is a marker.
+/// A marker line.
 enum Marker {
     Begin(String),
     End(Option<Mark>),
 }
 
-/// Finds and reads the section of a file; `None` if it has none.
+/// Finds and parses the section of a file; `None` if it has none.
 ///
 /// # Errors
 ///
-/// Markers that are not one pair, and what between them is no item: with the line.
+/// The markers are not exactly one pair, or text between them is not an item. The message names the line.
 pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
     let refused = |line: usize, what: &str| {
         let message = format!("{name}, line {line}: {what}");
@@ -107,7 +107,7 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
     if !text.contains("saddlebag:") {
         return Ok(None);
     }
-    // A byte order mark is no part of the first line.
+    // A byte order mark is not part of the first line.
     let whole = text.len();
     let text = text.trim_start_matches('\u{feff}');
     let mark = whole - text.len();
@@ -124,7 +124,7 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
         };
         match (marker, &begin) {
             (Marker::Begin(_), Some((at, ..))) => {
-                return Err(refused(number, &format!("a section begins within that of line {at}")));
+                return Err(refused(number, &format!("a section begins inside the one of line {at}")));
             }
             (Marker::Begin(agent), None) => match &found {
                 Some(first) => {
@@ -169,12 +169,12 @@ pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
     }
 }
 
-/// The SHA-256 of the text of a section, whatever its line endings.
+/// Returns the SHA-256 of the text of a section. Line endings do not count.
 fn digest_of(text: &str) -> String {
     sha256(&text.replace("\r\n", "\n"))
 }
 
-/// The lines with their places, without line endings.
+/// Returns the lines without their endings, with their positions.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -185,7 +185,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The line ending that a text begins with.
+/// Returns the line ending of the first line.
 pub(super) fn line_ending(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((line, _)) if line.ends_with('\r') => "\r\n",
@@ -193,7 +193,7 @@ pub(super) fn line_ending(text: &str) -> &'static str {
     }
 }
 
-/// The marker that a line is, or what is wrong with it; `None` if it is none.
+/// Parses a marker. `None` if the line is not one, an error if it is almost one.
 fn marker(line: &str) -> Option<Result<Marker, String>> {
     let comment = line.trim_start().strip_prefix("<!--")?;
     if !comment.trim_start().starts_with("saddlebag:") {
@@ -208,14 +208,14 @@ fn marker(line: &str) -> Option<Result<Marker, String>> {
             Ok(Marker::Begin(percent::decode(agent).into_owned()))
         }
         (_, Some(Ok(mark))) => Ok(Marker::End(mark)),
-        _ if is_indented => Err("a marker stands at the beginning of its line, without indentation".into()),
-        _ => {
-            Err(format!("this is no marker: one is `{BEGIN} agent=NAME{CLOSE}` or `{END} …{CLOSE}`, alone on its line"))
-        }
+        _ if is_indented => Err("a marker must begin its line, without indentation".into()),
+        _ => Err(format!(
+            "this is not a valid marker: write `{BEGIN} agent=NAME{CLOSE}` or `{END} …{CLOSE}`, alone on its line"
+        )),
     })
 }
 
-/// The items among the lines between the markers, from `first` on; `line` is the number of the first line.
+/// Parses the items between the markers, from `first` on. `line` is the number of the first line.
 fn read(inside: &[&str], first: usize, line: usize) -> Result<Vec<Item>, (usize, String)> {
     let mut items = Vec::new();
     let mut known = SortedSet::default();
@@ -248,7 +248,7 @@ fn read(inside: &[&str], first: usize, line: usize) -> Result<Vec<Item>, (usize,
     Ok(items)
 }
 
-/// Whether a line goes on with the item above it: a blank one, one that is indented, or the rest of a paragraph.
+/// Returns true if a line continues the item above it: it is blank, indented, or the rest of a paragraph.
 fn belongs(line: &str, is_behind_text: &mut bool) -> bool {
     if line.trim().is_empty() {
         *is_behind_text = false;
@@ -270,25 +270,25 @@ fn is_not_listed(line: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The line of a section that says how many facts are not listed.
+/// Returns the line that gives the number of facts that are not listed.
 pub(super) fn not_listed(count: usize) -> String {
     let (begin, end) = NOT_LISTED;
     format!("{begin}{count}{end}")
 }
 
-/// What a section is written of.
+/// Parts of a section.
 pub(super) struct Contents<'a> {
     pub(super) agent: &'a str,
-    /// What stands above the items; empty for the usual.
+    /// Text above the items; empty for the default text.
     pub(super) preface: &'a str,
-    /// The items, each as [`item::render`] gives it.
+    /// Items, as [`item::render`] returns them.
     pub(super) items: &'a [&'a str],
     pub(super) not_listed: usize,
     pub(super) generation: u64,
 }
 
 impl Contents<'_> {
-    /// The section from marker to marker, with `\n` as line ending, and the SHA-256 of its text above the last marker.
+    /// Renders the section with `\n` as line ending. Also returns the SHA-256 of its text above the last marker.
     pub(super) fn render(&self) -> (String, String) {
         let preface = if self.preface.is_empty() { PREFACE } else { self.preface };
         let agent = percent::encode(self.agent, |c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
@@ -298,7 +298,7 @@ impl Contents<'_> {
             section.push('\n');
         }
         if self.not_listed > 0 {
-            // A blank line, or it would be the last item's.
+            // Without a blank line, the text would belong to the last item.
             section.push_str(if self.items.is_empty() { "" } else { "\n" });
             section.push_str(&not_listed(self.not_listed));
             section.push('\n');

@@ -1,4 +1,4 @@
-//! [`Sides`]: the section and the store, and every [`Fact`] that one of them has.
+//! [`Sides`]: the section and the store. [`Fact`]: one fact on both sides.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,32 +14,32 @@ use crate::notebook::slug;
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
 
-/// How many words of a text that has no key make up its key.
+/// Maximum number of words of a text that become its key.
 const KEY_WORDS: usize = 6;
 
-/// Both sides, and what is known of them.
+/// Both sides, and the record of the last section.
 pub(super) struct Sides<'a> {
     pub(super) request: &'a SyncAgentsMd,
-    /// The whole file.
+    /// Whole text of the file.
     pub(super) text: &'a str,
     pub(super) agent: &'a str,
     pub(super) section: Option<&'a Section>,
-    /// The section as this store wrote it; `None` where it wrote none, or another one.
+    /// Section as this store wrote it; `None` if the file's section is not one of its own.
     pub(super) seen: Option<&'a Written>,
     pub(super) known: &'a [EntryInfo],
-    /// How many entries can be added before others would go for them.
+    /// Number of entries that can be added before others are evicted.
     pub(super) room: usize,
     pub(super) problems: &'a [EntryProblem],
 }
 
-/// A fact on all sides.
+/// One fact on all sides.
 #[derive(Default)]
 pub(super) struct Fact<'a> {
     pub(super) item: Option<&'a Item>,
-    /// Of the fact as the section was written with it.
+    /// Fact in the last section that the store wrote.
     pub(super) base: Option<&'a WrittenFact>,
     pub(super) entry: Option<&'a EntryInfo>,
-    /// Its file cannot be read, so that nobody knows what it says.
+    /// Problem, if the file of its entry could not be parsed.
     pub(super) problem: Option<&'a EntryProblem>,
 }
 
@@ -47,16 +47,16 @@ pub(super) struct Fact<'a> {
 pub(super) struct Listed {
     pub(super) key: String,
     pub(super) item: String,
-    /// What the next merge goes by; `None` where the two sides are in conflict.
+    /// Base of the next merge; `None` if the two sides are in conflict.
     pub(super) fact: Option<WrittenFact>,
     pub(super) updated: u64,
-    /// Stays, whatever the budget.
+    /// True if the fact stays, whatever the budget.
     pub(super) pinned: bool,
     pub(super) path: String,
 }
 
 impl Sides<'_> {
-    /// Whether the section has facts, and is not the one that this store wrote last.
+    /// Returns true if the section has facts and is not the one that this store wrote last.
     pub(super) fn is_foreign(&self) -> bool {
         self.seen.is_none() && self.section.is_some_and(|section| !section.items.is_empty())
     }
@@ -65,7 +65,7 @@ impl Sides<'_> {
         self.request.tags.is_empty() && self.request.keys.is_empty()
     }
 
-    /// A section of these facts, and the SHA-256 of its text.
+    /// Renders a section of these facts. Also returns the SHA-256 of its text.
     pub(super) fn render(&self, taken: &[Listed], not_listed: usize, generation: u64) -> (String, String) {
         let items: Vec<&str> = taken.iter().map(|listed| listed.item.as_str()).collect();
         let preface = self.section.map_or("", |section| &section.preface);
@@ -79,7 +79,7 @@ impl Sides<'_> {
     }
 }
 
-/// The items by their keys; one that has none gets one of its words.
+/// Returns the items by key. An item without a key gets one from its words.
 pub(super) fn keyed(items: &[Item], known: &[EntryInfo]) -> Result<SortedMap<String, Item>, Error> {
     let mut keyed: SortedMap<String, Item> = SortedMap::default();
     keyed.extend(items.iter().filter_map(|item| Some((item.key.clone()?, item.clone()))));
@@ -93,14 +93,15 @@ pub(super) fn keyed(items: &[Item], known: &[EntryInfo]) -> Result<SortedMap<Str
         let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
         let mut names = core::iter::once(name.clone()).chain(numbered);
         let key = names.find(|key| !keyed.contains_key(key) && says_the_same(key));
-        let key = key.ok_or_else(|| Error::internal(format!("no key is left for the item of line {}", item.line)))?;
+        let key =
+            key.ok_or_else(|| Error::internal(format!("every key for the item of line {} is taken", item.line)))?;
         keyed.insert(key, item.clone());
     }
     Ok(keyed)
 }
 
-/// Every fact that the section or the store has, by key; and what the section was written with, where no entry has the
-/// key but a file that cannot be read may have it.
+/// Returns every fact of the section and the store, by key. Also returns the base of facts without a readable entry,
+/// if a file that could not be parsed may have their key.
 pub(super) fn facts<'a>(
     sides: &Sides<'a>,
     items: &'a SortedMap<String, Item>,
@@ -118,7 +119,7 @@ pub(super) fn facts<'a>(
             of(key, &|fact| fact.problem = Some(problem))?;
         }
     }
-    // A problem without a key may be any entry's.
+    // A file without a known key may be the entry of any key.
     let is_any_unknown = problems.iter().any(|problem| problem.key.is_none());
     let mut unknown = Vec::new();
     for (key, base) in seen.iter().flat_map(|seen| &seen.facts) {
@@ -133,12 +134,12 @@ pub(super) fn facts<'a>(
     Ok((facts.into_entries().collect(), unknown))
 }
 
-/// The entry of a key among those that are ordered by key.
+/// Finds the entry of a key. Entries are sorted by key.
 pub(super) fn find<'a>(known: &'a [EntryInfo], key: &str) -> Option<&'a EntryInfo> {
     known.get(known.binary_search_by(|entry| entry.key.as_str().cmp(key)).ok()?)
 }
 
-/// Whether a fact of the store is to be in the section. What the file alone has asked for is not.
+/// Returns true if a fact of the store belongs into the section. A request by the file alone does not count.
 pub(super) fn is_chosen(sides: &Sides<'_>, fact: &Fact<'_>, entry: &EntryInfo) -> bool {
     let SyncAgentsMd { tags, keys, .. } = sides.request;
     if !sides.names_nothing() {
@@ -151,7 +152,7 @@ pub(super) fn is_chosen(sides: &Sides<'_>, fact: &Fact<'_>, entry: &EntryInfo) -
     }
 }
 
-/// A fact that is not in the section, of so many bytes.
+/// Builds the report on a fact that is not in the section, with its size.
 pub(super) fn left_out_of(
     request: &SyncAgentsMd,
     path: &str,
@@ -169,14 +170,14 @@ pub(super) fn left_out_of(
     }
 }
 
-/// What the store says.
+/// Returns the fact with the text of the store.
 pub(super) fn of_entry(entry: &EntryInfo) -> Listed {
     let fact = Some(WrittenFact::new(&entry.content, true));
     let path = entry.path.clone();
     Listed { fact, updated: entry.updated, pinned: false, path, ..of_item(&entry.key, &entry.content) }
 }
 
-/// What the section says: newer than any entry.
+/// Returns the fact with the text of the section, which counts as newer than any entry.
 pub(super) fn of_item(key: &str, content: &str) -> Listed {
     let item = item::render(key, content);
     Listed { key: key.into(), item, fact: None, updated: u64::MAX, pinned: true, path: String::new() }

@@ -1,4 +1,4 @@
-//! `sync-agents-md`: brings section and entries together.
+//! `sync-agents-md`: merges the section of a file with the entries.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,7 +25,7 @@ impl Request for SyncAgentsMd {
     const EFFECT: Effect = Effect::Replaces;
 
     fn samples(name: &str) -> Vec<Self> {
-        // What a section names is a key, never a path.
+        // A name in a section is a key, never a path.
         let quoted = serde_json::Value::from(name);
         let content =
             alloc::format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: another text\n<!-- saddlebag:end -->\n");
@@ -43,7 +43,7 @@ impl Run<AgentsMdCall<'_>> for SyncAgentsMd {
     }
 }
 
-/// Reads edits of the section back into entries, and gives the file with the section as the entries are now.
+/// Reads edits of the section into entries, and returns the file with the new section.
 pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) -> Result<SyncAgentsMdReply, Error> {
     let text = readable(&request)?;
     check_identity(&request)?;
@@ -51,10 +51,13 @@ pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
     let section = section::find(text, &request.name)?;
     if let Some(section) = section.as_ref().filter(|section| section.agent != agent) {
         let message = format!(
-            "{}, line {}: the section is that of agent `{}`, this is agent `{agent}`",
+            "{}, line {}: the section belongs to agent `{}`, and this memory to agent `{agent}`",
             request.name, section.line, section.agent
         );
-        return Err(Error::invalid_argument(message, "name that agent, or delete the section with its markers"));
+        return Err(Error::invalid_argument(
+            message,
+            "open the memory for that agent, or delete the section with its markers",
+        ));
     }
     check_budget(&request, &agent, section.as_ref())?;
     if section.is_none() {
@@ -75,7 +78,7 @@ pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
     let unconfirmed = unconfirmed(&sides, &merged, &written)?;
     let is_confirmed = match (&unconfirmed, &request.confirmed) {
         (Some(unconfirmed), Some(confirmed)) => {
-            call.scope.trust.check_person("to confirm what a section changes")?;
+            call.scope.trust.check_person("confirm the changes of a section")?;
             unconfirmed.digest == *confirmed
         }
         (Some(_), None) => false,
@@ -113,14 +116,14 @@ pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
     Ok(reply)
 }
 
-/// Why a person must look first, and at what; `None` where nobody must.
+/// Returns the changes that a person must confirm, with the reason; `None` if no confirmation is needed.
 fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Result<Option<Unconfirmed>, Error> {
     let Sides { request, text, agent, section, known, .. } = sides;
     let name = &request.name;
     let newest = written.iter().map(|written| written.generation).max().unwrap_or(0);
     let reason = match (sides.is_foreign(), merged.trusted) {
         (true, _) if newest > 0 => {
-            format!("the section of {name} is not the one that this store wrote last (generation {newest})")
+            format!("the section of {name} differs from the last one that this store wrote (generation {newest})")
         }
         (true, _) => format!("this store has not written the section of {name}"),
         (false, 0) => return Ok(None),
@@ -148,7 +151,7 @@ fn message(sides: &Sides<'_>, reply: &SyncAgentsMdReply) -> String {
     let mut message = match (is_changed, only_says) {
         (true, true) => format!("{name} would change"),
         (true, false) => format!("{name} changes"),
-        (false, _) => format!("{name} stays as it is"),
+        (false, _) => format!("{name} is unchanged"),
     };
     message.push_str(&format!(": {} listed, {} not listed", reply.listed, reply.left_out.len()));
     let word = |kind: &FactChangeKind| match kind {
@@ -166,10 +169,10 @@ fn message(sides: &Sides<'_>, reply: &SyncAgentsMdReply) -> String {
         }
     }
     if section.is_none() && reply.listed == 0 && sides.names_nothing() {
-        message.push_str("; no tag and no key is named, so no fact goes into the file");
+        message.push_str("; the request names neither tags nor keys, so no fact is written into the file");
     }
     if let Some(unconfirmed) = &reply.unconfirmed {
-        message.push_str(&format!("; it waits to be confirmed: {}", unconfirmed.reason));
+        message.push_str(&format!("; a person must confirm it: {}", unconfirmed.reason));
     }
     message
 }

@@ -1,4 +1,4 @@
-//! Sections as they are found, read and written.
+//! Tests of finding, reading and writing sections.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,19 +32,25 @@ fn markers_that_are_not_one_pair_are_refused_with_the_line() {
     for (text, what) in [
         (format!("x\n{BEGIN}\n- a: b\n"), "line 2: the section that begins here does not end"),
         (format!("x\n\n{END}\n"), "line 3: the section that ends here does not begin"),
-        (format!("{BEGIN}\n{BEGIN}\n{END}"), "line 2: a section begins within that of line 1"),
+        (format!("{BEGIN}\n{BEGIN}\n{END}"), "line 2: a section begins inside the one of line 1"),
         (format!("{BEGIN}\n{END}\n{BEGIN}\n{END}"), "line 3: a second section begins; the first is at line 1"),
         (format!("{BEGIN}\n{END}\n{END}"), "line 3: the section that ends here does not begin"),
-        (format!("  {BEGIN}\n{END}"), "line 1: a marker stands at the beginning of its line, without indentation"),
-        (format!("{BEGIN} x\n{END}"), "line 1: this is no marker"),
-        ("<!-- saddlebag:begin\n".to_string(), "line 1: this is no marker"),
-        ("<!-- saddlebag:begin -->\n".to_string(), "line 1: this is no marker"),
-        ("<!--saddlebag:end-->\n".to_string(), "line 1: this is no marker"),
-        ("<!-- saddlebag:start -->\n".to_string(), "line 1: this is no marker"),
-        (format!("{BEGIN}\n<!-- saddlebag:end 12 -->"), "line 2: this is no marker"),
-        (format!("{BEGIN}\n<!-- saddlebag:end generation=1 -->"), "line 2: this is no marker"),
-        (format!("{BEGIN}\n<!-- saddlebag:end generation=-1 digest=0123456789abcdef -->"), "line 2: this is no marker"),
-        (format!("{BEGIN}\n<!-- saddlebag:end generation=1 digest=0123456789abcdeF -->"), "line 2: this is no marker"),
+        (format!("  {BEGIN}\n{END}"), "line 1: a marker must begin its line, without indentation"),
+        (format!("{BEGIN} x\n{END}"), "line 1: this is not a valid marker"),
+        ("<!-- saddlebag:begin\n".to_string(), "line 1: this is not a valid marker"),
+        ("<!-- saddlebag:begin -->\n".to_string(), "line 1: this is not a valid marker"),
+        ("<!--saddlebag:end-->\n".to_string(), "line 1: this is not a valid marker"),
+        ("<!-- saddlebag:start -->\n".to_string(), "line 1: this is not a valid marker"),
+        (format!("{BEGIN}\n<!-- saddlebag:end 12 -->"), "line 2: this is not a valid marker"),
+        (format!("{BEGIN}\n<!-- saddlebag:end generation=1 -->"), "line 2: this is not a valid marker"),
+        (
+            format!("{BEGIN}\n<!-- saddlebag:end generation=-1 digest=0123456789abcdef -->"),
+            "line 2: this is not a valid marker",
+        ),
+        (
+            format!("{BEGIN}\n<!-- saddlebag:end generation=1 digest=0123456789abcdeF -->"),
+            "line 2: this is not a valid marker",
+        ),
     ] {
         assert!(refusal(&text).starts_with(&format!("AGENTS.md, {what}")), "{text:?}: {}", refusal(&text));
     }
@@ -142,7 +148,7 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the facts are, and whatever stands around it.
+    /// Checks any facts with any text around the section.
     #[test]
     fn a_section_reads_back_as_it_was_written(
         facts in prop::collection::btree_map(any_text(), any_text(), 0..5),

@@ -10,45 +10,45 @@ use crate::engine::Call;
 use crate::entries::{Entries, EntryProblem};
 use crate::trust::ForModel;
 
-/// A command about AGENTS.md runs with this.
+/// Parts of a memory that the commands about AGENTS.md need.
 #[derive(Clone, Copy)]
 pub(crate) struct AgentsMdCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) entries: &'a Entries,
 }
 
-/// How large a section may be unless told otherwise, in bytes.
+/// Default size limit of a section in bytes.
 pub const DEFAULT_SECTION_BYTES: u32 = 8_192;
 
-/// How large the file may be, in bytes.
+/// Maximum size of the file in bytes.
 pub const MAX_AGENTS_MD_BYTES: u32 = 1 << 20;
 
-/// How long the identity of a file may be, in bytes.
+/// Maximum length of the identity of a file in bytes.
 pub const MAX_IDENTITY_BYTES: usize = 4_096;
 
-/// Brings the managed section of a file such as AGENTS.md and the entries together.
+/// Merges the managed section of a file such as AGENTS.md with the entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncAgentsMd {
-    /// What the file is called in messages, and as the source of what is read from it.
+    /// Name of the file in messages and in the source of text that is read from it.
     pub name: String,
-    /// Which file it is: its whole path without links, or whatever else tells it from every other file. A copy of the
-    /// file elsewhere has another identity, and a section that this store has not written.
+    /// Identity of the file, for example its absolute path with links resolved. It must differ from that of every
+    /// other file. A copy of the file has another identity, so its section counts as foreign.
     pub identity: String,
-    /// The bytes of the whole file, at most [`MAX_AGENTS_MD_BYTES`]; `None` where there is no file.
+    /// Bytes of the whole file, at most [`MAX_AGENTS_MD_BYTES`]; `None` if the file does not exist.
     pub content: Option<Vec<u8>>,
-    /// Facts with one of these tags. What is added in the section gets all of them.
+    /// Tags of the facts to list: one of them is enough. A fact that is added in the section gets all of them.
     pub tags: Vec<String>,
-    /// Facts with these keys. Without tags and keys the section goes on with the facts that it lists.
+    /// Keys of further facts to list. Without tags and keys, the section keeps the facts that it lists.
     pub keys: Vec<String>,
-    /// Of the section with its markers, in bytes. What does not fit is counted in it and named in the reply. A fact in
-    /// conflict stays, whatever the budget.
+    /// Size limit of the section with its markers, in bytes. Facts that do not fit are counted in the section and
+    /// named in the reply. A fact in conflict stays, whatever the budget.
     pub max_bytes: u32,
-    /// What counts where both sides have changed; `None` leaves both as they are.
+    /// Side that wins if both have changed; `None` leaves both unchanged.
     pub prefer: Option<Side>,
-    /// The [`Unconfirmed::digest`] of an earlier reply, which a person has looked at. It needs a memory that is opened
-    /// for a person.
+    /// The [`Unconfirmed::digest`] of an earlier reply that a person has looked at. The memory must be opened for a
+    /// person.
     pub confirmed: Option<String>,
-    /// Change nothing in the store, and only say what would come of it.
+    /// If set, changes nothing in the store, and only reports what would change.
     pub dry_run: bool,
 }
 
@@ -79,42 +79,43 @@ pub enum Side {
 
 words!(Side, "side" { Section = "section", Store = "store" });
 
-/// What came of bringing section and entries together.
+/// Result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyncAgentsMdReply {
-    /// The bytes of the file now; `None` where it stays as it is.
+    /// New bytes of the file; `None` if the file is unchanged.
     #[serde(serialize_with = "crate::json::text")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub content: Option<Vec<u8>>,
-    /// Set if a person must confirm the changes first: then nothing was changed, and the changes are what would be.
+    /// Changes that a person must confirm. If set, nothing was changed, and the reply has the changes that would be
+    /// made.
     pub unconfirmed: Option<Unconfirmed>,
-    /// What changed on either side, and what could not; by key.
+    /// Changes on either side, and facts that could not be changed, sorted by key.
     pub changes: Vec<FactChange>,
-    /// How many facts the section has.
+    /// Number of facts in the section.
     pub listed: u32,
-    /// The facts that its budget has no room for.
+    /// Facts that do not fit the budget.
     pub left_out: Vec<LeftOut>,
-    /// Files that stand where entries would, and are none.
+    /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
-/// What became of one fact.
+/// Result for one fact.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactChange {
-    /// Its key.
+    /// Key of the fact.
     pub key: String,
-    /// Its line in the file as it was given, counted from 1.
+    /// Line in the given file, counted from 1.
     pub line: Option<u32>,
-    /// What was done.
+    /// Kind of change.
     #[serde(flatten)]
     pub kind: FactChangeKind,
-    /// What the entry said before, made harmless; `None` where there was no entry.
+    /// Previous text of the entry, made harmless; `None` if there was no entry.
     pub entry: Option<String>,
-    /// What the section said before, made harmless; `None` where it did not have the fact.
+    /// Previous text of the section, made harmless; `None` if the section did not have the fact.
     pub section: Option<String>,
 }
 
@@ -122,39 +123,39 @@ pub struct FactChange {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unconfirmed {
-    /// Of the changes as they are shown: [`SyncAgentsMd::confirmed`] takes it, and confirms these and no others.
+    /// Digest of the changes as they are shown. [`SyncAgentsMd::confirmed`] with this digest confirms exactly these.
     pub digest: String,
-    /// Why a person must look.
+    /// Reason why a person must look.
     pub reason: String,
 }
 
-/// What was done with a fact.
+/// Kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "ChangeView")]
 #[non_exhaustive]
 pub enum FactChangeKind {
-    /// It is in the section now.
+    /// Listed: the fact is in the section now.
     Listed,
-    /// The section says what the entry says now.
+    /// Refreshed: the section has the new text of the entry.
     Refreshed,
-    /// It is no longer in the section.
+    /// Unlisted: the fact is no longer in the section.
     Unlisted,
-    /// The section has it, and it is an entry now: of provenance `import`, so that it waits to be approved.
+    /// Stored: the fact of the section is a new entry. Its provenance is `import`, so it waits for approval.
     Stored,
-    /// The section has changed it, and the entry says the same now. It waits to be approved if it did before; else a
-    /// person has confirmed it.
+    /// Updated: the entry has the new text of the section. It waits for approval if it did before; otherwise a person
+    /// confirmed it.
     Updated,
-    /// The section has it no longer, and the entry is forgotten.
+    /// Forgotten: the fact left the section, and its entry is forgotten.
     Forgotten,
-    /// Both sides have changed it, as the text says. Both stay as they are.
+    /// Conflict: both sides changed and stay as they are. The value says how.
     Conflict(String),
-    /// The store does not take what the section says, for this reason. Both stay as they are.
+    /// Refused: the store refused the text of the section, and both sides stay as they are. The value is the reason.
     Refused(String),
 }
 
 impl FactChangeKind {
-    /// Returns the change in one word, and why nothing was done if nothing was.
+    /// Returns the change in one word, and the reason if nothing was done.
     #[must_use]
     pub fn words(&self) -> (&'static str, Option<&str>) {
         match self {
@@ -170,14 +171,14 @@ impl FactChangeKind {
     }
 }
 
-/// The JSON of a [`FactChangeKind`].
+/// JSON form of a [`FactChangeKind`].
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ChangeView {
-    /// What came of it.
+    /// Kind of change.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["listed", "refreshed", "unlisted", "stored", "updated", "forgotten", "conflict", "refused"])))]
     change: &'static str,
-    /// The reason, where it is a `conflict` or `refused`.
+    /// Reason, if the change is `conflict` or `refused`.
     reason: Option<String>,
 }
 

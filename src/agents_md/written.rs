@@ -1,9 +1,8 @@
-//! What the store remembers of the sections that it gave out: one small file for each AGENTS.md, beside the entries of
-//! the agent.
+//! Record of the sections that the store wrote: one small file per AGENTS.md, beside the entries of the agent.
 //!
-//! A section in a file proves nothing: whoever can write the file can write any section, or put an old one back. So
-//! the base of a merge, and which facts may be written into the file, come from here. A host may fail to write what it
-//! was given; the last few sections are kept, and the file tells which of them it has.
+//! A section in a file proves nothing: anyone who can write the file can write any section, or restore an old one.
+//! Therefore the base of a merge, and the list of facts that may be written into the file, come from this record. A
+//! host may fail to write a section, so the last few are kept, and the file tells which of them it has.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,28 +18,27 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{Screened, sha256};
 
-/// The folder of these files, in that of the agent.
+/// Name of the folder of these files, in the folder of the agent.
 const FOLDER: &str = "agents-md";
-/// What else a file may say one day has another number.
+/// Version of the format. Any other content of a file gets another number.
 const FORMAT: u32 = 1;
-/// How many sections of a file are remembered.
+/// Maximum number of sections that are remembered per file.
 const MAX_SECTIONS: usize = 4;
 
-/// The facts of a section by key.
+/// Facts of a section by key.
 pub(super) type Facts = Vec<(String, WrittenFact)>;
 
 /// A section that the store wrote, or that a person accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
-    /// Counts the sections of a file. One that a person accepted is 0: another store has written it.
+    /// Number of the section, counted per file. It is 0 if a person accepted the section of another store.
     pub(super) generation: u64,
-    /// The SHA-256 of its text above the last marker.
+    /// SHA-256 of its text above the last marker.
     pub(super) digest: String,
-    /// The facts that it has, in the order of their keys.
+    /// Facts of the section, sorted by key.
     pub(super) facts: Facts,
-    /// The keys of facts that belong into it and are not there, in order: it had no room for them, or they waited to
-    /// be approved.
+    /// Sorted keys of facts that belong into the section but were left out: they did not fit, or waited for approval.
     pub(super) left_out: Vec<String>,
 }
 
@@ -48,10 +46,11 @@ pub(super) struct Written {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenFact {
-    /// The SHA-256 of its content.
+    /// SHA-256 of its content.
     content: String,
-    /// The store writes its changes into the file, as a tag or a key has named it. What was added in the file is not
-    /// followed: else whoever can write the file could ask for the next text of any key.
+    /// True if the store writes later changes into the file, because a tag or a key selected the fact. Facts that were
+    /// added in the file are not followed; otherwise anyone who can write the file could ask for the next text of any
+    /// key.
     pub(super) is_followed: bool,
 }
 
@@ -66,30 +65,30 @@ impl WrittenFact {
 }
 
 impl Written {
-    /// Whether a section of a file is this one, edited or not.
+    /// Returns true if a section of a file is this one, edited or not.
     pub(super) fn is(&self, section: &Section) -> bool {
         let claims = self.generation > 0 && section.mark.as_ref() == Some(&Mark::new(self.generation, &self.digest));
         claims || self.digest == section.digest
     }
 
-    /// Whether it says and means the same as another one, whatever their generations.
+    /// Returns true if it equals another one except for the generation.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.digest == other.digest && self.facts == other.facts && self.left_out == other.left_out
     }
 }
 
-/// The file of one AGENTS.md.
+/// Record of one AGENTS.md.
 pub(super) struct Ledger {
     path: RelPath,
     identity: String,
 }
 
-/// The file, as JSON.
+/// Content of the record, as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     format: u32,
-    /// Of the AGENTS.md, for people.
+    /// Path of the AGENTS.md, for people.
     file: String,
     sections: Vec<Written>,
 }
@@ -100,7 +99,7 @@ impl Ledger {
         Ok(Self { path, identity: identity.into() })
     }
 
-    /// The sections that are remembered, the oldest first.
+    /// Returns the recorded sections, oldest first.
     pub(super) async fn sections(&self, call: &Call) -> Result<Vec<Written>, Error> {
         let limit = call.scope.limits.max_file_bytes;
         match load(&call.fs, &self.path, limit).await.map_err(unavailable)? {
@@ -110,8 +109,8 @@ impl Ledger {
         }
     }
 
-    /// Remembers sections after `seen`, which the file has: older ones cannot come back by themselves. `false`:
-    /// another program has taken the generation, and nothing was remembered.
+    /// Records sections and drops those before `seen`, which the file has, so that an older section cannot come back.
+    /// Returns `false` if another program took the generation; nothing is recorded then.
     pub(super) async fn remember(&self, call: &Call, seen: Option<&Written>, new: &[Written]) -> Result<bool, Error> {
         let change = |bytes: Option<&[u8]>| {
             let mut sections = self.parse(call, bytes)?;
@@ -124,7 +123,7 @@ impl Ledger {
                 sections.drain(..at);
             }
             sections.extend(new.iter().cloned());
-            // The first may be the one that the file has, if nothing that it was given since was written.
+            // The first section may be the one in the file, if no later one was written.
             let surplus = sections.len().saturating_sub(MAX_SECTIONS);
             sections.drain(1..=surplus);
             Ok(Change::Write(Screened::ours(self.render(sections)?.into_bytes()), true))
@@ -142,7 +141,7 @@ impl Ledger {
         }
         let mut sections = file.sections;
         for Written { facts, left_out, .. } in &mut sections {
-            // Others may have written the file.
+            // Others may have written the record.
             order::sort_slice(facts, |a, b| a.0.cmp(&b.0));
             order::sort_slice(left_out, Ord::cmp);
         }
@@ -152,13 +151,13 @@ impl Ledger {
     fn render(&self, sections: Vec<Written>) -> Result<String, Error> {
         let file = File { format: FORMAT, file: self.identity.clone(), sections };
         let text = serde_json::to_string(&file)
-            .map_err(|error| Error::internal(format!("the memory of {} cannot be written: {error}", self.identity)))?;
+            .map_err(|error| Error::internal(format!("the record of {} cannot be written: {error}", self.identity)))?;
         Ok(text + "\n")
     }
 
     fn damaged(&self, call: &Call) -> Error {
-        let message = format!("{} is not the memory of a section of AGENTS.md", call.scope.display_path(&self.path));
-        let help = "remove it: the section then counts as one that this store has not written; nothing was changed";
+        let message = format!("{} is not the record of a section of AGENTS.md", call.scope.shown(&self.path));
+        let help = "remove it; the section then counts as foreign; nothing was changed";
         Error::new(ErrorCode::InvalidArgument, message, help.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! `approve`: lets text into prompts.
+//! `approve`: approves notes and entries, so that they can appear in prompts.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,46 +12,46 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_WAITING;
 use crate::trust::{PendingApproval, approve as approved_text, version_of};
 
-/// How many names one command may have.
+/// Maximum number of items in one command.
 pub const MAX_NAMES: usize = 1_024;
 
-/// Lets text into prompts.
+/// Approves texts, so that they can appear in prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approve {
-    /// At most [`MAX_NAMES`].
+    /// Texts to approve, at most [`MAX_NAMES`].
     pub items: Vec<ApproveItem>,
-    /// Only says what would be approved.
+    /// If set, only reports what would be approved.
     pub dry_run: bool,
 }
 
 /// A text to approve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApproveItem {
-    /// Its name or path in [`PendingItem`]; or another path, name or title of a note.
+    /// The `name` or `path` of a [`PendingItem`], or another path, name or title of a note.
     pub name: String,
-    /// The version that was looked at. Any other text is not approved.
+    /// Version that the person looked at. The text is approved only if its file still has this version.
     pub version: String,
 }
 
-/// What came of approving.
+/// Result of an approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveReply {
-    /// What is approved now.
+    /// Items that are approved now.
     pub approved: Vec<PendingItem>,
-    /// What is not, with the reasons.
+    /// Items that were not approved, with the reasons.
     pub skipped: Vec<SkippedItem>,
-    /// All of this for a person.
+    /// Summary of the reply, to be read by a person.
     pub message: String,
 }
 
-/// Something that was not approved.
+/// An item that was not approved.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedItem {
-    /// As it was named.
+    /// Name as the request gave it.
     pub name: String,
-    /// Why.
+    /// Reason in words.
     pub reason: String,
 }
 
@@ -80,14 +80,14 @@ impl Run<TrustCall<'_>> for Approve {
 }
 
 fn check(call: &Call, request: &Approve) -> Result<(), Error> {
-    call.scope.trust.check_person("to approve")?;
+    call.scope.trust.check_person("approve text")?;
     if request.items.len() > MAX_NAMES {
         let message = format!("{} names, the limit is {MAX_NAMES}", request.items.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "approve in parts; nothing was changed"));
     }
     if request.items.is_empty() {
-        let help = "name keys or paths with the versions that `pending` shows";
-        return Err(Error::invalid_argument("nothing is named to approve", help));
+        let help = "give the keys or paths to approve, with the versions that `pending` shows";
+        return Err(Error::invalid_argument("the request names nothing to approve", help));
     }
     Ok(())
 }
@@ -128,8 +128,8 @@ async fn approve(call: &Call, pending: &[PendingApproval], request: &Approve) ->
     Ok(reply)
 }
 
-/// Sets the moment, if the text is still the one that was looked at.
-async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
+/// Writes the time of the approval into the file, if it still has the version that the person looked at.
+async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
     let contention =
         || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again; nothing was changed");
     let change = |bytes: Option<&[u8]>| {
@@ -139,8 +139,8 @@ async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
         }
         let approved = approved_text(text, call.now.epoch_nanoseconds()).ok_or_else(|| {
             let message =
-                format!("the frontmatter of {} cannot say that it is approved", call.scope.display_path(&item.path));
-            Error::invalid_argument(message, "write `approved: ` and the moment into it by hand")
+                format!("the approval cannot be written into the frontmatter of {}", call.scope.shown(&item.path));
+            Error::invalid_argument(message, "add `approved: ` and the time by hand")
         })?;
         Ok(Change::Write(call.screen.moved(&item.path, bytes, approved.into_bytes())?, ()))
     };
@@ -148,5 +148,5 @@ async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
 }
 
 fn changed(version: &str) -> String {
-    format!("its text is not the one of version `{}`", head(version, 64).escape_debug())
+    format!("its text no longer has the version `{}`", head(version, 64).escape_debug())
 }

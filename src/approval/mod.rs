@@ -1,7 +1,7 @@
-//! What a person lets into prompts: notes and entries whose text is of tools or imports.
+//! Approval by a person: notes and entries whose text comes from tools or imports stay out of prompts until then.
 //!
-//! [`Pending`] lists it, [`Approve`] lets it in. To approve sets a field of the frontmatter and nothing else, under the
-//! version that was looked at, which every item names: text that changed, or came, meanwhile waits on.
+//! [`Pending`] lists them, [`Approve`] approves them. An approval sets one field of the frontmatter. Each item names
+//! the version that the person looked at; text that changed since then stays pending.
 
 mod approve;
 mod pending;
@@ -17,9 +17,9 @@ use crate::family::family;
 
 family! {
     "trust", run with TrustCall<'_>;
-    /// A decision of a person about text.
+    /// A command about approval.
     TrustCommand =>
-    /// The reply of a [`TrustCommand`].
+    /// Reply of a [`TrustCommand`].
     TrustReply {
         Pending,
         Approve,

@@ -1,4 +1,4 @@
-//! `pending`: lists the text that waits to be approved.
+//! `pending`: lists the texts that wait for approval.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,34 +12,35 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, sha256};
 
-/// The most items that a listing gives unless told otherwise.
+/// Default number of items on a page.
 pub const DEFAULT_PENDING_ITEMS: u32 = 50;
 
-/// Lists the text that waits to be approved.
+/// Lists the texts that wait for approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
-    /// How many at most.
+    /// Maximum number of items.
     pub limit: u32,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub cursor: Option<String>,
-    /// Only the one of this name, with its whole text: the key of an entry; the path, name or title of a note.
+    /// Name of a single item, which is listed with its whole text: the key of an entry, or the path, name or title of
+    /// a note.
     pub name: Option<String>,
-    /// Only those with this `source`; `tool` and `import` select all of that provenance, the name of a format such
-    /// as `claude-code` all that was imported from it.
+    /// Filter by source. `tool` and `import` select all texts of that provenance; the name of a format such as
+    /// `claude-code` selects all texts imported from it; any other value must equal the item's `source`.
     pub source: Option<String>,
 }
 
-/// A page of what waits.
+/// A page of texts that wait for approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PendingReply {
-    /// By path.
+    /// Items, sorted by path.
     pub items: Vec<PendingItem>,
-    /// Where the next page begins; `None` on the last.
+    /// Cursor of the next page; `None` on the last page.
     pub next: Option<String>,
-    /// How many there are on all pages.
+    /// Number of items on all pages.
     pub total: u32,
-    /// The SHA-256 of the paths and versions on this page: tells whether the same is listed again.
+    /// SHA-256 of the paths and versions on this page. Two pages with the same digest list the same texts.
     pub digest: String,
 }
 
@@ -70,15 +71,15 @@ impl Run<TrustCall<'_>> for Pending {
     }
 }
 
-/// What a cursor begins with, so that no other text passes for one.
+/// Prefix of every cursor, so that other text is not accepted as one.
 const CURSOR: &str = "after:";
 
-/// The path that a page begins after.
+/// Returns the path that the previous page ended with.
 fn after(cursor: &str) -> Result<&str, Error> {
     let path = cursor.strip_prefix(CURSOR).filter(|path| RelPath::parse(*path).is_ok());
     path.ok_or_else(|| {
         let message = format!("`{}` is not a cursor", cursor.escape_debug());
-        Error::invalid_argument(message, "give the `next` of the page before, or none")
+        Error::invalid_argument(message, "give the `next` of the previous page, or leave it out")
     })
 }
 
@@ -103,16 +104,16 @@ fn page(
 
 fn not_pending(name: &str, reason: &str) -> Error {
     let message = format!("`{}`: {reason}", name.escape_debug());
-    Error::new(ErrorCode::NotFound, message, "`pending` lists what waits")
+    Error::new(ErrorCode::NotFound, message, "`pending` lists the names that can be given")
 }
 
-/// Whether it comes from a source, or is of that provenance or format.
-fn is_from(item: &PendingApproval, from: &str) -> bool {
+/// Returns true if the item has this source, provenance or format.
+fn is_from(item: &Waiting, from: &str) -> bool {
     let source = item.source.as_deref();
     source == Some(from) || source.and_then(format_of) == Some(from) || item.provenance.as_str() == from
 }
 
-/// The format in the mark of an import from another agent: `import:claude-code notes/x.md:1 #digest`.
+/// Returns the format that the mark of an import names: `claude-code` in `import:claude-code notes/x.md:1 #digest`.
 fn format_of(source: &str) -> Option<&str> {
     if !is_mark(source) {
         return None;

@@ -1,4 +1,4 @@
-//! The words that the commands of approval share, and what waits.
+//! Types that the commands of approval share, and the list of what waits for it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,68 +13,60 @@ use crate::order;
 use crate::protocol::Error;
 use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_flags, for_model};
 
-/// How much of a text is shown, in bytes.
+/// Size of a preview in bytes.
 const PREVIEW_BYTES: usize = 160;
 
-/// The parts of a memory that the commands of approval share.
+/// Parts of a memory that the commands of approval need.
 pub(crate) struct TrustCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) notebook: &'a Arc<Notebook>,
     pub(crate) entries: &'a Entries,
 }
 
-/// Something that waits to be approved.
+/// A note or an entry that waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PendingItem {
-    /// The key of an entry, the path of a note; made harmless.
+    /// Key of the entry or path of the note, made harmless.
     pub name: ForModel,
-    /// The file; made harmless.
+    /// Path of the file, made harmless.
     pub path: ForModel,
-    /// Whether it is an entry, not a note.
+    /// True if it is an entry, false if it is a note.
     pub is_entry: bool,
-    /// Where its text comes from.
+    /// Origin of the text.
     pub provenance: Provenance,
-    /// Its `source`, for people; made harmless.
+    /// `source` of the file, to be read by people; made harmless.
     pub source: Option<ForModel>,
-    /// The SHA-256 of its bytes: it is approved by that.
+    /// SHA-256 of the file's bytes. An approval names it.
     pub version: String,
-    /// The size of its file in bytes.
+    /// Size of the file in bytes.
     pub size: u64,
-    /// The first characters of its text, made harmless; it ends in `…` if there is more.
+    /// First characters of the text, made harmless. Ends in `…` if there is more text.
     pub preview: ForModel,
-    /// The whole text, made harmless; only where one is asked for by its name.
+    /// Whole text, made harmless. Present only if the request named this item.
     pub text: Option<ForModel>,
-    /// What its text, its name and its source hide or pose as, and what in it leads out of the store.
+    /// Findings in text, name and source: what they hide or imitate, and links that lead out of the store.
     pub findings: Vec<Flag>,
 }
 
-/// All that waits, by path.
-pub(super) async fn pending_approvals(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    entries: &Entries,
-) -> Result<Vec<PendingApproval>, Error> {
-    let mut pending = entries::pending_approvals(call, entries).await?;
-    pending.extend(notebook::pending_approvals(call, notebook).await?);
-    order::sort_slice(&mut pending, |a, b| a.path.as_str().cmp(b.path.as_str()));
-    Ok(pending)
+/// Returns everything that waits for approval, sorted by path.
+pub(super) async fn waiting(call: &Call, notebook: &Arc<Notebook>, entries: &Entries) -> Result<Vec<Waiting>, Error> {
+    let mut waiting = entries::waiting(call, entries).await?;
+    waiting.extend(notebook::waiting(call, notebook).await?);
+    order::sort_slice(&mut waiting, |a, b| a.path.as_str().cmp(b.path.as_str()));
+    Ok(waiting)
 }
 
-/// The one that a name means, or why it means none.
-pub(super) fn named<'a>(
-    call: &Call,
-    pending: &'a [PendingApproval],
-    name: &str,
-) -> Result<&'a PendingApproval, String> {
-    let is_path = |item: &PendingApproval| item.path.as_str() == name || call.scope.display_path(&item.path) == name;
-    // As it was listed: with hidden characters shown.
-    let is_listed = |item: &PendingApproval| {
+/// Finds the item with this name. If there is not exactly one, the error says why.
+pub(super) fn named<'a>(call: &Call, waiting: &'a [Waiting], name: &str) -> Result<&'a Waiting, String> {
+    let is_path = |item: &Waiting| item.path.as_str() == name || call.scope.shown(&item.path) == name;
+    // Names and paths are listed with hidden characters shown, so that form must match too.
+    let is_listed = |item: &Waiting| {
         item.names.first().is_some_and(|first| for_model(first).0 == name)
             || for_model(&call.scope.display_path(&item.path)).0 == name
     };
-    // A path or a key is meant before a title that happens to read like it.
-    let meanings: [&dyn Fn(&PendingApproval) -> bool; 3] = [
+    // A path or a key goes before a title that reads like it.
+    let meanings: [&dyn Fn(&Waiting) -> bool; 3] = [
         &|item| is_path(item) || item.names.first().is_some_and(|first| first == name),
         &|item| item.names.iter().any(|known| known == name),
         &is_listed,
@@ -93,7 +85,7 @@ pub(super) fn named<'a>(
             }
         }
     }
-    Err("nothing of this name waits to be approved".to_string())
+    Err("nothing with this name waits for approval".to_string())
 }
 
 pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool) -> Result<PendingItem, Error> {

@@ -1,4 +1,4 @@
-//! Reading what the block is made of.
+//! Reads the sections of the block.
 
 use alloc::format;
 use alloc::string::String;
@@ -21,21 +21,21 @@ use crate::search::{FolderScope, list_markdown};
 use crate::store::{Date, RelPath};
 use crate::trust::TrustState;
 
-/// Above this size zerostack leaves long-term memory out.
+/// Maximum size of long-term memory in zerostack, which leaves out larger files.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
 
-/// How much of the start of a large file is read for its frontmatter, in bytes.
+/// Number of bytes at the start of a large file that are read for its frontmatter.
 const HEAD_BYTES: u32 = 65_536;
 
-/// How many logs the block has.
+/// Number of logs in the block.
 const LOGS: usize = 2;
 
-/// What a block is made of.
+/// Sections of a block.
 pub(super) struct Gathered {
     sections: Vec<Section>,
-    /// What is in no section.
+    /// Files and entries that are in no section.
     left_out: Vec<LeftOut>,
-    /// What was found in texts that were made harmless before.
+    /// Findings in texts that were made harmless before.
     findings: Vec<Flagged>,
 }
 
@@ -48,7 +48,7 @@ impl Gathered {
     }
 }
 
-/// Where the memories of a turn are from, as a report says it.
+/// Source of the memories of a turn, as reports name it.
 const RECALLED: &str = "recalled notes";
 
 impl Run<PromptCall<'_>> for Context {
@@ -117,7 +117,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     Ok(Gathered { sections, left_out, findings })
 }
 
-/// Refuses a request for a section whose family this build does not have.
+/// Refuses a request for a section whose family is missing from this build.
 fn check_families(request: &Context) -> Result<(), Error> {
     let asked = [
         ("entries", request.entries.is_some(), cfg!(feature = "entries")),
@@ -125,15 +125,15 @@ fn check_families(request: &Context) -> Result<(), Error> {
     ];
     match asked.into_iter().find(|(_, is_asked, is_there)| *is_asked && !is_there) {
         Some((field, ..)) => {
-            let message = format!("`{field}` of a context needs a family that this component does not have");
+            let message = format!("`{field}` needs a family that this component does not include");
             Err(Error::invalid_argument(message, "leave the field out, or load the component of a larger world"))
         }
         None => Ok(()),
     }
 }
 
-/// Hydrates the entries of the section, and names those that are not hydrated. Where they cannot be read, the
-/// block is still worth having.
+/// Hydrates the entries of the section, and reports those that are left out. If they cannot be read, the block is made
+/// without them.
 async fn hydrated(
     call: &Call,
     entries: &Entries,
@@ -167,7 +167,7 @@ fn item(entry: EntryInfo) -> SectionItem {
     SectionItem { path: entry.path, key: entry.key, heading, text: entry.content }
 }
 
-/// As it is, or in quotes where it would not be one line: a key is any text.
+/// Returns a key unchanged, or quoted if it is not a single line. A key can be any text.
 fn on_one_line(text: &str) -> String {
     if text.contains(breaks_one_line) { format!("{text:?}") } else { text.into() }
 }
@@ -177,7 +177,7 @@ fn not_hydrated(path: String, key: Option<String>, reason: String, size: u64) ->
     LeftOut { path, key, section, reason: LeftOutReason::NotHydrated(reason), kept_bytes: 0, left_out_bytes: size }
 }
 
-/// Reads the files together; one that does not exist has no section.
+/// Reads the files together. A file that does not exist has no section.
 async fn read_sections(
     call: &Call,
     files: &[(SectionKind, RelPath)],
@@ -213,8 +213,8 @@ fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionConten
     }
 }
 
-/// A file that is larger than the block can take. Of logs and long-term memory the end is enough;
-/// an open item may stand anywhere in a scratchpad.
+/// Reads a part of a file that is larger than the block. For logs and long-term memory the end is enough; in a
+/// scratchpad an open item can be anywhere.
 async fn large(
     call: &Call,
     path: &RelPath,
@@ -233,7 +233,7 @@ async fn large(
         _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
         _ => (0, limit),
     };
-    // Frontmatter that says where the text is from is at the start.
+    // The frontmatter at the start gives the provenance.
     if offset > 0 {
         match call.fs.read(path, 0, HEAD_BYTES.min(limit)).await {
             Ok(ReadOutcome::Content(head)) if !may_be_shown(&head.bytes) => {
@@ -263,7 +263,7 @@ async fn large(
     }
 }
 
-/// Whether the start of a file says that its text may go into a prompt.
+/// Returns true if the start of a file permits its text in a prompt.
 fn may_be_shown(start: &[u8]) -> bool {
     let text = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     TrustState::of_start(text).unapproved().is_none()
@@ -273,7 +273,7 @@ fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {
     SectionContent::Unusable { reason, size }
 }
 
-/// The logs of every date, newest first, and what is only named like one.
+/// Returns the logs, newest first, and files that only look like logs.
 async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>), Error> {
     let folder = FolderScope { folder: Some(call.scope.layout.daily_folder().clone()), tree: false };
     let entries = list_markdown(&call.fs, alloc::vec![folder], &call.scope.limits).await?.entries;
@@ -303,7 +303,7 @@ fn is_date_shaped(stem: &str) -> bool {
     stem.len() == 10 && stem.bytes().enumerate().all(shape)
 }
 
-/// The newest logs that have text, and those before them that cannot be read.
+/// Returns the newest logs that have text, and the newer ones that could not be read.
 async fn newest_logs(call: &Call, dates: &[(Date, RelPath)], today: Date) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut found = 0;

@@ -1,46 +1,45 @@
 //! The `<memory>` block that is injected into a prompt.
 //!
-//! `gather` reads the sections and asks for the entries, `block` makes the block of them under an [`Overflow`] policy: a
-//! pure function of sections, policy and budget. Whatever is left out is in the report, with the
-//! reason. Stored text is escaped by [`for_model`](crate::trust::for_model), so it can neither close nor forge
-//! the block.
+//! `gather` reads the sections and asks for the entries. `block` turns them into the block under an [`Overflow`] policy: it is
+//! a pure function of sections, policy and budget. Everything that is left out is in the report, with the reason. Stored text
+//! is escaped by [`for_model`](crate::trust::for_model), so it can neither close nor forge the block.
 //!
 //! # How is the context block made?
 //!
 //! `gather.rs` reads the sections together: long-term memory of the project and of all projects, the open items of the
-//! scratchpad, two daily logs. A request
-//! with `entries` adds what hydration gives under a budget of its own, one with a `turn` what the session has in memory for
-//! that turn, as the last section. Then `overflow.rs` makes the block as a pure function of sections, policy and budget. No
-//! other file of the store is read, so the cost does not depend on the number of notes.
+//! scratchpad, two daily logs. A request with `entries` adds the hydrated entries under a budget of their own. A request with a
+//! `turn` adds what the session has in memory for that turn, as the last section. Then `overflow.rs` builds the block as a pure
+//! function of sections, policy and budget. No other file of the store is read, so the cost does not depend on the number of
+//! notes.
 //!
 //! | Policy | Order | When it is too much | Budget holds for |
 //! | --- | --- | --- | --- |
 //! | `documented` | Long-term memory of the project, that of all projects, scratchpad, yesterday, today | The end is cut off, with a marker | The text, without wrapper and marker |
-//! | `prioritised` | Scratchpad, newest log, long-term memory of the project, that of all projects, second-newest log | One section is cut, those behind it are named only | The same |
-//! | `balanced`, the default | As `documented`, and the same block when everything fits | Small sections stay whole, the others share evenly; logs and long-term memory keep their newest text, the scratchpad its first items, the recalled notes the best of them, and of the entries each that still fits is in whole; each cut is marked. If a share would be useless, a section is left out: the older log, then what was recalled, then the scratchpad, then the log of today, then the entries, then the memory of all projects | The whole block |
+//! | `prioritised` | Scratchpad, newest log, long-term memory of the project, that of all projects, second-newest log | One section is cut, those after it are only named | The same |
+//! | `balanced`, the default | As `documented`, and the same block when everything fits | Small sections stay whole, the others share evenly; logs and long-term memory keep their newest text, the scratchpad its first items, the recalled notes the best of them; entries are whole or left out; each cut is marked. If a share would be useless, a section is left out: the older log, then what was recalled, then the scratchpad, then the log of today, then the entries, then the memory of all projects | The whole block |
 //!
-//! The first two are those of zerostack v1.5 to v1.7 and leave long-term memory over 131,072 bytes out. `prioritised` lists
+//! The first two are those of zerostack v1.5 to v1.7 and leave out long-term memory over 131,072 bytes. `prioritised` lists
 //! the folder of the logs and takes the two newest that have text, whatever their day.
 //!
-//! **Escaping** comes before the cuts of the policies. A `<`, or what looks like one, before the name of our tag becomes
-//! `&lt;`, whatever the case, white space or invisible characters in between; so does one before the tag of a role or a tool.
-//! Characters that nobody sees become visible, unless the script or the emoji that they stand in needs them. A line that reads like a title or a marker of
-//! ours gets a `\` in front. All other text is unchanged. Where a cut takes the `\` off a line, the marks that made it a
-//! title go as well. Every line of an entry, as of a recalled note, is indented below its heading, so that none can pose as
-//! another one (`escaped_item`).
+//! **Escaping** comes before the cuts of the policies. A `<`, or a character that looks like it, before the name of our tag
+//! becomes `&lt;`, whatever the case, white space or invisible characters in between; so does one before the tag of a role or a
+//! tool. Invisible characters become visible, unless the script or the emoji around them needs them. A line that reads like one
+//! of our titles or markers gets a `\` in front. All other text is unchanged. Where a cut takes the `\` off a line, the marks
+//! that made it a title go as well. Every line of an entry or a recalled note is indented below its heading, so that it cannot
+//! look like another one (`list_item`).
 //!
-//! **Forms.** `form.rs` has what differs for Claude, for OpenAI and as plain text: start, end, titles, and a mark before every
-//! line of stored text, which no line of the block's own begins with. The escapes come first in all of them, the marks before
-//! the cuts; a cut that takes the mark off a line puts it back.
+//! **Forms.** `form.rs` has the differences between Claude, OpenAI and plain text: start, end, titles, and a mark before every
+//! line of stored text. No line of the block's own begins with that mark. The escapes come first in all forms, and the marks
+//! come before the cuts; a cut that takes the mark off a line puts it back.
 //!
-//! **The report** (`left-out`) names each file that is missing or cut: why, how many bytes are in the block, how many are
-//! not. The reasons are the budget, the size, bytes that are not UTF-8, a log whose name is no day, and the host's error.
-//! Each entry is named by its key, with hydration's reason where it did not get as far as the block; each recalled note that
-//! nobody has approved is named, too. Beside it, `findings` counts by section what the texts hide or pose as.
+//! **The report** (`left-out`) names each file that is missing or cut: the reason, the number of bytes in the block, and the
+//! number left out. The reasons are the budget, the size, bytes that are not UTF-8, a log whose name is not a date, and the
+//! host's error. Each entry is named by its key, with hydration's reason if hydration left it out. Each recalled note that
+//! nobody approved is also named. `findings` counts by section what the texts hide or imitate.
 //!
-//! **The memories of a session** are in the component's memory and nowhere else. `load-memories` takes the newest facts,
-//! `recall-for-turn` what a turn asks for; `memory-context` gives both as a section of Markdown, each note with its source,
-//! its lines indented and escaped, in whole entries under a budget.
+//! **The memories of a session** are in the component's memory and nowhere else. `load-memories` loads the newest facts,
+//! `recall-for-turn` what a turn asks for. `memory-context` returns both as a section of Markdown: each note whole, with its
+//! source, its lines indented and escaped, under a budget.
 
 mod form;
 mod gather;
@@ -71,9 +70,9 @@ use crate::family::family;
 
 family! {
     "prompt", run with PromptCall<'_>;
-    /// A command that makes the text of a prompt.
+    /// A command that builds text for a prompt.
     PromptCommand =>
-    /// The reply of a [`PromptCommand`].
+    /// Reply of a [`PromptCommand`].
     PromptReply {
         Context,
         Preamble,

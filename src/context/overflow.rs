@@ -17,10 +17,10 @@ use crate::search::TRUNCATED;
 use crate::store::Date;
 use crate::trust::{Flag, ForModel, is_line_break};
 
-/// The least text that is worth a section of its own, in bytes.
+/// Minimum size of a section that is worth including, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
 
-/// A section that has something to say, ready to be put in.
+/// A section with text, ready to be included.
 struct Body<'a> {
     section: &'a Section,
     form: BlockForm,
@@ -28,9 +28,9 @@ struct Body<'a> {
     title: String,
     text: ForModel,
     unread_bytes: u64,
-    /// Where in the text each item is; without any, the text is in one piece.
+    /// Range of each item in the text; empty if the text is one piece.
     items: Vec<(&'a SectionItem, Range<usize>)>,
-    /// Which lines of the text come from which file.
+    /// File of each line of the text.
     parts: Vec<Part>,
 }
 
@@ -39,12 +39,12 @@ impl Body<'_> {
         self.header.len() + self.text.len()
     }
 
-    /// Whether the beginning says most: the best of what was recalled, the first of the open items.
+    /// Returns true if a cut keeps the beginning: the best recalled notes, the first open items.
     fn keeps_start(&self) -> bool {
         matches!(self.section.kind, SectionKind::Scratchpad | SectionKind::Entries | SectionKind::Memories)
     }
 
-    /// What is left out when so many bytes are kept, for items those of the beginning.
+    /// Returns what is left out if `kept` bytes are kept. Items are kept from the beginning.
     fn left_out(&self, kept: usize) -> Vec<LeftOut> {
         if self.items.is_empty() {
             let left_out = self.unread_bytes + (self.text.len() - kept.min(self.text.len())) as u64;
@@ -58,7 +58,7 @@ impl Body<'_> {
         parts.collect()
     }
 
-    /// Adds the items that fit into `room`. Gives the size of those, and what is left out.
+    /// Adds the items that fit into `room`. Returns their size, and what is left out.
     fn push_fitting(&self, content: &mut Content, room: usize) -> (usize, Vec<LeftOut>) {
         let mut kept = 0;
         let mut cut = Vec::new();
@@ -97,17 +97,17 @@ impl Body<'_> {
     }
 }
 
-/// Makes the block of `sections`, in any order, in the form for Claude.
+/// Builds the block in the form for Claude. The sections can be in any order.
 ///
-/// `max_bytes` is what [`Context::max_bytes`](super::Context) says it is.
+/// `max_bytes` is [`Context::max_bytes`](super::Context).
 #[must_use]
 pub fn block(sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
     block_in(BlockForm::Claude, sections, overflow, max_bytes)
 }
 
-/// Makes the block of `sections`, in any order, in a form.
+/// Builds the block in a form. The sections can be in any order.
 ///
-/// `max_bytes` is what [`Context::max_bytes`](super::Context) says it is.
+/// `max_bytes` is [`Context::max_bytes`](super::Context).
 #[must_use]
 pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
     let mut ordered: Vec<&Section> = sections.iter().collect();
@@ -189,7 +189,7 @@ fn flagged(path: &str, key: Option<&String>, section: &str, flags: Vec<Flag>) ->
     (!flagged.findings.is_empty()).then_some(flagged)
 }
 
-/// The items below each other, and where each is.
+/// Joins the items below each other. Also returns the range of each.
 fn joined<'a>(
     form: BlockForm,
     items: &'a [SectionItem],
@@ -211,7 +211,7 @@ fn joined<'a>(
     (text, places)
 }
 
-/// The lines of each item.
+/// Returns the lines of each item.
 fn item_parts(text: &str, items: &[(&SectionItem, Range<usize>)]) -> Vec<Part> {
     let (mut at, mut line) = (0, 0);
     let part = |(item, range): &(&SectionItem, Range<usize>)| {
@@ -223,8 +223,8 @@ fn item_parts(text: &str, items: &[(&SectionItem, Range<usize>)]) -> Vec<Part> {
     items.iter().map(part).collect()
 }
 
-/// Where a section stands in the block. What is of the project stands before what all projects share: where the end of
-/// the block is cut, what is closer stays.
+/// Returns the sort key of a section. The project's own text comes before text of all projects, so that it is kept if
+/// the end of the block is cut.
 fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Option<Date>) {
     let newest = sections.iter().filter_map(|section| match section.kind {
         SectionKind::Log { date, .. } => Some(date),
@@ -255,7 +255,7 @@ fn omission(title: &str) -> ForModel {
     note("\n\n…[section omitted: ", title, "]")
 }
 
-/// A line about a section, between texts of our own.
+/// Returns a line about a section, between fixed texts.
 fn note(before: &'static str, text: &str, behind: &'static str) -> ForModel {
     let mut note = ForModel::ours(before);
     note.push(&ForModel::escaped(text).on_one_line(is_line_break));
@@ -263,10 +263,10 @@ fn note(before: &'static str, text: &str, behind: &'static str) -> ForModel {
     note
 }
 
-/// The text of a block, and the sources of its lines.
+/// Text of a block, and the sources of its lines.
 type Sourced = (ForModel, Vec<LineSource>);
 
-/// Everything in one piece, cut at its end.
+/// Builds the text in one piece, cut at its end.
 fn documented(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (Sourced, Vec<LeftOut>) {
     let mut cut = Vec::new();
     for body in bodies {
@@ -280,7 +280,7 @@ fn documented(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (S
     (content.truncated(max_bytes, &ForModel::ours(TRUNCATED)), cut)
 }
 
-/// Whole sections while they fit; the first that does not is cut, those behind it are named only.
+/// Includes whole sections while they fit. The first that does not fit is cut, and those after it are only named.
 fn prioritised(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (Sourced, Vec<LeftOut>) {
     let mut cut = Vec::new();
     let mut remaining = max_bytes;
@@ -308,7 +308,7 @@ fn prioritised(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (
     (content.truncated(max_bytes, &ForModel::ours(TRUNCATED)), cut)
 }
 
-/// Every section a share; see [`Overflow::Balanced`].
+/// Gives every section a share; see [`Overflow::Balanced`].
 fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_bytes: usize) -> (Sourced, Vec<LeftOut>) {
     let Some(room) = max_bytes.checked_sub(form.start().len() + form.end().len()) else {
         return (Sourced::default(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
@@ -320,7 +320,7 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
         notes.extend(
             bodies.iter().zip(&included).filter(|(_, included)| !**included).map(|(body, _)| omission(&body.title)),
         );
-        // A note that does not fit beside the text is dropped: the report still has it.
+        // A note that does not fit beside the text is dropped. The report still has it.
         let mut note_bytes: usize = notes.iter().map(|note| note.len()).sum();
         while note_bytes > room / 2 {
             note_bytes -= notes.pop().map_or(note_bytes, |note| note.len());
@@ -335,8 +335,8 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
     }
 }
 
-/// How many bytes each section may have, header and marker included, 0 for one that is left out:
-/// small sections whole, the others the same. `None` if a share would be too small to be of use.
+/// Returns the size of each section in bytes, header and marker included; 0 if it is left out. Small sections are
+/// whole, the others get equal shares. `None` if a share would be too small to be useful.
 fn shares(bodies: &[Body<'_>], included: &[bool], room: usize) -> Option<Vec<usize>> {
     let mut by_size: Vec<usize> = (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).collect();
     order::sort_slice_by_key(&mut by_size, |&i| bodies.get(i).map_or(0, needed));
@@ -355,14 +355,14 @@ fn shares(bodies: &[Body<'_>], included: &[bool], room: usize) -> Option<Vec<usi
     Some(shares)
 }
 
-/// What a section takes when nothing more than is unread is left out of it.
+/// Returns the size of a section of which only the unread part is left out.
 fn needed(body: &Body<'_>) -> usize {
     let marker = if body.unread_bytes > 0 { cut_marker(body, 0).len() } else { 0 };
     body.whole() + marker
 }
 
-/// The section that is given up first: the older log, then what was recalled, then the
-/// scratchpad, then today's log, then the entries, then what all projects share.
+/// Returns the section to give up first: the older log, then the recalled notes, then the scratchpad, then today's
+/// log, then the entries, then the memory of all projects.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
@@ -376,7 +376,7 @@ fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
 }
 
-/// The line that stands for what is cut from a section.
+/// Returns the line that replaces the text cut from a section.
 fn cut_marker(body: &Body<'_>, cut: usize) -> ForModel {
     let bytes = body.unread_bytes + cut as u64;
     match body.section.kind {
@@ -432,7 +432,7 @@ fn assemble(
     (content.whole(), cut)
 }
 
-/// The end of a text, from the start of a line if that does not cost half of it.
+/// Returns the end of a text, from the start of a line if that costs less than half of it.
 fn last_lines(text: &str, max_bytes: usize) -> &str {
     let end = tail(text, max_bytes);
     if end.len() == text.len() || text.as_bytes().get(text.len() - end.len() - 1) == Some(&b'\n') {
@@ -444,7 +444,7 @@ fn last_lines(text: &str, max_bytes: usize) -> &str {
     }
 }
 
-/// The start of a text, to the end of a line if that does not cost half of it.
+/// Returns the start of a text, to the end of a line if that costs less than half of it.
 pub(super) fn first_lines(text: &str, max_bytes: usize) -> &str {
     let start = head(text, max_bytes);
     if start.len() == text.len() || text.as_bytes().get(start.len()) == Some(&b'\n') {

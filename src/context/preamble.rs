@@ -1,7 +1,7 @@
-//! What a conversation begins with, as one text: base prompt, AGENTS.md, ARCHITECTURE.md, memory.
+//! The start of a conversation as one text: base prompt, AGENTS.md, ARCHITECTURE.md, memory.
 //!
-//! The order is zerostack's. The host reads the files, which lie outside of the store, and hands their bytes over; which
-//! of them are in, and how much of each, is decided here.
+//! The order is zerostack's. The files are outside of the store, so the host passes their bytes. This module decides
+//! which files are included, and how much of each.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,22 +20,22 @@ use crate::request::{Effect, Request, Run};
 use crate::search::TRUNCATED;
 use crate::trust::ForModel;
 
-/// How large a preamble may be unless told otherwise, in bytes.
+/// Default size limit of a preamble in bytes.
 pub const DEFAULT_PREAMBLE_BYTES: u32 = 131_072;
 
-/// The least of a file that is worth a part of its own, in bytes.
+/// Minimum size of a file's part that is worth including, in bytes.
 const MIN_PART_BYTES: usize = 48;
 
-/// Makes the text that a conversation begins with.
+/// Builds the start of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preamble {
-    /// The files, in any order. Of one role, in the order given.
+    /// Files, in any order. Files of the same role keep their order.
     pub files: Vec<PreambleFile>,
-    /// The block of memory. Its budget is what it has at most; when not everything fits, it has a share.
+    /// Block of memory. Its budget is a maximum; if not everything fits, it gets a share.
     pub memory: Context,
-    /// End with what a model is told about the tools of its memory.
+    /// If set, the text ends with the explanation of the memory tools for the model.
     pub memory_prompt: bool,
-    /// Of the whole text, in bytes.
+    /// Size limit of the whole text in bytes.
     pub max_bytes: u32,
 }
 
@@ -52,38 +52,38 @@ impl Request for Preamble {
 /// A file from outside of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreambleFile {
-    /// What it is for.
+    /// Role of the file.
     pub role: PreambleRole,
-    /// What it is called in the report.
+    /// Path of the file in the report.
     pub path: String,
-    /// Its bytes from the beginning, not necessarily all; or why it was not read.
+    /// Bytes from the beginning of the file, not necessarily all; or the error of reading it.
     pub content: Result<Vec<u8>, FsError>,
-    /// How many bytes it has.
+    /// Size of the whole file in bytes.
     pub size: u64,
 }
 
-/// What a file is for, in the order of the preamble.
+/// Role of a file, in the order of the preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PreambleRole {
-    /// The base prompt: whole, or there is no preamble.
+    /// Base prompt. It is included whole, or there is no preamble.
     BasePrompt,
-    /// What a project tells its agents: AGENTS.md.
+    /// Instructions of a project for its agents: AGENTS.md.
     Instructions,
-    /// How a project is made: ARCHITECTURE.md. The first to be left out.
+    /// Description of a project's structure: ARCHITECTURE.md. It is left out first.
     Architecture,
 }
 
-/// A preamble, and what it does not say.
+/// A preamble, and a report of what it leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PreambleReply {
-    /// The text; empty where there is nothing to say.
+    /// The text; empty if there is nothing to include.
     pub text: ForModel,
-    /// About how many tokens it is; 0 if it is empty.
+    /// Estimated number of tokens; 0 if the text is empty.
     pub tokens: u64,
-    /// What is in it, in its order.
+    /// Parts, in order.
     pub parts: Vec<PreamblePart>,
-    /// What was left out: of the files, then of memory.
+    /// Report of what was left out: files first, then memory.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -91,13 +91,13 @@ pub struct PreambleReply {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PreamblePart {
-    /// The path of the file; `memory` for the block, `memory prompt` for what a model is told about its tools.
+    /// Path of the file; `memory` for the block, `memory prompt` for the explanation of the memory tools.
     pub name: String,
-    /// How many bytes of the preamble it is.
+    /// Size of the part in bytes.
     pub bytes: u64,
 }
 
-/// A part that takes what room there is.
+/// A part whose size depends on the room.
 enum Flexible<'a> {
     File { file: &'a PreambleFile, text: ForModel },
     Memory { whole: ContextReply },
@@ -109,25 +109,25 @@ impl Run<PromptCall<'_>> for Preamble {
     }
 }
 
-/// Reads memory and makes the preamble.
+/// Reads memory and builds the preamble.
 async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleReply, Error> {
     let (bases, files) = sorted(&request.files);
     let mut fixed = Vec::new();
     for base in bases {
         let text = readable(base).map_err(|reason| {
             let message = format!("the base prompt {} cannot be used: {reason}", base.path);
-            Error::invalid_argument(message, "give a text that can be read as a whole; nothing was made")
+            Error::invalid_argument(message, "give a file that can be read completely")
         })?;
         fixed.extend(Some((base.path.as_str(), closed(text.trim()))).filter(|(_, text)| !text.is_empty()));
     }
     let prompt = request.memory_prompt.then(|| MEMORY_PROMPT.trim_end());
-    // A rule stands before every part but the first.
+    // A rule comes before every part except the first.
     let needed = |text: &str| text.len() + RULE.len();
     let needed_by_fixed = fixed.iter().map(|(_, text)| needed(text)).sum::<usize>() + prompt.map_or(0, needed);
     let budget = request.max_bytes as usize + RULE.len();
     let Some(room) = budget.checked_sub(needed_by_fixed) else {
         let message = format!(
-            "the base prompt has {} bytes with what belongs to it, the budget is {}",
+            "the base prompt and its separators have {} bytes, the budget is {}",
             needed_by_fixed - RULE.len(),
             request.max_bytes
         );
@@ -139,7 +139,7 @@ async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleRe
     for file in files {
         match readable(file) {
             Ok(text) if text.trim().is_empty() => left_out.extend(unread(file)),
-            // A checkout has these files from others.
+            // In a checkout, others may have written these files.
             Ok(text) => flexible.push(Flexible::File { file, text: ForModel::escaped(text.trim()) }),
             Err(reason) => left_out.push(part_left_out(file, reason, 0, file.size)),
         }
@@ -193,20 +193,20 @@ async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleRe
     Ok(PreambleReply { text, tokens, parts, left_out })
 }
 
-/// The base prompts, and the other files in their order.
+/// Returns the base prompts, and the other files in order.
 fn sorted(files: &[PreambleFile]) -> (Vec<&PreambleFile>, Vec<&PreambleFile>) {
     let mut sorted: Vec<&PreambleFile> = files.iter().collect();
     order::sort_slice_by_key(&mut sorted, |file| file.role);
     sorted.into_iter().partition(|file| file.role == PreambleRole::BasePrompt)
 }
 
-/// The report on a file of which nothing that was read says anything.
+/// Returns the report on a file without usable text.
 fn unread(file: &PreambleFile) -> Option<LeftOut> {
     let read = file.content.as_ref().map_or(0, Vec::len) as u64;
     (read < file.size).then(|| part_left_out(file, LeftOutReason::TooLarge, 0, file.size))
 }
 
-/// The text that was read of a file, without a byte order mark.
+/// Returns the text of a file without a byte order mark.
 fn readable(file: &PreambleFile) -> Result<&str, LeftOutReason> {
     let bytes = file.content.as_ref().map_err(|error| LeftOutReason::Unreadable(error.clone()))?;
     let is_whole = bytes.len() as u64 >= file.size;
@@ -220,14 +220,14 @@ fn readable(file: &PreambleFile) -> Result<&str, LeftOutReason> {
     }
 }
 
-/// The block in so many bytes, whatever its policy counts.
+/// Builds the block within this many bytes, whatever its policy counts.
 fn memory(gathered: &Gathered, form: BlockForm, overflow: Overflow, room: usize) -> ContextReply {
     if overflow == Overflow::Balanced {
         return gathered.block(form, overflow, room);
     }
     let around = form.start().len() + form.end().len() + TRUNCATED.len();
     let mut reply = gathered.block(form, overflow, room.saturating_sub(around));
-    // Nothing of memory fits: what is left is a frame.
+    // Only the frame would fit, without any memory.
     if reply.block.as_ref().is_some_and(|block| block.len() > room) {
         reply.block = None;
         reply.tokens = 0;
@@ -235,10 +235,10 @@ fn memory(gathered: &Gathered, form: BlockForm, overflow: Overflow, room: usize)
     reply
 }
 
-/// How many bytes each part may have with the rule before it; 0 for one that is left out.
+/// Returns the size of each part with the rule before it, in bytes; 0 if it is left out.
 ///
-/// Small parts are in whole, the others have the same. Where a share would be too small to be of use, the last file goes,
-/// and memory before the first of them.
+/// Small parts are whole, the others get equal shares. If a share would be too small to be useful, the last file is
+/// left out first, and memory before the first file.
 fn shares(parts: &[Flexible<'_>], room: usize) -> Vec<usize> {
     let needed = |part: &Flexible<'_>| match part {
         Flexible::File { file, text } => closed(text).len() + unread_marker(file, text).len() + RULE.len(),
@@ -271,14 +271,14 @@ fn shares(parts: &[Flexible<'_>], room: usize) -> Vec<usize> {
         if is_useful {
             return shares;
         }
-        // Of equals the last one given.
+        // Of equal parts, the last one given is left out.
         let goes = by_size.iter().min_by_key(|(place, part, _)| (importance(part), core::cmp::Reverse(*place)));
         let goes = goes.map(|&(place, ..)| place);
         by_size.retain(|&(place, ..)| Some(place) != goes);
     }
 }
 
-/// As much of a file as there is room for, and how many bytes of it that is.
+/// Cuts a file to the available room. Also returns the number of bytes kept.
 fn cut(file: &PreambleFile, text: &str, room: usize) -> (String, u64) {
     let read = file.content.as_ref().map_or(0, Vec::len) as u64;
     let whole = closed(text) + &unread_marker(file, text);
@@ -312,7 +312,7 @@ fn part_left_out(file: &PreambleFile, reason: LeftOutReason, kept_bytes: u64, le
     LeftOut { path: file.path.clone(), key: None, section: section.into(), reason, kept_bytes, left_out_bytes }
 }
 
-/// The line that stands for what the host has not read of a file.
+/// Returns the line that replaces the part of a file that the host did not read.
 fn unread_marker(file: &PreambleFile, text: &str) -> String {
     let read = file.content.as_ref().map_or(0, Vec::len) as u64;
     if read < file.size { marker(file, file.size.saturating_sub(text.len() as u64)) } else { String::new() }
@@ -322,7 +322,7 @@ fn marker(file: &PreambleFile, bytes: u64) -> String {
     format!("\n\n…[section truncated: {}, {bytes} bytes left out]", file.path)
 }
 
-/// The text with the code block closed that is open at its end, as what follows would be code.
+/// Closes a code block that is open at the end of the text. Otherwise the next part would be code.
 fn closed(text: &str) -> String {
     let mut fences = FenceTracker::default();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! The parts of memory that a block is made of.
+//! Sections of memory for a block.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,64 +9,64 @@ use super::types::LeftOutReason;
 use crate::store::Date;
 use crate::trust::titles;
 
-/// What a section is about.
+/// Kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// `MEMORY.md`, which every project shares.
+    /// `MEMORY.md`, which all projects share.
     LongTerm,
     /// `MEMORY.md` of the project.
     ProjectLongTerm,
-    /// The open items of the scratchpad.
+    /// Open items of the scratchpad.
     Scratchpad,
     /// A daily log.
     Log {
-        /// Its day.
+        /// Day of the log.
         date: Date,
-        /// Whether the day is today.
+        /// True if the day is today.
         today: bool,
     },
-    /// What was hydrated.
+    /// Hydrated entries.
     Entries,
-    /// What was recalled.
+    /// Recalled notes.
     Memories,
 }
 
-/// A part of memory, as it was read for the block.
+/// A section of memory, as it was read for the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it is.
+    /// Kind of the section.
     pub kind: SectionKind,
-    /// Its path as it is shown; of items, that of each is with the item.
+    /// Path of the file as it is shown. Items have paths of their own.
     pub path: String,
-    /// Its text, or why there is none.
+    /// Text, or the reason why there is none.
     pub content: SectionContent,
 }
 
-/// The text of a section, or why there is none.
+/// Content of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SectionContent {
-    /// Text of the file.
+    /// Text of one file.
     Text {
-        /// The text, from the end of the file if not all of it was read.
+        /// The text; only the end of it if the file was not read completely.
         text: String,
-        /// How many bytes before it were not read.
+        /// Number of bytes before the text that were not read.
         unread_bytes: u64,
     },
-    /// Texts of several files in one piece, which is cut at its end.
+    /// Texts of several files joined into one, which is cut at its end.
     Joined {
         /// The text.
         text: String,
-        /// The files, in the order of their lines.
+        /// Files, in the order of their lines.
         files: Vec<JoinedFile>,
     },
-    /// Items from files of their own, of which [`Overflow::Balanced`](super::Overflow::Balanced) takes each whole or not at all: those that
-    /// still fit, in their order.
+    /// Items from separate files. [`Overflow::Balanced`](super::Overflow::Balanced) includes each item whole or not at
+    /// all, in order, as long as it fits.
     Items(Vec<SectionItem>),
     /// The file cannot be shown.
     Unusable {
-        /// Why.
+        /// Reason in words.
         reason: LeftOutReason,
-        /// Its size in bytes; 0 where unknown.
+        /// Size in bytes; 0 if unknown.
         size: u64,
     },
 }
@@ -74,11 +74,11 @@ pub enum SectionContent {
 /// One of several texts in a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionItem {
-    /// The path of its file as it is shown; empty where there is none.
+    /// Path of its file as it is shown; empty if it has none.
     pub path: String,
-    /// What names it in the report.
+    /// Name in the report.
     pub key: String,
-    /// The line above the text.
+    /// Line above the text.
     pub heading: String,
     /// The text.
     pub text: String,

@@ -1,4 +1,4 @@
-//! Where each line of a block comes from.
+//! Sources of the lines of a block.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,29 +9,29 @@ use saddlebag_words::words;
 use super::form::BlockForm;
 use crate::trust::ForModel;
 
-/// The file that lines of a block come from. Lines end in a line feed. Titles, markers and empty lines between sections
-/// are the block's own, and have no source.
+/// Source of consecutive lines of a block. Lines end in a line feed. Titles, markers and empty lines between sections
+/// belong to the block itself and have no source.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineSource {
-    /// The first line, counted from 1.
+    /// First line, counted from 1.
     pub first_line: u32,
-    /// The last line.
+    /// Last line.
     pub last_line: u32,
-    /// The file; empty for an entry that a run holds.
+    /// Path of the file; empty for an entry that a run holds.
     pub path: String,
-    /// The key, for an entry.
+    /// Key, if it is an entry.
     pub key: Option<String>,
-    /// The text of the heading that the lines are below or begin with, made harmless; `None` if the block has none of
-    /// the file.
+    /// Text of the heading above or at the start of the lines, made harmless; `None` if the file has no heading in the
+    /// block.
     pub heading: Option<String>,
-    /// The title of the section.
+    /// Title of the section.
     pub section: String,
-    /// The family that keeps the file.
+    /// Family that owns the file.
     pub family: SourceFamily,
 }
 
-/// A family that keeps what a block says.
+/// Family that owns a file in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceFamily {
     /// The journal.
@@ -44,25 +44,25 @@ pub enum SourceFamily {
 
 words!(SourceFamily, "family" { Journal = "journal", Entries = "entries", Notebook = "notebook" });
 
-/// The lines of a file in a [`SectionContent::Joined`](super::SectionContent::Joined).
+/// Lines of a file in a [`SectionContent::Joined`](super::SectionContent::Joined).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JoinedFile {
-    /// The path of the file as it is shown.
+    /// Path of the file as it is shown.
     pub path: String,
-    /// Its lines in the text, counted from 0.
+    /// Lines of the file in the text, counted from 0.
     pub lines: Range<usize>,
 }
 
-/// The file that lines of a section come from.
+/// Source of lines of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The lines of the section's text, counted from 0.
+    /// Lines of the section's text, counted from 0.
     pub(super) lines: Range<usize>,
     pub(super) path: String,
     pub(super) key: Option<String>,
 }
 
-/// The section that lines belong to.
+/// Section that lines belong to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) title: &'a str,
@@ -70,10 +70,10 @@ pub(super) struct Place<'a> {
     pub(super) form: BlockForm,
 }
 
-/// The text of a block as it grows, and the sources of its lines.
+/// Text of a block while it is built, and the sources of its lines.
 ///
-/// Lines are counted, not bytes: where two texts would make a tag together, putting them side by side escapes it, and what
-/// is after it moves by some bytes.
+/// Lines are counted instead of bytes: if two texts together would form a tag, joining them inserts an escape, and the
+/// following text moves.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     text: ForModel,
@@ -82,7 +82,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// A content of which the block's own first lines come before.
+    /// Creates a content that begins after the first lines of the block.
     pub(super) fn after(start: &'static str) -> Self {
         Self { text: ForModel::default(), line: line_feeds(start), sources: Vec::new() }
     }
@@ -91,7 +91,7 @@ impl Content {
         self.text.len()
     }
 
-    /// Adds text of the block's own.
+    /// Adds text of the block itself.
     pub(super) fn push(&mut self, own: &ForModel) {
         self.line += line_feeds(own);
         self.text.push(own);
@@ -117,7 +117,7 @@ impl Content {
         self.text.push(stored);
     }
 
-    /// The text and its sources. If it has more than `max` bytes, the text is its beginning with `marker` after it.
+    /// Returns the text and its sources. Text over `max` bytes is cut, and `marker` follows it.
     pub(super) fn truncated(mut self, max: usize, marker: &ForModel) -> (ForModel, Vec<LineSource>) {
         if self.text.len() <= max {
             return (self.text, self.sources);
@@ -139,7 +139,7 @@ impl Content {
     }
 }
 
-/// The sources of the lines of a part, a new one from each heading on.
+/// Splits the source of a part at each heading.
 fn by_heading<'a>(
     place: Place<'_>,
     part: &Part,
@@ -168,7 +168,7 @@ fn by_heading<'a>(
     sources
 }
 
-/// The text of a heading of Markdown. One that reads like a title of the block has a `\` before it.
+/// Returns the text of a Markdown heading. A heading that reads like a title of the block has a `\` before it.
 fn heading(line: &str) -> Option<&str> {
     let text = line.strip_prefix('\\').unwrap_or(line).trim_start_matches('#');
     let level = line.len() - text.len();
@@ -180,7 +180,7 @@ pub(super) fn line_feeds(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
-/// The number of lines that have a part of the text. After a line feed at the end there is none.
+/// Counts the lines of a text. A line feed at the end does not begin a further line.
 fn lines_of(text: &str) -> usize {
     match text.strip_suffix('\n') {
         Some(text) => line_feeds(text) + 1,
@@ -188,7 +188,7 @@ fn lines_of(text: &str) -> usize {
     }
 }
 
-/// A number of lines. A block has at most 4 GiB.
+/// Converts a number of lines. A block has at most 4 GiB.
 fn count(lines: usize) -> u32 {
     u32::try_from(lines).unwrap_or(u32::MAX)
 }

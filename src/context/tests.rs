@@ -1,4 +1,4 @@
-//! The sources of the lines of a block.
+//! Tests of the sources of the lines of a block.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,10 +12,10 @@ use crate::store::Date;
 const FORMS: [BlockForm; 3] = [BlockForm::Claude, BlockForm::Openai, BlockForm::Plain];
 const POLICIES: [Overflow; 3] = [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced];
 
-/// Each file is written in a letter of its own, which no text of the block has.
+/// Letters that no text of the block has. Each file is written in one of them.
 const LETTERS: [char; 9] = ['А', 'Б', 'В', 'Г', 'Д', 'Е', 'Ж', 'З', 'И'];
 
-/// Lines of one letter: words, empty lines, headings, items of a list, code.
+/// Generates lines of one letter: words, empty lines, headings, list items, code.
 fn lines(letter: char) -> impl Strategy<Value = String> {
     let line = (0_usize..8, 1_usize..40).prop_map(move |(kind, length)| {
         let word = letter.to_string().repeat(length);
@@ -34,7 +34,7 @@ fn text(kind: SectionKind, letter: char, text: String, unread_bytes: u64) -> Sec
     Section { kind, path: letter.to_string(), content: SectionContent::Text { text, unread_bytes } }
 }
 
-/// Every kind of section, with its text by path.
+/// Returns every kind of section, with its text by path.
 fn sections(texts: &[String], unread: u64) -> (Vec<Section>, Vec<(String, String)>) {
     let [shared, project, scratchpad, yesterday, today, one, other, note, another] = texts else {
         panic!("nine texts")
@@ -101,7 +101,7 @@ proptest! {
                     let is_heading_of_item = stored.starts_with("- ") && !stored.starts_with("- [");
                     prop_assert!(is_heading_of_item || text.contains(stored.trim()), "{stored:?} is not in {text:?}");
                 }
-                // What is left of stored text without its letter has no word either.
+                // Stored text without its letter must have no word either.
                 None => {
                     let is_own = line.contains(|character: char| character.is_ascii_alphabetic());
                     prop_assert!(paths.is_empty() || (paths.len() == 1 && !is_own), "{paths:?}: {line:?}");
@@ -133,7 +133,8 @@ fn the_blocks_own_lines_have_no_source() {
         .iter()
         .map(|source| (source.first_line, source.last_line, source.path.as_str(), source.heading.as_deref()))
         .collect();
-    // <memory>, an empty line and the title are before the first; an empty line and a title between the two.
+    // The first section comes after `<memory>`, an empty line and the title; the second after an empty line and a
+    // title.
     let expected =
         [(4, 6, "m", None), (9, 9, "l", None), (10, 11, "l", Some("10:00 standup")), (12, 13, "l", Some("11:00"))];
     assert_eq!(sources, expected, "{:?}", reply.block);

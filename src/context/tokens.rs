@@ -1,4 +1,4 @@
-//! How many tokens a text is about.
+//! Estimates of token counts.
 
 /// Estimates the tokens of a text: wide characters at nine tenths each, the others at a quarter, at
 /// least 1.
@@ -15,7 +15,7 @@ pub fn estimate_tokens(text: &str) -> u64 {
     (wide * 9 / 10 + narrow / 4).max(1)
 }
 
-/// The tokens to keep free for what comes on top of a conversation: `base` and the block.
+/// Returns the number of tokens to reserve beside a conversation: `base` and the block.
 #[must_use]
 pub fn effective_reserve(base: u64, block: Option<&str>) -> u64 {
     base.saturating_add(block.map_or(0, estimate_tokens))

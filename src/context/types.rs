@@ -1,4 +1,4 @@
-//! What the block is asked for, and what it says of itself.
+//! Request and reply of the block.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,75 +12,74 @@ use crate::entries::{Entries, Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
 use crate::trust::{Flag, ForModel};
 
-/// How large the block may be unless told otherwise, in bytes.
+/// Default size limit of the block in bytes.
 pub const DEFAULT_BLOCK_BYTES: u32 = 32_768;
 
-/// What happens when memory is larger than the budget.
+/// Policy for memory that is larger than the budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// Long-term memory (of the project, then of all), scratchpad, yesterday, today; the end is cut off. zerostack v1.5 and v1.6.
+    /// Order: long-term memory (of the project, then of all projects), scratchpad, yesterday, today. The end is cut
+    /// off. As in zerostack v1.5 and v1.6.
     Documented,
-    /// Scratchpad, newest log, long-term memory, second-newest log; one section is cut, those behind
-    /// it are left out. zerostack v1.7.
+    /// Order: scratchpad, newest log, long-term memory, second-newest log. One section is cut, those after it are left
+    /// out. As in zerostack v1.7.
     Prioritised,
-    /// The order of `Documented`, and the same block when everything fits. Otherwise every section
-    /// keeps a share, logs and long-term memory keep their newest text, each cut is marked, and the
-    /// budget holds for the whole block.
+    /// Order of `Documented`, and the same block if everything fits. Otherwise every section keeps a share, logs and
+    /// long-term memory keep their newest text, each cut is marked, and the budget holds for the whole block.
     #[default]
     Balanced,
 }
 
 words!(Overflow, "overflow policy" { Documented = "documented", Prioritised = "prioritised", Balanced = "balanced" });
 
-/// Makes the block that is injected into a prompt.
+/// Builds the block that is injected into a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// What happens when memory is larger than the budget.
+    /// Policy for memory that is larger than the budget.
     pub overflow: Overflow,
-    /// In bytes: of the whole block for [`Overflow::Balanced`]; without wrapper and markers, as in
-    /// zerostack, for the others.
+    /// Budget in bytes: of the whole block for [`Overflow::Balanced`]; without wrapper and markers, as in zerostack,
+    /// for the other policies.
     pub max_bytes: u32,
-    /// Put the memories of this turn in as the last section: what was recalled for it, and what the
+    /// If given, adds the memories of this turn as the last section: the notes recalled for it, and those that the
     /// session began with.
     pub turn: Option<u64>,
-    /// Put entries in as a section, before the memories of a turn; `None` for a block without. Those that the run of the
-    /// command holds are among them.
+    /// If given, adds entries as a section before the memories of a turn, those that the command's run holds included.
     pub entries: Option<ContextEntries>,
-    /// For whom the block is written.
+    /// Form of the block.
     pub form: BlockForm,
 }
 
-/// What a turn has recalled.
+/// Memories of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct TurnMemories {
-    /// The items of the section, escaped; empty where there are none.
+    /// Items of the section, escaped; empty if there are none.
     pub(crate) text: String,
-    /// The lines of each note in the text.
+    /// Lines of each note in the text.
     pub(crate) files: Vec<JoinedFile>,
-    /// The notes that nobody has approved.
+    /// Notes that nobody has approved.
     pub(crate) unapproved: Vec<String>,
-    /// What the texts hide or pose as.
+    /// Findings: what the texts hide or imitate.
     pub(crate) findings: Vec<Flag>,
 }
 
-/// A command that makes the text of a prompt runs with this.
+/// Parts of a memory that the commands for prompts need.
 #[derive(Clone, Copy)]
 pub(crate) struct PromptCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) entries: &'a Entries,
-    /// The run that the command is a part of.
+    /// Run that the command belongs to.
     pub(crate) run: Option<&'a str>,
-    /// Gives what a turn has recalled, of so many bytes at most.
+    /// Returns the memories of a turn, at most this many bytes.
     pub(crate) memories: &'a (dyn Fn(u64, usize) -> TurnMemories + Sync),
 }
 
-/// The entries of a block.
+/// Entries of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextEntries {
-    /// How many bytes of entries, as [`Hydrate`] counts them. What of them does not fit into the
-    /// block is left out as well, each entry whole for [`Overflow::Balanced`].
+    /// Budget of the entries in bytes, as [`Hydrate`] counts them. Entries that do not fit into the block are left out
+    /// too; [`Overflow::Balanced`] never cuts one.
     pub max_bytes: u64,
-    /// Which are taken when not all fit.
+    /// Selection when not all entries fit.
     pub policy: HydrationPolicy,
 }
 
@@ -115,87 +114,87 @@ impl Default for Context {
     }
 }
 
-/// The block, and what it does not say.
+/// A block, and a report of what it leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextReply {
-    /// The block; `None` where there is nothing to say.
+    /// The block; `None` if there is nothing to include.
     pub block: Option<ForModel>,
-    /// About how many tokens the block is; 0 without one.
+    /// Estimated number of tokens of the block; 0 without one.
     pub tokens: u64,
-    /// What was left out, in the order of the sections.
+    /// Report of what was left out, in the order of the sections.
     pub left_out: Vec<LeftOut>,
-    /// What the texts hide or pose as, in the order of the sections; of what is cut, too.
+    /// Findings in the order of the sections: what the texts hide or imitate, cut text included.
     pub findings: Vec<Flagged>,
-    /// The files that the lines of stored text come from, in the order of the block. Each such line has one.
+    /// Sources of the lines of stored text, in the order of the block. Each such line has one.
     pub sources: Vec<LineSource>,
 }
 
-/// Text in which there is more than a reader sees.
+/// Text that contains more than a reader sees.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flagged {
-    /// The file; empty for an entry that a run holds.
+    /// Path of the file; empty for an entry that a run holds.
     pub path: String,
-    /// The key, for an entry.
+    /// Key, if it is an entry.
     pub key: Option<String>,
-    /// The title of its section.
+    /// Title of its section.
     pub section: String,
-    /// What is in it. In the block it is escaped or shown.
+    /// Findings. In the block they are escaped or made visible.
     pub findings: Vec<Flag>,
 }
 
-/// Something that the block does not say.
+/// A text that is left out of the block, as a whole or in part.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// The file; empty for an entry that a run holds.
+    /// Path of the file; empty for an entry that a run holds.
     pub path: String,
-    /// The key, for an entry.
+    /// Key, if it is an entry.
     pub key: Option<String>,
-    /// The title of its section.
+    /// Title of its section.
     pub section: String,
-    /// Why.
+    /// Reason why it is left out.
     #[serde(serialize_with = "crate::json::display")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub reason: LeftOutReason,
-    /// How many bytes of text the block has of it.
+    /// Number of bytes of the text in the block.
     pub kept_bytes: u64,
-    /// How many bytes of text it has not; of an entry that was not hydrated, what budgets count it as.
+    /// Number of bytes left out. For an entry that was not hydrated, its size in the budget.
     pub left_out_bytes: u64,
 }
 
-/// Why something was left out of the block.
+/// Reason why a text is left out of the block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeftOutReason {
     /// The budget is used up.
     #[error("over the budget")]
     Budget,
-    /// The file is larger than the policy takes.
+    /// The file is larger than the policy permits.
     #[error("file too large")]
     TooLarge,
     /// The file is not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
-    /// The file is named like a log, but its name is no day of the calendar.
+    /// The file is named like a log, but its name is not a date.
     #[error("its name is not a date")]
     NotADate,
     /// The file could not be read.
     #[error("could not be read: {0}")]
     Unreadable(crate::protocol::FsError),
-    /// The entry is left out by hydration, or its file is none, or the entries could not be read.
+    /// Hydration left the entry out, its file could not be parsed, or the entries could not be read.
     #[error("not hydrated: {0}")]
     NotHydrated(String),
-    /// The note is of a tool or an import, and nobody has approved it.
+    /// The note comes from a tool or an import, and nobody has approved it.
     #[error("unapproved")]
     Unapproved,
 }
 
-/// What stands between a preamble and the block.
+/// Separator between a preamble and the block.
 pub(crate) const RULE: &str = "\n\n---\n\n";
 
-/// Puts the block behind a preamble: both with a rule between them, or the preamble alone.
+/// Appends the block to a preamble, with a rule between them; without a block, returns the preamble.
 ///
 /// ```
 /// use saddlebag::context::append_memory_block;

@@ -1,8 +1,8 @@
-//! Whole files: read them, change them under a precondition, add to them.
+//! Whole files: reading, changing under a precondition, appending.
 //!
-//! Every change is made against the version that it was computed from. A lost race is an outcome:
-//! the file is read again and the change is computed anew. Each lost race means that somebody else
-//! made progress, so [`MAX_ATTEMPTS`] bounds how many others a command waits for.
+//! Every change is made against the version that it was computed from. A lost race is an outcome: the file is read
+//! again, and the change is computed again. A lost race means that another writer made progress, so [`MAX_ATTEMPTS`]
+//! bounds the number of writers that a command waits for.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -16,17 +16,17 @@ use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
 use crate::trust::{Removal, Screened};
 
-/// How often a change is tried against what is there now.
+/// Maximum number of attempts of a change.
 const MAX_ATTEMPTS: u32 = 1024;
 
-/// A file as far as it can be read whole.
+/// Result of reading a whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Loaded {
-    /// There is no such file.
+    /// The file does not exist.
     Absent,
-    /// All of its bytes.
+    /// The whole content.
     Whole { bytes: Vec<u8>, version: Version },
-    /// It has this many bytes, more than the limit.
+    /// The file has this many bytes, more than the limit.
     TooLarge(u64),
 }
 
@@ -41,7 +41,7 @@ impl Loaded {
         }
     }
 
-    /// The bytes, none where there is no file.
+    /// Returns the bytes; `None` if the file does not exist.
     fn require(&self, path: &RelPath, limit: u32) -> Result<Option<&[u8]>, Error> {
         match self {
             Self::Absent => Ok(None),
@@ -66,7 +66,7 @@ pub(crate) async fn load(fs: &Fs, path: &RelPath, limit: u32) -> Result<Loaded, 
     }
 }
 
-/// Reads files together. An answer that is an error is that file's alone.
+/// Reads files together. An error is the result of one file only.
 pub(crate) async fn load_all(
     fs: &Fs,
     files: &[(&RelPath, Option<Version>)],
@@ -76,46 +76,46 @@ pub(crate) async fn load_all(
     join(reads).await.into_iter().map(|answer| answer.map(Loaded::of)).collect()
 }
 
-/// The file in which a change keeps the bytes that it replaces.
+/// File in which a change keeps the bytes that it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backups<'a> {
-    /// Nowhere.
+    /// Keeps no backup.
     Off,
-    /// In the file's backup, once the change is made: a change that fails leaves the older backup alone. Until
-    /// then they are beside it, in the file of [`Layout::before_change_of`]. If they cannot be kept there, nothing
-    /// is changed. An empty file is not kept: it may be one that an editor is about to fill.
+    /// Keeps them in the file's backup. The backup is replaced after the change, so a failed change leaves it alone.
+    /// Until then the bytes are in the file of [`Layout::before_change_of`]; if that cannot be written, nothing is
+    /// changed. An empty file is not kept, because an editor may be about to fill it.
     Keep,
-    /// As `Keep`, with this file as the backup.
+    /// Like `Keep`, with this file as the backup.
     KeepAs(&'a RelPath),
-    /// In this file, before the change. If that fails, nothing is changed.
+    /// Keeps them in this file before the change. If that fails, nothing is changed.
     KeepIn(&'a RelPath),
 }
 
-/// The file that holds the replaced bytes.
+/// File that holds the replaced bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Backup {
-    /// There was nothing to keep, or it was not asked for.
+    /// There was nothing to keep, or no backup was requested.
     None,
-    /// In this file.
+    /// This file.
     Kept(RelPath),
-    /// In this file, as the usual one could not be written, for this reason.
+    /// This file, because the usual one could not be written.
     Elsewhere(RelPath, Error),
 }
 
-/// What a computed change is.
+/// A computed change.
 pub(crate) enum Change<T> {
-    /// The file gets these bytes.
+    /// Writes these bytes.
     Write(Screened, T),
-    /// The file is removed.
+    /// Removes the file.
     Remove(Removal, T),
-    /// The file stays as it is.
+    /// Leaves the file unchanged.
     Keep(T),
 }
 
-/// Changes a file: reads it, computes the change, applies it if the file is still what was read.
+/// Changes a file: reads it, computes the change, and applies it if the file is unchanged.
 ///
-/// `change` sees the bytes, `None` where there is no file, and may be called again with others. What is
-/// larger than the limit is not written, as nobody could read it again.
+/// `change` gets the bytes, or `None` if the file does not exist, and may be called again with others. A result over
+/// the limit is not written, because it could not be read again.
 pub(crate) async fn update<T>(
     fs: &Fs,
     path: &RelPath,
@@ -155,7 +155,7 @@ pub(crate) async fn update<T>(
             (Ok(true), Some(staged)) => return Ok((done, staged.become_backup(fs, backup).await)),
             (Ok(false), kept) => staged = kept,
             (Err(error), kept) => {
-                // The error may have come after the change was made. What cannot be settled now, the next change does.
+                // The change may have been made before the error. The next change settles what cannot be settled now.
                 if let (Some(backup), Some(_)) = (&backup, kept) {
                     let _ = finish_backup(fs, path, backup, limit).await;
                 }
@@ -166,7 +166,7 @@ pub(crate) async fn update<T>(
     Err(contention(path))
 }
 
-/// The bytes that a change replaces, in a file of their own until the change is made.
+/// Bytes that a change replaces, in a separate file until the change is made.
 struct Staged {
     file: RelPath,
     bytes: Vec<u8>,
@@ -186,7 +186,7 @@ async fn stage(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) 
 }
 
 impl Staged {
-    /// The change is made: the bytes go where backups are looked for, if that is another file.
+    /// Moves the bytes to the file of the backup, after the change was made.
     async fn become_backup(self, fs: &Fs, backup: Option<RelPath>) -> Backup {
         let Some(backup) = backup else { return Backup::Kept(self.file) };
         match put(fs, &backup, &self.bytes).await {
@@ -198,8 +198,8 @@ impl Staged {
         }
     }
 
-    /// Removes the file, unless another writer has put its own there. One that stays does no harm: the next change
-    /// compares it with the file.
+    /// Removes the file, unless another writer has replaced it. A file that stays does no harm: the next change
+    /// compares it with the changed file.
     async fn discard(self, fs: &Fs) {
         if let Some(version) = self.version {
             let _ = fs.remove(&self.file, Precondition::Matches(version)).await;
@@ -207,8 +207,8 @@ impl Staged {
     }
 }
 
-/// Finishes what an interrupted change left: the bytes that it replaced become the backup. If the change was never
-/// made, they are still in the file, and the older backup stays.
+/// Completes an interrupted change: the bytes that it replaced become the backup. If the change was never made, the
+/// file still has them, and the older backup stays.
 pub(crate) async fn finish_backup(fs: &Fs, path: &RelPath, backup: &RelPath, limit: u32) -> Result<(), Error> {
     let file = Layout::before_change_of(path);
     let Loaded::Whole { bytes, version } = load(fs, &file, limit).await? else { return Ok(()) };
@@ -220,7 +220,7 @@ pub(crate) async fn finish_backup(fs: &Fs, path: &RelPath, backup: &RelPath, lim
     removed.map(|_| ()).map_err(|error| Error::storage(Some(&file), &error))
 }
 
-/// Puts bytes into a file, whatever it holds.
+/// Writes bytes into a file, whatever it holds.
 async fn put(fs: &Fs, path: &RelPath, bytes: &[u8]) -> Result<Option<Version>, Error> {
     for _ in 0..MAX_ATTEMPTS {
         let outcome = fs.write(path, bytes.to_vec(), Precondition::Any).await;
@@ -231,14 +231,14 @@ async fn put(fs: &Fs, path: &RelPath, bytes: &[u8]) -> Result<Option<Version>, E
                     return Ok(None);
                 }
             }
-            // It had no precondition that could fail.
+            // Without a precondition this cannot happen.
             WriteOutcome::Stale(_) => break,
         }
     }
     Err(contention(path))
 }
 
-/// Makes a file. `false`: there is one of this name, and nothing was written.
+/// Creates a file. Returns `false` if the name is taken; nothing is written then.
 pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &Screened) -> Result<bool, Error> {
     let content = content.as_bytes();
     for _ in 0..MAX_ATTEMPTS {
@@ -246,7 +246,7 @@ pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &Screened) -> Resul
         match outcome.map_err(|error| Error::storage(Some(path), &error))? {
             WriteOutcome::Written(_) => return Ok(true),
             WriteOutcome::Stale(_) => return Ok(false),
-            // Others may have added to it since, so it need not be these bytes alone.
+            // Others may have appended since, so the file may have further bytes.
             WriteOutcome::Unknown => {
                 if let Some(found) = read_back(fs, path, 0, content.len()).await? {
                     return Ok(found.bytes == content);
@@ -257,13 +257,13 @@ pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &Screened) -> Resul
     Err(contention(path))
 }
 
-/// Removes a file if it still has the version. `false`: it has another, and stays.
+/// Removes a file if it still has the version. Returns `false` if it has another, in which case it stays.
 pub(crate) async fn remove_version(fs: &Fs, path: &RelPath, version: Version, _: Removal) -> Result<bool, Error> {
     let removed = fs.remove(path, Precondition::Matches(version)).await;
     removed.map_err(|error| Error::storage(Some(path), &error))
 }
 
-/// Replaces a file if it still has the version. `false`: it has another, and stays.
+/// Replaces a file if it still has the version. Returns `false` if it has another, in which case it stays.
 pub(crate) async fn write_version(
     fs: &Fs,
     path: &RelPath,
@@ -273,26 +273,26 @@ pub(crate) async fn write_version(
     write(fs, path, content, Precondition::Matches(version)).await
 }
 
-/// Replaces a file whatever it holds.
+/// Replaces a file, whatever it holds.
 pub(crate) async fn replace(fs: &Fs, path: &RelPath, content: &Screened, limit: u32) -> Result<(), Error> {
     let change = |_: Option<&[u8]>| Ok(Change::Write(content.clone(), ()));
     update(fs, path, limit, Backups::Off, change).await.map(|_| ())
 }
 
-/// Writes a file that can be made again from others, in a folder for such. `false`: it was not written.
+/// Writes a file that can be computed again from others, in a folder for such files. Returns `false` if it was not
+/// written.
 pub(crate) async fn write_cache(fs: &Fs, path: &RelPath, content: Vec<u8>) -> bool {
-    // No text that people keep gets around the policy by this way.
+    // This path must not be used to store user text past the policy.
     is_bookkeeping(path) && fs.write(path, content, Precondition::Any).await.is_ok()
 }
 
-/// Gives a file another name. `Absent`: it has gone; `Exists`: the name is taken.
+/// Renames a file. `Absent` if it is gone, `Exists` if the new name is taken.
 pub(crate) async fn rename(fs: &Fs, from: &RelPath, to: &RelPath, _: Removal) -> Result<RenameOutcome, Error> {
     fs.rename(from, to).await.map_err(|error| Error::storage(Some(to), &error))
 }
 
-/// Removes the folders that are empty now that these files are gone: the folder of each and those above it, as far as
-/// `may_go`. A folder that has anything else in it stays, and so does one that the host does not remove: an empty folder
-/// harms nobody, so this is no reason for a command to fail.
+/// Removes the folders of removed files, and those above them, if they are empty and `may_go` permits it. A folder
+/// that the host does not remove stays: an empty folder does no harm, so the command does not fail.
 pub(crate) async fn remove_emptied<'a>(
     fs: &Fs,
     files: impl Iterator<Item = &'a RelPath>,
@@ -306,14 +306,15 @@ pub(crate) async fn remove_emptied<'a>(
             folders.insert(folder);
         }
     }
-    // A path sorts after those above it, and a folder can go only when those in it have gone.
+    // A path sorts after its parents, and a folder can be removed only after those in it.
     let folders: Vec<&RelPath> = folders.iter().collect();
     for folder in folders.into_iter().rev() {
         let _ = fs.remove_directory(folder).await;
     }
 }
 
-/// Adds to a file, on a line of its own. `false`: the precondition does not hold, nothing was added.
+/// Appends to a file, on a line of its own. Returns `false` if the precondition does not hold; nothing is appended
+/// then.
 pub(crate) async fn append(
     fs: &Fs,
     path: &RelPath,
@@ -336,9 +337,9 @@ pub(crate) async fn append(
     Err(contention(path))
 }
 
-/// Adds to a file what `addition` computes from its bytes, if the file is still what was read.
+/// Appends the bytes that `addition` computes from the file, if the file is unchanged.
 ///
-/// `addition` may find that there is nothing to add, and may be called again with other bytes.
+/// `addition` may return nothing to append, and may be called again with other bytes.
 pub(crate) async fn append_computed<T>(
     fs: &Fs,
     path: &RelPath,
@@ -372,13 +373,13 @@ async fn write(fs: &Fs, path: &RelPath, content: &Screened, precondition: Precon
     }
 }
 
-/// Whether the file is exactly these bytes: what the honest "unknown" of a write is resolved by.
+/// Returns true if the file has exactly these bytes. This settles an `unknown` write.
 async fn holds(fs: &Fs, path: &RelPath, content: &[u8]) -> Result<bool, Error> {
     let found = read_back(fs, path, 0, content.len()).await?;
     Ok(found.is_some_and(|found| found.size == content.len() as u64 && found.bytes == content))
 }
 
-/// Whether the file has these bytes there, behind a newline or not: the same for an append.
+/// Returns true if the file has these bytes at this place, after a newline or not. This settles an `unknown` append.
 async fn holds_at(fs: &Fs, path: &RelPath, offset: u64, content: &[u8]) -> Result<bool, Error> {
     let found = read_back(fs, path, offset, content.len() + 1).await?;
     Ok(found.is_some_and(|FileContent { bytes, .. }| {

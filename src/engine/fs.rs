@@ -9,13 +9,13 @@ use crate::protocol::{
 };
 use crate::store::RelPath;
 
-/// The folder of the index, below the root or a project.
+/// Folder of the index, in the root or in a project.
 const INDEX_FOLDER: &str = ".saddlebag";
 
-/// The file system as a command sees it: it reads, lists and makes folders. The methods that change a file belong to
-/// this room, which asks for a `Screened` text or a `Removal`.
+/// The file system as a command sees it. Commands can read, list and create folders. The methods that change a file
+/// are private to this room, which asks for a `Screened` text or a `Removal`.
 ///
-/// Operations that are awaited together must commute, as the host may perform them in any order.
+/// Operations that are awaited together must commute, because the host may perform them in any order.
 #[derive(Clone)]
 pub(crate) struct Fs(protocol::Fs);
 
@@ -24,12 +24,12 @@ impl Fs {
         Self(fs)
     }
 
-    /// Up to `max_bytes` of the file from `offset` on.
+    /// Reads up to `max_bytes` of the file from `offset` on.
     pub(crate) fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
         self.0.read(path, offset, max_bytes)
     }
 
-    /// The whole file, unless it still has the version.
+    /// Reads the whole file, unless it still has the version.
     pub(crate) fn read_unless(
         &self,
         path: &RelPath,
@@ -39,7 +39,7 @@ impl Fs {
         self.0.read_unless(path, max_bytes, unless)
     }
 
-    /// One page of a folder.
+    /// Lists one page of a folder.
     pub(crate) fn list(
         &self,
         folder: Option<&RelPath>,
@@ -50,12 +50,12 @@ impl Fs {
         self.0.list(folder, after, limit, unless)
     }
 
-    /// Has the host rate texts by how well each answers the question.
+    /// Asks the host to rate how well each text answers the question.
     pub(crate) fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
         self.0.score(query, texts)
     }
 
-    /// Makes the folder and those above it.
+    /// Creates the folder and its parents.
     pub(crate) fn make_directory(&self, path: &RelPath) -> Operation<()> {
         self.0.make_directory(path)
     }
@@ -70,7 +70,7 @@ impl Fs {
         self.0.write(path, content, precondition)
     }
 
-    /// Adds to the file, on a line of its own.
+    /// Appends to the file, on a line of its own.
     pub(super) fn append(
         &self,
         path: &RelPath,
@@ -85,7 +85,7 @@ impl Fs {
         self.0.remove(path, precondition)
     }
 
-    /// Removes the folder if nothing is in it.
+    /// Removes the folder if it is empty.
     pub(super) fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
         self.0.remove_directory(path)
     }
@@ -96,7 +96,7 @@ impl Fs {
     }
 }
 
-/// Returns true for the copy of the index, which is not part of what people keep.
+/// Returns true for the copy of the index, which is not user data.
 pub(super) fn is_bookkeeping(path: &RelPath) -> bool {
     path.segments().any(|segment| segment == INDEX_FOLDER)
 }

@@ -1,8 +1,8 @@
-//! What a command has to work with, and the engine that runs it.
+//! Engine of the memory, and the environment of a command.
 //!
-//! [`saddlebag_protocol::Engine`] does the running. This room hands every command an [`Fs`] of its own, which reads
-//! for all and changes for this room alone: what is written or removed is a `Screened` text or a `Removal`, so that no
-//! command can get around the policy of `trust`.
+//! [`saddlebag_protocol::Engine`] runs the commands. This room gives every command an [`Fs`] through which all rooms
+//! can read, but only this room can change files. Its functions accept only `Screened` text or a `Removal`, so no
+//! command can bypass the policy of `trust`.
 
 mod files;
 mod fs;
@@ -21,7 +21,7 @@ use fs::is_bookkeeping;
 pub use scope::Limits;
 pub(crate) use scope::{Call, Scope};
 
-/// The commands in flight and the requests that are owed a result.
+/// Commands in flight, and requests without a result yet.
 pub(crate) struct Engine<R>(protocol::Engine<R>);
 
 impl<R: 'static> Engine<R> {
@@ -44,17 +44,17 @@ impl<R: 'static> Engine<R> {
         self.0.start(id, operation, |fs| command(Fs::of(fs)))
     }
 
-    /// Takes the result of a request.
+    /// Accepts the result of a request.
     pub(crate) fn handle_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
         self.0.handle_result(result)
     }
 
-    /// Takes the reply of a command that has ended, once, or the part of it that `pick` gives.
+    /// Takes the reply of a finished command, once, or the part of it that `pick` returns.
     pub(crate) fn take<T>(&mut self, id: CommandId, pick: impl FnOnce(R) -> Result<T, R>) -> Result<T, Error> {
         self.0.take(id, pick)
     }
 
-    /// Gives a command up: it finishes as cancelled.
+    /// Cancels a command, which finishes as cancelled.
     pub(crate) fn cancel(&mut self, id: CommandId) -> Step {
         self.0.cancel(id)
     }

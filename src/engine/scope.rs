@@ -1,4 +1,4 @@
-//! What the commands of one scope share, and what one command is given.
+//! Environment that the commands of one scope share, and that of one command.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -8,48 +8,48 @@ use crate::protocol::{self, Error};
 use crate::store::{Layout, LocalTime, RelPath};
 use crate::trust::{InputPolicy, Provenance, TrustConfig};
 
-/// What an engine takes at once. The host's own limits come on top of these.
+/// Limits of an engine. The host may have stricter limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest file that is read whole, and the largest answer to one read, in bytes.
+    /// Maximum size in bytes of a file that is read whole, and of the answer to one read.
     pub max_file_bytes: u32,
-    /// How many entries one page of a listing may have.
+    /// Maximum number of entries on one page of a listing.
     pub max_list_entries: u32,
-    /// How many requests may be owed a result at once.
+    /// Maximum number of requests without a result.
     pub max_requests: u32,
-    /// How many commands may be in flight.
+    /// Maximum number of commands in flight.
     pub max_commands: u32,
-    /// How many bytes of text the search index keeps; files beyond are reported as skipped.
+    /// Maximum size of the text that the search index keeps, in bytes. Files beyond it are reported as skipped.
     pub max_index_bytes: u64,
 }
 
 impl Default for Limits {
-    /// 16 MiB a file, 16,384 entries a page, 256 requests, 64 commands, 256 MiB of indexed text.
+    /// Returns 16 MiB per file, 16,384 entries per page, 256 requests, 64 commands, 256 MiB of indexed text.
     fn default() -> Self {
         let protocol::Limits { max_list_entries, max_requests, max_commands } = protocol::Limits::default();
         Self { max_file_bytes: 16 << 20, max_list_entries, max_requests, max_commands, max_index_bytes: 256 << 20 }
     }
 }
 
-/// The scope that an engine was opened for.
+/// Scope that an engine was opened for.
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) layout: Layout,
-    /// Put before every path that is shown.
+    /// Prefix of every path that is shown.
     pub(crate) path_prefix: String,
     pub(crate) limits: Limits,
-    /// Whether a copy of the index is kept in the store.
+    /// True if the store keeps a copy of the index.
     pub(crate) index_file: bool,
-    /// Names how the host makes versions.
+    /// Name of the host's version scheme.
     pub(crate) version_scheme: String,
-    /// Whether the host is asked to rate the best notes of a recall.
+    /// True if the host is asked to rate the best notes of a recall.
     pub(crate) rescore: bool,
-    /// Whose text is taken, and what of it.
+    /// Policy for incoming text.
     pub(crate) trust: TrustConfig,
 }
 
 impl Scope {
-    /// The scope for text of this provenance.
+    /// Returns the scope for text of this provenance.
     pub(crate) fn of_provenance(self: Arc<Self>, provenance: Provenance) -> Arc<Self> {
         if provenance == self.trust.provenance {
             return self;
@@ -66,13 +66,13 @@ impl Scope {
         })
     }
 
-    /// A path as replies and messages show it.
-    pub(crate) fn display_path(&self, path: &RelPath) -> String {
+    /// Returns a path as replies and messages show it.
+    pub(crate) fn shown(&self, path: &RelPath) -> String {
         alloc::format!("{}{path}", self.path_prefix)
     }
 
-    /// The path below the notebook of a name that begins as [`shown`](Self::display_path) paths do: with the prefix,
-    /// the folder of the project, or both. `None` for any other name.
+    /// Returns the path relative to the notebook, for a name that begins like a [`shown`](Self::shown) path: with the
+    /// prefix, the folder of the project, or both. `None` for any other name.
     pub(crate) fn below_notebook<'a>(&self, name: &'a str) -> Option<&'a str> {
         let bare = self.without_prefix(name);
         match self.layout.project_folder() {
@@ -84,14 +84,14 @@ impl Scope {
         }
     }
 
-    /// The file that a path means: as it is shown, below the store, or below the notebook.
+    /// Returns the file of a path that is written as it is shown, or relative to the store or to the notebook.
     pub(crate) fn file(&self, name: &str) -> Option<RelPath> {
         let bare = self.without_prefix(name);
         let is_whole = bare.len() < name.len() || self.below_notebook(name).is_some();
         if is_whole { RelPath::parse(bare).ok() } else { self.layout.in_notebook(name).ok() }
     }
 
-    /// The long-term memory or the scratchpad that a path names as it is shown.
+    /// Returns the long-term memory or the scratchpad, if a shown path names it.
     pub(crate) fn kept_file(&self, name: &str) -> Option<&RelPath> {
         let layout = &self.layout;
         let bare = self.without_prefix(name);
@@ -106,18 +106,19 @@ impl Scope {
     }
 }
 
-/// What a command has to work with.
+/// Environment of one command.
 #[derive(Clone)]
 pub(crate) struct Call {
     pub(crate) fs: Fs,
     pub(crate) scope: Arc<Scope>,
     pub(crate) now: LocalTime,
-    /// Every text that the command stores passes it.
-    pub(crate) screen: InputPolicy,
+    /// Policy that every stored text of the command passes.
+    pub(crate) screen: Screen,
 }
 
 impl Call {
-    /// The call for text of this provenance; `None` for that of this call, than which it can only be trusted less.
+    /// Returns the call for text of this provenance, which cannot be more trusted than the current one. `None` keeps
+    /// the current one.
     pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
         let scope = self.scope.clone().of_provenance(self.scope.trust.provenance_of(asked)?);
         let screen = InputPolicy::of_scope(scope.trust, scope.layout.clone());

@@ -1,9 +1,9 @@
-//! Entries from elsewhere, taken in one by one: nothing is written over that did not come from the same place,
-//! and nothing is forgotten.
+//! Import of entries from other formats. It overwrites only entries that came from the same place, and forgets
+//! nothing.
 //!
-//! The source of an adopted entry says where it came from and what it said:
-//! `import:claude-code ~/.claude/projects/x/memory/role.md:1 #0f1e2d3c4b5a6978`. So a second import knows what is
-//! unchanged there, what was changed there and not here, and what both have changed.
+//! The source of an adopted entry records its place and a digest of its text: `import:claude-code
+//! ~/.claude/projects/x/memory/role.md:1 #0f1e2d3c4b5a6978`. A second import compares the digest, so it can tell an
+//! entry that is unchanged there from one that changed there, here, or on both sides.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,7 +32,7 @@ use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, Removal, TrustState};
 
-/// Takes entries in, or says what would come of it; what came of each, in their order.
+/// Imports entries, or reports what an import would do. Returns a result per entry, in order.
 pub(super) async fn adopt(
     call: &Call,
     entries: &Entries,
@@ -44,7 +44,8 @@ pub(super) async fn adopt(
     let mut work = Work::new(Intake::new(call, scope, &view, adoption.dry_run), &entries.corpus, adoption.earlier)?;
     let prepared: Vec<Result<Prepared<'_>, String>> =
         adoption.entries.iter().map(|given| work.prepare(given, &adoption, provenance)).collect();
-    // What is here already is found first, so that a key that only tells the place is not given to another text.
+    // Finds the entries that are here already before it stores any, so that a key that only gives a position is not
+    // assigned to another text.
     let mut found: Vec<Option<String>> = Vec::with_capacity(prepared.len());
     for one in &prepared {
         let known = one.as_ref().ok().and_then(|one| work.find(one));
@@ -73,28 +74,28 @@ struct Prepared<'a> {
     pool: &'a Pool,
     given: &'a ForeignEntry,
     fields: Fields,
-    /// `claude-code ~/.claude/projects/x/memory/role.md`, as the source has it.
+    /// Place of the entry as its source has it: `claude-code ~/.claude/projects/x/memory/role.md`.
     origin: String,
     digest: String,
 }
 
 struct Work<'a> {
     entries: Intake<'a>,
-    /// The index with the texts of the files.
+    /// Index that has the texts of the files.
     corpus: &'a AtomicRefCell<Corpus>,
-    /// The keys of what came from a place and said this, by [`name`] of its [`Mark`].
+    /// Keys of the entries that came from a place with a text, by [`name`] of their [`Mark`].
     marked: SortedMap<String, Vec<String>>,
-    /// The last moment that was given out: of the agent, and of the workspace.
+    /// Latest time that was assigned, for the agent and for the workspace.
     newest: [Option<u64>; 2],
 }
 
-/// What is to be done with a key.
+/// Action for a key.
 enum Plan<'a> {
     Store(Option<&'a Stored>),
     Update(&'a Stored),
     Unchanged,
     Keep(String),
-    /// It is taken by something else.
+    /// Another text has this key.
     Taken,
 }
 
@@ -118,7 +119,7 @@ impl<'a> Work<'a> {
             if matches!(entry.state, ExchangeState::Rejected(_)) {
                 continue;
             }
-            // A dry run has stored nothing: what it would have stored takes its place all the same.
+            // A dry run stores nothing, so the keys that it would use must be reserved here.
             let is_new = matches!(entry.state, ExchangeState::Stored | ExchangeState::Renamed(_));
             if is_new && entries.known(entry.shared, &entry.key).is_none() {
                 entries.count(entry.shared);
@@ -177,7 +178,7 @@ impl<'a> Work<'a> {
         Ok(Prepared { pool, given, fields, origin: place, digest })
     }
 
-    /// The key of what is here and came from the same place with the same text.
+    /// Returns the key of the entry that came from the same place with the same text.
     fn find(&self, one: &Prepared<'_>) -> Option<String> {
         let shared = one.pool.shared;
         let key = &one.fields.key;
@@ -203,7 +204,7 @@ impl<'a> Work<'a> {
             && (supersedes.is_none() || *supersedes == stored.entry.fields.supersedes)
     }
 
-    /// Stores an entry under the first key that has room for it.
+    /// Stores an entry under the first of its keys that is free.
     async fn take(&mut self, one: &Prepared<'_>) -> Result<(String, ExchangeState), Error> {
         for key in one.keys() {
             let plan = self.plan(one, &key)?;
@@ -218,7 +219,7 @@ impl<'a> Work<'a> {
             self.claim(one, &key);
             return Ok((key, state));
         }
-        let reason = format!("`{}` and the keys that would be given in its place say something else", one.fields.key);
+        let reason = format!("`{}` and its replacement keys are taken by other texts", one.fields.key);
         Ok((one.fields.key.clone(), ExchangeState::Rejected(reason)))
     }
 
@@ -231,7 +232,7 @@ impl<'a> Work<'a> {
         let known = &stored.entry;
         if let Some(forgotten) = known.forgotten {
             let forgotten = utc_text(forgotten);
-            return Ok(Plan::Keep(format!("it was forgotten at {forgotten}; `purge` lets it in again")));
+            return Ok(Plan::Keep(format!("it was forgotten at {forgotten}; import it again after `purge`")));
         }
         if !stored.is_live(now) {
             return Ok(Plan::Store(Some(stored)));
@@ -240,10 +241,10 @@ impl<'a> Work<'a> {
             return Ok(Plan::Unchanged);
         }
         if one.given.is_exact {
-            // A dump has no place that it always comes from: of one key, what was made at one moment is one entry.
+            // A dump has no fixed place. Two entries with the same key and time of creation are the same entry.
             return Ok(match (one.given.created == Some(known.created), one.given.updated) {
                 (true, Some(updated)) if updated > known.updated => Plan::Update(stored),
-                (true, _) => Plan::Keep(format!("it was changed here later, at {}", utc_text(known.updated))),
+                (true, _) => Plan::Keep(format!("it was changed here at a later time: {}", utc_text(known.updated))),
                 _ => Plan::Taken,
             });
         }
@@ -292,19 +293,19 @@ impl<'a> Work<'a> {
         let backup = one.pool.backup_of(&entry.fields)?;
         self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path), &backup).await?;
         if let Some(stored) = stored.filter(|stored| stored.path != *path) {
-            // One that changed meanwhile stays, and is named as a second file of this key.
+            // If the old file has changed meanwhile, it stays and is reported as a second file of this key.
             remove_version(&self.entries.call.fs, &stored.path, stored.version.clone(), Removal::OF_COPY).await?;
         }
         Ok(state)
     }
 
-    /// The one place where the fields of an imported entry are made.
+    /// Builds the fields of an imported entry. No other function does.
     fn imported_entry(&mut self, one: &Prepared<'_>, fields: Fields, before: Option<&Entry>) -> Entry {
         let now = self.entries.call.now.epoch_nanoseconds();
         let newest = self.newest_of(one.pool.shared);
         let given = one.given;
         let stamped = stamp(now, *newest);
-        // A clock that is wrong elsewhere is not believed here, except of a dump of our own.
+        // Times in the future come from a wrong clock. They are accepted only from a dump of our own.
         let known = |moment: Option<u64>| moment.map(|moment| if given.is_exact { moment } else { moment.min(now) });
         let dated = known(given.updated).or(known(given.created));
         let updated = match (dated, before) {
@@ -329,7 +330,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Refuses a place where something stands that is not the entry of this key.
+    /// Refuses a path whose file is not the entry of this key.
     fn check_free(&self, path: &RelPath, key: &str) -> Result<(), Error> {
         let shown = self.entries.call.scope.display_path(path);
         let stands = |stored: &&Stored| stored.path == *path;
@@ -395,13 +396,13 @@ impl<'a> Work<'a> {
 }
 
 impl Prepared<'_> {
-    /// Whether what is here came from the same place, where it says the same since.
+    /// Returns true if the entry here came from the same place and did not change there since.
     fn is_marked(&self, stored: &Stored) -> bool {
         let mark = stored.entry.fields.source.as_deref().and_then(Mark::of);
         mark.is_some_and(|mark| mark.origin == self.origin && mark.digest == self.digest)
     }
 
-    /// The key that it has, one that tells where it is from, and one that tells what it says.
+    /// Returns the keys to try: its own, one that contains its place, one that contains the digest of its text.
     fn keys(&self) -> [String; 3] {
         let key = &self.fields.key;
         let from = hash(&[&self.origin, key], 4);

@@ -1,4 +1,4 @@
-//! [`Category`]: how long an entry lives, and who sees it.
+//! [`Category`]: lifetime and visibility of an entry.
 
 use alloc::string::String;
 use core::fmt;
@@ -7,36 +7,36 @@ use core::str::FromStr;
 use super::limits::{Limit, within};
 use crate::protocol::Error;
 
-/// How long a category may be, in bytes.
+/// Maximum length of a category in bytes.
 pub const MAX_CATEGORY_BYTES: usize = 64;
 
-/// What an entry is kept for. The four known categories are told by their exact bytes, as zombie does: `CORE`
-/// is a custom category.
+/// Category of an entry. The four known categories are compared byte for byte, as zombie does: `CORE` is a custom
+/// category.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
-    /// Durable; hydrated first and evicted last.
+    /// Permanent. Hydrated first and evicted last.
     Core,
-    /// Gone 72 hours after its last change.
+    /// Expires 72 hours after its last change.
     Daily,
-    /// Of one run, gone with it; never stored.
+    /// Belongs to one run and ends with it. It is never stored.
     Conversation,
-    /// Shared by every agent of the workspace.
+    /// Shared by all agents of the workspace.
     Workspace,
-    /// Any other; windowed by recency.
+    /// Any other category. Entries are preferred by recency.
     Custom(String),
 }
 
-/// What hydration and eviction prefer.
+/// Rank of an entry in hydration and eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// Of the category `core`.
+    /// Entry of the category `core`.
     Pinned,
-    /// Of any other category.
+    /// Entry of any other category.
     Windowed,
 }
 
 impl Category {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -48,7 +48,7 @@ impl Category {
         }
     }
 
-    /// Whether it is pinned.
+    /// Returns the rank of the category.
     #[must_use]
     pub fn tier(&self) -> Tier {
         match self {
@@ -58,11 +58,11 @@ impl Category {
     }
 }
 
-/// Reads the name of a category.
+/// Parses the name of a category.
 ///
 /// # Errors
 ///
-/// An empty name, and one over [`MAX_CATEGORY_BYTES`].
+/// The name is empty or longer than [`MAX_CATEGORY_BYTES`].
 impl FromStr for Category {
     type Err = Error;
 

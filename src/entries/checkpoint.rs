@@ -1,4 +1,4 @@
-//! `checkpoint`: stores what a run holds, as much as fits into one.
+//! `checkpoint`: stores what a run holds, up to a limit.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,30 +16,30 @@ use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::ForModel;
 
-/// How many bytes of keys, contents and categories one checkpoint stores.
+/// Maximum size of one checkpoint in bytes: keys, contents and categories.
 pub const MAX_CHECKPOINT_BYTES: u64 = 262_144;
 
-/// Stores what the run holds, up to [`MAX_CHECKPOINT_BYTES`](super::MAX_CHECKPOINT_BYTES).
+/// Stores the entries that the run holds, up to [`MAX_CHECKPOINT_BYTES`](super::MAX_CHECKPOINT_BYTES).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint;
 
-/// What became of the entries of a run.
+/// Result of a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckpointReply {
-    /// The keys that were stored.
+    /// Keys that were stored.
     pub stored: Vec<String>,
-    /// The keys that said it already.
+    /// Keys that were stored before with the same text.
     pub unchanged: Vec<String>,
-    /// The keys that were not stored, with the reasons.
+    /// Keys that were not stored, with the reasons.
     pub skipped: Vec<SkippedEntry>,
-    /// The keys that the run still holds, as the checkpoint was full: the next one stores them.
+    /// Keys that the run still holds because the checkpoint was full. The next checkpoint stores them.
     pub truncated: Vec<String>,
-    /// The keys that went as they are too old.
+    /// Keys of daily entries that were removed because they expired.
     pub swept: Vec<String>,
-    /// The keys that went as there are too many.
+    /// Keys of entries that were removed because the limit of entries was reached.
     pub evicted: Vec<String>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -60,7 +60,7 @@ impl Run<EntriesCall<'_>> for Checkpoint {
     }
 }
 
-/// Stores what a run holds, as much as fits into one checkpoint.
+/// Stores the entries of a run, as many as fit into one checkpoint.
 pub(super) async fn checkpoint(
     call: &Call,
     entries: &Entries,
@@ -87,7 +87,7 @@ pub(super) async fn checkpoint(
             Ok(Applied { state, version, removed: Removed { swept, evicted }, .. }) => {
                 base = Some(Base::Version(version));
                 reply.swept.extend(swept);
-                // What this very checkpoint has stored may have been the coldest.
+                // An entry that this checkpoint stored may be the first to be evicted.
                 reply.stored.retain(|key| !evicted.contains(key));
                 reply.evicted.extend(evicted);
                 reply.note(&fields.key, state);
@@ -98,8 +98,8 @@ pub(super) async fn checkpoint(
         entries.with_run(run, |run| {
             let Some(place) = run.held.iter().position(|known| known.is_of(fields)) else { return };
             match run.held.get_mut(place) {
-                // What was stored in the run meanwhile goes on top of what is stored now; where nothing could be stored,
-                // on what the run knew before.
+                // Text that was stored in the run meanwhile is based on the new version. If nothing was stored, it is
+                // based on the version that the run knew.
                 Some(known) if known.entry != held.entry => known.base = base.unwrap_or(held.base),
                 _ => drop(run.held.remove(place)),
             }

@@ -1,4 +1,4 @@
-//! The parts of a new entry, each within its limit.
+//! Limits of the parts of a new entry.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,45 +9,45 @@ use super::limits::{Limit, checked_key, over, within};
 use crate::protocol::Error;
 use crate::trust::TrustState;
 
-/// How long the content of an entry may be, in bytes.
+/// Maximum size of the content of an entry in bytes.
 pub const MAX_CONTENT_BYTES: usize = 16_384;
-/// How many tags an entry may have.
+/// Maximum number of tags of an entry.
 pub const MAX_TAGS: usize = 32;
-/// How long a tag may be, in bytes.
+/// Maximum length of a tag in bytes.
 pub const MAX_TAG_BYTES: usize = 64;
-/// How long the source of an entry may be, in bytes.
+/// Maximum length of the source of an entry in bytes.
 pub const MAX_SOURCE_BYTES: usize = 255;
 
-/// What a person or an agent wants to keep.
+/// An entry to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {
-    /// Any text of 1 to 255 bytes; it names the entry.
+    /// Key: any text of 1 to 255 bytes. It identifies the entry.
     pub key: String,
-    /// 1 to 16,384 bytes, kept as they are.
+    /// Content: 1 to 16,384 bytes, kept byte for byte.
     pub content: String,
-    /// A category, of 1 to 64 bytes.
+    /// Category: 1 to 64 bytes.
     pub category: String,
-    /// At most 32, of 1 to 64 bytes each.
+    /// Tags: at most 32, of 1 to 64 bytes each.
     pub tags: Vec<String>,
-    /// Where it comes from, for people: at most 255 bytes. `None` keeps what is known.
+    /// Origin for people, at most 255 bytes. `None` keeps the stored one.
     pub source: Option<String>,
-    /// The key of an entry that this one stands in for. `None` keeps what is known.
+    /// Key of the entry that this one replaces. `None` keeps the stored one.
     pub supersedes: Option<String>,
 }
 
 impl NewEntry {
-    /// An entry without tags, of which nothing else is known.
+    /// Creates an entry without tags, source and replaced entry.
     #[must_use]
     pub fn new(key: impl Into<String>, content: impl Into<String>, category: impl Into<String>) -> Self {
         let (key, content, category) = (key.into(), content.into(), category.into());
         Self { key, content, category, tags: Vec::new(), source: None, supersedes: None }
     }
 
-    /// The entry, if every part of it is within its limit.
+    /// Returns the fields, if every part is within its limit.
     ///
     /// # Errors
     ///
-    /// The first part that is not.
+    /// The first part over its limit.
     pub(super) fn checked(&self) -> Result<Fields, Error> {
         let key = checked_key("key", &self.key)?;
         within("content", self.content.len(), Limit { least: 1, most: MAX_CONTENT_BYTES })?;
@@ -62,14 +62,14 @@ impl NewEntry {
 }
 
 impl From<&Fields> for NewEntry {
-    /// What somebody would have to give to get these fields; where they come from is not a part of it.
+    /// Returns the new entry that would result in these fields. Provenance is not a part of it.
     fn from(fields: &Fields) -> Self {
         let Fields { key, category, tags, content, source, supersedes, .. } = fields.clone();
         Self { key, content, category: category.as_str().into(), tags, source, supersedes }
     }
 }
 
-/// The tags without white space around them, each once.
+/// Trims the tags and removes duplicates.
 fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     let mut checked: Vec<String> = Vec::new();
     for tag in tags.iter().map(|tag| tag.trim()) {

@@ -1,4 +1,4 @@
-//! `close-run`: stores all that a run holds and ends it.
+//! `close-run`: stores everything that a run holds, and ends the run.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::trust::ForModel;
 
-/// Stores all that the run holds, and ends it.
+/// Stores everything that the run holds, and ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseRun;
 
@@ -25,7 +25,7 @@ impl Request for CloseRun {
     }
 }
 
-/// What is of its conversation is gone with it.
+/// The entries of the conversation are discarded.
 impl Run<EntriesCall<'_>> for CloseRun {
     async fn run(self, with: &EntriesCall<'_>) -> Result<CheckpointReply, Error> {
         let EntriesCall { call, entries, scope, .. } = *with;

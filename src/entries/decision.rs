@@ -1,4 +1,4 @@
-//! The decision on every entry that could go into a prompt: what `hydrate` takes by, and `explain` tells of.
+//! Decision for every entry that could be hydrated. `hydrate` follows it and `explain` shows it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,38 +14,38 @@ use super::view::{View, look};
 use crate::engine::Call;
 use crate::protocol::Error;
 
-/// What to hydrate.
+/// Parameters of a hydration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hydrate {
-    /// How many bytes of entries.
+    /// Budget in bytes.
     pub max_bytes: u64,
-    /// Which are taken when not all fit.
+    /// Selection when not all entries fit.
     pub policy: HydrationPolicy,
 }
 
-/// Why an entry is hydrated or is not.
+/// Decision for one entry, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
-    /// The entry.
+    /// Key of the entry.
     pub key: String,
-    /// Its file; empty for what a run holds.
+    /// Path of its file; empty if only a run holds it.
     pub path: String,
-    /// Its category.
+    /// Category of the entry.
     pub category: String,
-    /// Whether it is pinned.
+    /// True for entries of the category `core`, which come first.
     pub pinned: bool,
-    /// Its place in its tier, counted from 1, the last changed first.
+    /// Rank in its tier, counted from 1; the last changed entry comes first.
     pub rank: u32,
-    /// Key, content and category, in bytes.
+    /// Size in bytes: key, content and category.
     pub size: u64,
-    /// How many bytes are taken after it.
+    /// Number of bytes taken up to and including this entry.
     pub total: u64,
-    /// When it was last changed, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub updated: u64,
-    /// Why it is left out; `None` for what is taken.
+    /// Reason why the entry is left out; `None` if it is taken.
     pub left_out: Option<String>,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn explanation(call: &Call, all: &[Readable], placement: &Placement) 
     })
 }
 
-/// The entry that a placement is of.
+/// Returns the entry that a placement is about.
 pub(super) fn placed(all: &[Readable], index: usize) -> Result<&Readable, Error> {
     all.get(index).ok_or_else(|| Error::internal(format!("entry {index} of {} was placed", all.len())))
 }

@@ -13,8 +13,8 @@
 //! Acme Corp asked for a quote.
 //! ```
 //!
-//! Behind the blank line stands the content, byte for byte. People may edit all of it: other keys and the
-//! writing of those that do not change are kept.
+//! The content begins after the blank line and is kept byte for byte. People may edit the whole file. A change keeps keys that
+//! are not ours, and the formatting of fields that did not change.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -28,7 +28,7 @@ use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
 use crate::trust::{Provenance, TrustState, mark};
 
-/// What is said of an entry, without when it was.
+/// Fields of an entry, without its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) key: String,
@@ -37,51 +37,51 @@ pub(crate) struct Fields {
     pub(crate) content: String,
     pub(crate) source: Option<String>,
     pub(crate) supersedes: Option<String>,
-    /// Where its text comes from, and whether that was approved.
-    pub(crate) trust_state: TrustState,
+    /// Provenance and approval of the text.
+    pub(crate) standing: Standing,
 }
 
 /// An entry, as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) fields: Fields,
-    /// The agent or the workspace that the file says it is of.
+    /// Agent or workspace that the file names as its owner.
     pub(crate) owner: Option<String>,
-    /// Both in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Times in nanoseconds since 1970-01-01T00:00:00Z.
     pub(crate) created: u64,
     pub(crate) updated: u64,
-    /// When it was forgotten. The file stays, so that what was written before cannot bring it back.
+    /// Time when it was forgotten. The file stays, so that older text cannot restore the entry.
     pub(crate) forgotten: Option<u64>,
-    /// Of the bytes of the file.
+    /// Version of the file's bytes.
     pub(crate) version: String,
 }
 
-/// Why a file is no entry.
+/// Reason why a file is not an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The key that it stands for by its name, if that tells.
+    /// Key that the name of the file gives, if it is known.
     pub(crate) key: Option<String>,
-    /// What is wrong, with the line.
+    /// Description of the error, with the line.
     pub(crate) message: String,
 }
 
 impl Fields {
-    /// The size that budgets count: key, content and category in UTF-8.
+    /// Returns the size that budgets count: key, content and category in UTF-8.
     pub(crate) fn size(&self) -> u64 {
         (self.key.len() + self.content.len() + self.category.as_str().len()) as u64
     }
 
-    /// Whether what `updated` tells of is the same: a source that differs is no change.
+    /// Returns true if nothing changed that `updated` tracks. A different source is not a change.
     pub(crate) fn is_same(&self, known: &Self) -> bool {
         self.category == known.category && self.content == known.content && self.tags == known.tags
     }
 }
 
 impl Entry {
-    /// Reads a file. `modified` is when it changed, in case that it does not say.
+    /// Parses a file. `modified` is the time of its last change and is used if the file names none.
     ///
-    /// The `key` that it names counts, whatever its path; so does the category, within the folder of an
-    /// agent. What it does not say is taken from the path.
+    /// The file's own `key` has priority over its path. So does its category, except in the folder of a workspace.
+    /// Fields that the file does not have are taken from the path.
     pub(crate) fn parse(
         folder: &EntryFolder,
         path: &RelPath,
@@ -99,23 +99,24 @@ impl Entry {
         let text_of = |name: &str| frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty());
         let key = match frontmatter.value("key") {
             Some(Value::String(key)) if !key.is_empty() => key.clone(),
-            // A key such as 1.10 is a number to YAML, which does not keep how it is written.
+            // YAML reads a key such as 1.10 as a number and loses its spelling, so the path has priority here.
             other => match key_of_path.clone().or_else(|| other.and_then(Value::text)) {
                 Some(key) => key,
-                None => return Err(problem("no key: neither the frontmatter nor the name of the file says".into())),
+                None => return Err(problem("no key: neither the frontmatter nor the name of the file has one".into())),
             },
         };
         let category = match (shared, text_of("category").or(category_of_path)) {
             (true, _) => Category::Workspace,
-            (false, None) => return Err(problem("no category: neither the frontmatter nor the folder says".into())),
+            (false, None) => return Err(problem("no category: neither the frontmatter nor the folder has one".into())),
             (false, Some(name)) => name.parse::<Category>().map_err(|error| problem(error.message))?,
         };
         if !shared && category == Category::Workspace {
-            let message = "it is of the category `workspace`, whose entries are in the folder of the workspace";
+            let message = "its category is `workspace`, whose entries belong into the folder of the workspace";
             return Err(problem(message.into()));
         }
         let content = content_start(text, &frontmatter).and_then(|start| text.get(start..));
-        let content = content.ok_or_else(|| problem(Error::internal("its frontmatter ends outside of it").message))?;
+        let content =
+            content.ok_or_else(|| problem(Error::internal("its frontmatter ends outside of the text").message))?;
         let updated = value(["updated", "updated_at"]).and_then(moment).unwrap_or(modified);
         Ok(Self {
             fields: Fields {
@@ -135,7 +136,7 @@ impl Entry {
         })
     }
 
-    /// The file of a new entry.
+    /// Renders the file of a new entry.
     pub(crate) fn render(&self) -> String {
         let Fields { key, category, tags, content, source, supersedes, trust_state } = &self.fields;
         let mut text = format!("---\nkey: {}\ncategory: {}\n", yaml_scalar(key), yaml_scalar(category.as_str()));
@@ -168,11 +169,11 @@ impl Entry {
         text
     }
 
-    /// A file that said `before`, with what has changed since. Other keys, their order and comments stay.
+    /// Renders the file again with the changed fields. Other keys, their order and comments stay.
     ///
     /// # Errors
     ///
-    /// A text that is not the one of `before`, whose other keys would be lost.
+    /// `text` is not the text that `before` was parsed from; its other keys would be lost.
     pub(crate) fn rewrite(&self, text: &str, before: &Self) -> Result<String, Error> {
         let Fields { key, category, tags, content, source, supersedes, trust_state } = &self.fields;
         let frontmatter = Frontmatter::parse(text);
@@ -182,13 +183,14 @@ impl Entry {
         let mut text = text.to_string();
         if *content != before.fields.content {
             let head = content_start(&text, &frontmatter).and_then(|start| text.get(..start));
-            let head = head.ok_or_else(|| Error::internal(format!("the frontmatter of `{key}` ends outside of it")))?;
+            let head =
+                head.ok_or_else(|| Error::internal(format!("the frontmatter of `{key}` ends outside of the text")))?;
             let start = head.len();
             text.truncate(start);
             if !text.ends_with('\n') {
                 text.push('\n');
             }
-            // Without a blank line, content that starts with one would lose it.
+            // Without a blank line, content that begins with one would lose it.
             if start == frontmatter.span.end {
                 text.push('\n');
             }
@@ -225,8 +227,8 @@ impl Entry {
         if *trust_state == before.fields.trust_state {
             return Ok(text);
         }
-        // A frontmatter that cannot be edited so that it says this is written from the fields alone.
-        Ok(mark(&text, trust_state.provenance).unwrap_or_else(|| self.render()))
+        // If the frontmatter cannot be edited to carry the provenance, the file is rendered from the fields alone.
+        Ok(mark(&text, standing.provenance).unwrap_or_else(|| self.render()))
     }
 
     fn owner_field(&self) -> &'static str {
@@ -237,8 +239,8 @@ impl Entry {
     }
 }
 
-/// A file that says when it was last changed: one that does not say so itself gets this moment. What it leaves out
-/// would be read from the file system, which need not know it.
+/// Adds the time of the last change to a file that has none. Without it, the time would come from the file system,
+/// which may not know it.
 pub(crate) fn dated(text: String, updated: u64) -> String {
     let frontmatter = Frontmatter::parse(&text);
     let said = ["updated", "updated_at"].into_iter().find_map(|name| frontmatter.value(name)).and_then(moment);
@@ -248,16 +250,16 @@ pub(crate) fn dated(text: String, updated: u64) -> String {
     }
 }
 
-/// The keys that name the agent: those of zombie's own exports count as well.
+/// Keys that name the agent, those of zombie's own exports included.
 const AGENT_FIELDS: [&str; 3] = ["agent", "zombie_id", "fleet_id"];
 
-/// Whose entry the file says it is.
+/// Returns the owner that the file names.
 fn owner(frontmatter: &Frontmatter) -> Option<String> {
     let names = AGENT_FIELDS.into_iter().chain(["workspace"]);
     names.into_iter().find_map(|name| frontmatter.value(name)).and_then(Value::text)
 }
 
-/// What a file says of where it belongs, before it is read as an entry.
+/// Owner and category that a file names, read before it is parsed as an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Claims {
     pub(crate) category: Option<String>,
@@ -277,13 +279,13 @@ impl Claims {
     }
 }
 
-/// The frontmatter alone as what an edit of it needs: the content need not be parsed for that.
+/// Parses the frontmatter only, which is all that an edit of it needs.
 fn head_of(text: &str) -> Note {
     Note { frontmatter: Frontmatter::parse(text), ..Note::default() }
 }
 
-/// Where the content starts: after the frontmatter and one blank line. A file without frontmatter is content as a whole.
-/// `None` if the frontmatter is that of another text.
+/// Returns where the content begins: after the frontmatter and one blank line. A file without frontmatter is all
+/// content. `None` if the frontmatter belongs to another text.
 fn content_start(text: &str, frontmatter: &Frontmatter) -> Option<usize> {
     let end = frontmatter.span.end;
     let rest = text.get(end..)?;
@@ -294,7 +296,7 @@ fn content_start(text: &str, frontmatter: &Frontmatter) -> Option<usize> {
     Some(end + blank.map_or(0, str::len))
 }
 
-/// A list, or a text with commas.
+/// Reads tags from a list, or from a text with commas.
 fn tags(value: &Value) -> Vec<String> {
     let tags: Vec<String> = match value {
         Value::List(items) => items.iter().filter_map(Value::text).collect(),
@@ -309,7 +311,7 @@ fn tag_list(tags: &[String]) -> String {
     format!("[{}]", tags.join(", "))
 }
 
-/// A date, or milliseconds since 1970, in nanoseconds.
+/// Reads a date, or milliseconds since 1970, as nanoseconds.
 fn moment(value: &Value) -> Option<u64> {
     match value {
         Value::Integer(milliseconds) => u64::try_from(*milliseconds).ok()?.checked_mul(1_000_000),

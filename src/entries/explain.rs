@@ -1,4 +1,4 @@
-//! `explain`: tier, rank, size, running total and the decision for every entry, or for one.
+//! `explain`: tier, rank, size, running total and decision for every entry, or for one.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,26 +12,26 @@ use super::view::absent;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Says of every entry why it would be hydrated or not.
+/// Explains for every entry why it would be hydrated or left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explain {
-    /// The hydration that is explained.
+    /// Hydration to explain.
     pub request: Hydrate,
-    /// Only of this key.
+    /// Key of a single entry to explain; `None` for all.
     pub key: Option<String>,
 }
 
-/// The decision on every entry.
+/// Decision for every entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainReply {
-    /// In the order in which they were looked at.
+    /// Decisions, in the order in which they were made.
     pub entries: Vec<Explanation>,
-    /// How many bytes of what may be taken are taken.
+    /// Number of bytes taken.
     pub bytes: u64,
-    /// How many bytes there may be.
+    /// Budget in bytes.
     pub max_bytes: u64,
-    /// Files that are no entries.
+    /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
 }
 

@@ -11,18 +11,18 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 
-/// How many files a page of an export has at most.
+/// Maximum number of files on a page of an export.
 pub const MAX_EXPORT_FILES: usize = 1_024;
 
-/// How many bytes the files of a page have together, unless one alone has more.
+/// Maximum size of a page in bytes. A single file may be larger.
 pub const MAX_EXPORT_BYTES: usize = 4 << 20;
 
-/// Gives the files of the entries, byte for byte, in pages.
+/// Exports the files of the entries, byte for byte, in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportEntries {
-    /// Those of forgotten entries, too.
+    /// If set, includes the files of forgotten entries.
     pub forgotten: bool,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -30,26 +30,27 @@ pub struct ExportEntries {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportReply {
-    /// By path; at most [`MAX_EXPORT_FILES`], with [`MAX_EXPORT_BYTES`] together unless one alone has more.
+    /// Files, sorted by path: at most [`MAX_EXPORT_FILES`] with [`MAX_EXPORT_BYTES`] in total, or a single larger
+    /// file.
     pub files: Vec<EntryFile>,
-    /// Where the next page begins; `None` on the last.
+    /// Cursor of the next page; `None` on the last page.
     pub next: Option<String>,
-    /// How many files there are on all pages.
+    /// Number of files on all pages.
     pub total: u32,
-    /// Files that are no entries, and are not exported.
+    /// Files that could not be parsed as entries and are not exported.
     pub problems: Vec<EntryProblem>,
 }
 
-/// The file of an entry.
+/// File of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryFile {
-    /// `<category>/<key>.md`, also of the workspace.
+    /// Path in the export: `<category>/<key>.md`, also for entries of the workspace.
     pub path: String,
-    /// Byte for byte as it is stored.
+    /// Content, byte for byte as it is stored.
     #[serde(skip)]
     pub content: Vec<u8>,
-    /// When the entry was last changed, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub updated: u64,
@@ -73,8 +74,8 @@ impl Run<EntriesCall<'_>> for ExportEntries {
         if let Some(cursor) = cursor
             && RelPath::parse(cursor).is_err()
         {
-            let message = format!("`{}` is no cursor", cursor.escape_debug());
-            return Err(Error::invalid_argument(message, "give the `next` of the page before, or none"));
+            let message = format!("`{}` is not a cursor", cursor.escape_debug());
+            return Err(Error::invalid_argument(message, "give the `next` of the previous page, or leave it out"));
         }
         let view = look(call, entries, scope).await?;
         let now = call.now.epoch_nanoseconds();

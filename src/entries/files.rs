@@ -1,7 +1,7 @@
-//! The entries as files that are shown, `<category>/<key>.md`: for who reads and changes them as text.
+//! Entries as files `<category>/<key>.md`, for tools that read and change them as text.
 //!
-//! A change is held to the rules of entries all the same: what would be no entry, or one of another key, is
-//! refused, and every change is made under the version that it was computed from.
+//! A change follows the rules of entries. Text that is not an entry, or is one of another key, is refused. A change
+//! fails if the file changed since it was read.
 
 use alloc::format;
 use alloc::string::String;
@@ -22,15 +22,15 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, portable_path, text_of_name};
 use crate::trust::Provenance;
 
-/// The file of an entry that is shown.
+/// File of an entry, as it is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownFile {
-    /// `<category>/<key>.md`, wherever its file is.
+    /// Path as it is shown, `<category>/<key>.md`, wherever the file really is.
     pub(crate) path: RelPath,
     pub(crate) text: String,
 }
 
-/// The files of all entries that are shown, by path; `None` where the memory keeps none.
+/// Returns the files of all entries that are shown, sorted by path; `None` if the memory has no entries.
 pub(crate) async fn shown_files(call: &Call, entries: &Entries) -> Result<Option<Vec<ShownFile>>, Error> {
     let Some(scope) = &entries.scope else { return Ok(None) };
     let view = look(call, entries, scope).await?;
@@ -41,17 +41,18 @@ pub(crate) async fn shown_files(call: &Call, entries: &Entries) -> Result<Option
     shown.collect::<Result<_, Error>>().map(Some)
 }
 
-/// Where an entry is shown whose category and key are named by a folder and a file.
+/// Parses a folder and a file name as category and key. Returns the path that is shown for them.
 fn place(folder: &str, name: &str) -> Result<(String, String, RelPath), Error> {
     let (category, key) = (text_of_name(folder), text_of_name(name));
     let path = portable_path(&category, &key).map_err(|error| {
-        let message = format!("`{}/{}` names no entry: {error}", folder.escape_debug(), name.escape_debug());
+        let message =
+            format!("`{}/{}` is not the path of an entry: {error}", folder.escape_debug(), name.escape_debug());
         Error::invalid_argument(message, "name a category and a key; nothing was changed")
     })?;
     Ok((category, key, path))
 }
 
-/// Makes an entry of a text: a file with frontmatter, or the content alone. `false`: there is one already.
+/// Creates an entry from a text: a file with frontmatter, or content only. Returns `false` if the entry exists.
 pub(crate) async fn create_file(
     call: &Call,
     entries: &Entries,
@@ -69,7 +70,7 @@ pub(crate) async fn create_file(
         return Ok(false);
     }
     if let Some(other) = known.filter(|stored| stored.is_live(call.now.epoch_nanoseconds())) {
-        let message = format!("the key `{key}` is there as {}", path_of(other)?);
+        let message = format!("the key `{key}` exists as {}", path_of(other)?);
         return Err(Error::invalid_argument(message, "change or rename that file; nothing was changed"));
     }
     let base = known.map_or(Base::Absent, |stored| Base::Version(stored.entry.version.clone()));
@@ -80,7 +81,7 @@ pub(crate) async fn create_file(
     }
 }
 
-/// Replaces the text of a file that is shown, if it still has the text `before`.
+/// Replaces the text of a file, if the file still has the text `before`.
 pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownFile, text: &str) -> Result<(), Error> {
     let scope = entries.scope()?;
     let view = look(call, entries, scope).await?;
@@ -94,18 +95,18 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     if !stays || new.owner != old.owner || new.fields.trust_state != old.fields.trust_state {
         let help = "change its content, tags, source or supersedes; nothing was changed";
         return Err(Error::invalid_argument(
-            "whose an entry is, where it is from and when it changed is not to be edited",
+            "the owner, the provenance and the times of an entry cannot be edited",
             help,
         ));
     }
     if new.fields == old.fields {
         let help = "change its content, tags, source or supersedes; nothing was changed";
-        return Err(Error::invalid_argument("the edit changes nothing that an entry says", help));
+        return Err(Error::invalid_argument("the edit changes no field of the entry", help));
     }
     let mut fields = screened(call, &new)?;
-    // To edit what nobody has approved does not approve it, unless a person does.
-    if old.fields.trust_state.unapproved().is_some() && fields.trust_state.provenance != Provenance::User {
-        fields.trust_state = old.fields.trust_state;
+    // An edit by anyone except a person does not approve the text.
+    if old.fields.standing.unapproved().is_some() && fields.standing.provenance != Provenance::User {
+        fields.standing = old.fields.standing;
     }
     let applied = store(call, entries, scope, &fields, &Base::Version(old.version)).await?;
     match applied.state {
@@ -114,7 +115,7 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     }
 }
 
-/// Forgets the entry of a file that is shown. `false`: there is none.
+/// Forgets the entry of a file. Returns `false` if there is no such entry.
 pub(crate) async fn forget_file(call: &Call, entries: &Entries, path: &RelPath) -> Result<bool, Error> {
     let scope = entries.scope()?;
     let view = look(call, entries, scope).await?;
@@ -125,8 +126,8 @@ pub(crate) async fn forget_file(call: &Call, entries: &Entries, path: &RelPath) 
     Ok(true)
 }
 
-/// Gives an entry another category, or its content another key: the old one is forgotten then. `false`: there is
-/// one of the new name.
+/// Moves an entry to another category or key. A new key is a new entry with the content of the old one, which is
+/// forgotten. Returns `false` if the new name is taken.
 pub(crate) async fn rename_file(
     call: &Call,
     entries: &Entries,
@@ -167,7 +168,7 @@ fn pool_of<'a>(scope: &'a EntriesScope, stored: &Stored) -> Result<&'a Pool, Err
     pool.ok_or_else(|| Error::internal(format!("{} is in no folder of this memory", stored.path)))
 }
 
-/// The entry that is shown at a path.
+/// Returns the entry that is shown at a path.
 fn at<'a>(call: &Call, view: &'a View, path: &RelPath) -> Result<Option<&'a Stored>, Error> {
     let now = call.now.epoch_nanoseconds();
     for stored in view.entries.iter().filter(|stored| stored.is_live(now)) {
@@ -178,17 +179,17 @@ fn at<'a>(call: &Call, view: &'a View, path: &RelPath) -> Result<Option<&'a Stor
     Ok(None)
 }
 
-/// A text as the entry of this category and key, within the limits of entries.
+/// Parses a text as the entry of this category and key, within the limits of entries.
 fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Result<Entry, Error> {
     let path = pool.file(category, key)?;
     let now = call.now.epoch_nanoseconds();
     let mut entry = Entry::parse(&pool.folder, &path, text, now, pool.shared).map_err(|problem| {
-        let help = "write the content alone, or a file as `view` shows one; nothing was changed";
-        Error::invalid_argument(format!("this is no entry: {}", problem.message), help)
+        let help = "write the content only, or a file like those that `view` shows; nothing was changed";
+        Error::invalid_argument(format!("this is not an entry: {}", problem.message), help)
     })?;
     let Fields { key: named, category: said, .. } = &entry.fields;
     if named != key || said.as_str() != category {
-        let message = format!("it says that it is `{named}` ({said}), its path that it is `{key}` ({category})");
+        let message = format!("its frontmatter has the key `{named}` ({said}), its path the key `{key}` ({category})");
         return Err(Error::invalid_argument(message, "rename the file instead; nothing was changed"));
     }
     let checked = NewEntry::from(&entry.fields).checked()?;
@@ -196,7 +197,7 @@ fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Resu
     Ok(entry)
 }
 
-/// An entry that was read of a text, held against the policy of the memory.
+/// Checks an entry that was parsed from text against the policy of the memory.
 fn screened(call: &Call, entry: &Entry) -> Result<Fields, Error> {
     let said = entry.fields.trust_state.provenance.max(call.scope.trust.provenance);
     screen::screened(call, &NewEntry::from(&entry.fields), Some(said))

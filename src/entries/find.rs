@@ -1,4 +1,4 @@
-//! `find-entries`: entries by a question or a query, best first.
+//! `find-entries`: entries that match a question or a query, best first.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,44 +15,44 @@ use crate::search::ranked::{Joining, Passages, Query};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
 
-/// The most hits that a search gives unless told otherwise.
+/// Default number of hits.
 pub const DEFAULT_FOUND_ENTRIES: u32 = 20;
 
-/// How much of an entry a hit shows, in bytes.
+/// Maximum size of the passage of a hit in bytes.
 const PASSAGE_BYTES: usize = 800;
 
 /// Searches the entries, best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindEntries {
-    /// A sentence, or a query as for recall.
+    /// A sentence, or a query in the syntax of recall.
     pub query: String,
-    /// The most hits to give.
+    /// Maximum number of hits.
     pub limit: u32,
 }
 
-/// Entries that answer a query.
+/// Entries that match a query.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindEntriesReply {
-    /// The best first.
+    /// Hits, best first.
     pub hits: Vec<EntryHit>,
-    /// How many there are.
+    /// Number of all hits.
     pub total: u32,
-    /// Files that are no entries.
+    /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
 }
 
-/// An entry that answers a query.
+/// An entry that matches a query.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryHit {
     /// The entry.
     pub entry: EntryInfo,
-    /// How well it does; 0 for what a run holds, which comes first.
+    /// Score; 0 for entries that a run holds, which come first.
     pub score: f64,
-    /// The words of the query that it has.
+    /// Words of the query that the entry has.
     pub terms: Vec<String>,
-    /// The part of it that says most.
+    /// Passage of the entry that matches best.
     pub passage: String,
 }
 
@@ -66,7 +66,7 @@ impl Request for FindEntries {
     }
 }
 
-/// What a run holds is found by any word of it.
+/// Entries that a run holds match if they have any word of the query.
 impl Run<EntriesCall<'_>> for FindEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<FindEntriesReply, Error> {
         let EntriesCall { call, entries, scope, run, .. } = *with;

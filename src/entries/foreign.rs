@@ -1,4 +1,4 @@
-//! [`ForeignEntry`]: an entry on its way between Saddlebag and another agent's format.
+//! [`ForeignEntry`]: an entry in transit between Saddlebag and the format of another agent.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,10 +14,10 @@ use crate::engine::Call;
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState};
 
-/// What daily entries that are too old to be kept as such come in as: a category of its own, which does not expire.
+/// Category of imported daily entries that are too old for `daily`. It does not expire.
 pub const DAILY_LOG: &str = "daily-log";
 
-/// The keys that a frontmatter has for the fields of an entry, and for whose it is.
+/// Keys of the frontmatter that hold the fields and the owner of an entry.
 const KNOWN_FIELDS: [&str; 18] = [
     "key",
     "category",
@@ -39,93 +39,92 @@ const KNOWN_FIELDS: [&str; 18] = [
     SUMMARY_FIELD,
 ];
 
-/// An entry on its way between Saddlebag and another agent's format.
+/// An entry in transit between Saddlebag and the format of another agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignEntry {
-    /// Names it.
+    /// Key of the entry.
     pub key: String,
-    /// `core`, `daily`, `workspace` or any other.
+    /// Category: `core`, `daily`, `workspace` or any other.
     pub category: String,
-    /// In their order.
+    /// Tags, in order.
     pub tags: Vec<String>,
-    /// What it says.
+    /// Content of the entry.
     pub content: String,
-    /// What it is about, in one line.
+    /// Summary in one line.
     pub summary: Option<String>,
-    /// The key of an entry that it stands in for.
+    /// Key of the entry that this one replaces.
     pub supersedes: Option<String>,
-    /// When it was made, in nanoseconds since 1970-01-01T00:00:00Z, if that is known.
+    /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z, if known.
     pub created: Option<u64>,
-    /// When it was last changed, likewise.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z, if known.
     pub updated: Option<u64>,
-    /// When it was forgotten.
+    /// Time when it was forgotten.
     pub forgotten: Option<u64>,
-    /// Where it comes from, for people. On the way in only of a format that keeps it.
+    /// Origin for people. An import sets it only for formats that keep it.
     pub source: Option<String>,
-    /// The file that it is in.
+    /// Path of its file.
     pub path: String,
-    /// Its line there, counted from 1.
+    /// Line in the file, counted from 1.
     pub line: u32,
-    /// Whether it comes from a dump of our own: then its fields count as they are.
+    /// True if it comes from a dump of Saddlebag, whose fields are used unchanged.
     pub is_exact: bool,
-    /// Whether its key only says where it stood, so that the same text is the same entry under another.
+    /// True if the key is only a position. The same text is then the same entry, even under another key.
     pub is_positional: bool,
-    /// Where its text comes from. On the way in only of a dump of our own, and only where it is believed.
-    pub trust_state: TrustState,
-    /// What else its file says, by the names of the frontmatter: on the way out, what no format has a place for.
+    /// Provenance and approval. An import sets it only from a dump of Saddlebag, and only if the dump is believed.
+    pub standing: Standing,
+    /// Names of further fields in the file's frontmatter. An export reports them, because no format can carry them.
     pub others: Vec<String>,
 }
 
-/// What came of an entry from elsewhere.
+/// Result for an imported entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangedEntry {
-    /// The file that it is in, as it was given.
+    /// Path of its file, as the caller gave it.
     pub path: String,
-    /// Its line there, counted from 1.
+    /// Line in the file, counted from 1.
     pub line: u32,
-    /// The key that it has here.
+    /// Key of the entry in this memory.
     pub key: String,
-    /// Whether it is of the workspace.
+    /// True if it belongs to the workspace.
     #[serde(skip)]
     pub shared: bool,
-    /// Tells what it says from anything else, as the source does.
+    /// Digest of its text, as its source has it.
     #[serde(skip)]
     pub digest: String,
-    /// What was done.
+    /// Result of the import.
     #[serde(flatten)]
     pub state: ExchangeState,
 }
 
-/// What taking an entry in came to.
+/// Result of importing one entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "StateView")]
 #[non_exhaustive]
 pub enum ExchangeState {
-    /// The key is new here.
+    /// Stored under a new key.
     Stored,
-    /// It was changed there and not here, and is as it is there.
+    /// Updated: it changed there and not here.
     Updated,
-    /// There is nothing new in it.
+    /// Unchanged: the entry here is the same.
     Unchanged,
-    /// The key it has there says something else here, which stays: it is stored under another key. The text is
-    /// the key it has there.
+    /// Stored under another key, because another text has its key. The value is its key in the original.
     Renamed(String),
-    /// What is here stays, for this reason.
+    /// Not imported: the entry here stays. The value is the reason.
     Kept(String),
-    /// It cannot be an entry, for this reason.
+    /// Not imported: the text cannot be an entry. The value is the reason.
     Rejected(String),
 }
 
-/// The JSON of an [`ExchangeState`].
+/// JSON form of an [`ExchangeState`].
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StateView {
-    /// What came of it.
+    /// Result of the import.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["stored", "updated", "unchanged", "renamed", "kept", "rejected"])))]
     state: &'static str,
-    /// The key that it has there, where it is `renamed`; the reason, where it is `kept` or `rejected`.
+    /// For `renamed`, the key in the original; for `kept` and `rejected`, the reason.
     detail: Option<String>,
 }
 
@@ -143,21 +142,21 @@ impl From<ExchangeState> for StateView {
     }
 }
 
-/// Entries to take in.
+/// Entries to import.
 pub(crate) struct Adoption<'a> {
-    /// The format that they come from, as the source says it.
+    /// Name of the format, as the source records it.
     pub(crate) format: &'a str,
-    /// Where the files are, as the source says it.
+    /// Folder of the files, as the source records it.
     pub(crate) origin: &'a str,
     pub(crate) entries: Vec<ForeignEntry>,
-    /// What came of those before, in this import.
+    /// Results of the previous commands of this import.
     pub(crate) earlier: &'a [ExchangedEntry],
     pub(crate) dry_run: bool,
-    /// What they are to be marked as; `None` for imports.
+    /// Provenance to mark them with; `None` for the usual mark of imports.
     pub(crate) provenance: Option<Provenance>,
 }
 
-/// Every entry that is shown, as something to hand on; with those that are forgotten if they are asked for.
+/// Returns every entry that is shown, for an export. Forgotten entries are included on request.
 pub(super) async fn dump(
     call: &Call,
     entries: &Entries,

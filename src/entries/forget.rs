@@ -1,4 +1,4 @@
-//! `forget-entry`: the file of an entry says from now on that it is forgotten, and nobody is shown it.
+//! `forget-entry`: marks an entry as forgotten in its file, so that it is no longer shown.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,28 +17,28 @@ use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::ForModel;
 
-/// Forgets an entry. Its file says so, and what was known before does not bring it back.
+/// Forgets an entry. Its file becomes a tombstone, so that older text cannot restore the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgetEntry {
-    /// The key.
+    /// Key of the entry.
     pub key: String,
-    /// Only if it still has this version.
+    /// If given, forgets the entry only if it still has this version.
     pub expected_version: Option<String>,
 }
 
-/// What came of forgetting an entry.
+/// Result of forgetting an entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgetEntryReply {
-    /// The entry.
+    /// Key of the entry.
     pub key: String,
-    /// Its file; empty for what was held by a run alone.
+    /// Path of its file; empty if only a run held it.
     pub path: String,
-    /// The version of its file now: with it as the expected version, the same can be stored again.
+    /// Version of its file now. With this as the expected version, the same text can be stored again.
     pub version: String,
-    /// Whether it was forgotten before.
+    /// True if it had been forgotten before.
     pub already_forgotten: bool,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -70,7 +70,7 @@ impl Run<EntriesCall<'_>> for ForgetEntry {
     }
 }
 
-/// Forgets an entry: its file says so from now on, and nobody is shown it.
+/// Forgets an entry: marks it in its file, so that it is no longer shown.
 async fn forget(
     call: &Call,
     entries: &Entries,
@@ -84,7 +84,7 @@ async fn forget(
         let view = look_for(call, entries, scope, &key).await?;
         let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
         let (version, already_forgotten) = match bury(call, &view, pool, stored, base).await {
-            // Its file is gone. Somebody may have moved it to another category.
+            // The file is gone. It may have moved to another category, so look again.
             Err(error) if error.code == ErrorCode::EntryNotFound && races < MAX_RACES => {
                 races += 1;
                 continue;
@@ -97,9 +97,9 @@ async fn forget(
     }
 }
 
-/// The reply for what a run alone had.
+/// Builds the reply for an entry that only a run held.
 fn let_go(key: &str) -> ForgetEntryReply {
-    let message = format!("Forgot {key}, which the run alone had");
+    let message = format!("Forgot {key}, which only the run held");
     ForgetEntryReply {
         key: key.into(),
         path: String::new(),

@@ -1,4 +1,4 @@
-//! `get-entry`: the entry of exactly one key.
+//! `get-entry`: returns the entry of one key.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,10 +13,10 @@ use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Gives the entry of exactly this key.
+/// Returns the entry of this key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetEntry {
-    /// The key.
+    /// Key of the entry.
     pub key: String,
 }
 
@@ -30,7 +30,7 @@ impl Request for GetEntry {
     }
 }
 
-/// The entry of the conversation counts, else the agent's own, else that of the workspace.
+/// The run's own entry has priority, then the agent's, then the workspace's.
 impl Run<EntriesCall<'_>> for GetEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<EntryInfo, Error> {
         let EntriesCall { call, entries, scope, run, .. } = *with;
@@ -38,7 +38,7 @@ impl Run<EntriesCall<'_>> for GetEntry {
         let held = entries.held(run)?;
         let of_conversation = held.iter().find(|held| held.is_of_conversation() && held.entry.fields.key == key);
         let view = match of_conversation {
-            // What lives only in the run causes no operation.
+            // An entry that only a run holds needs no file operation.
             Some(_) => View::default(),
             None => look_for(call, entries, scope, &key).await?,
         };

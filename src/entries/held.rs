@@ -7,7 +7,7 @@ use super::category::Category;
 use super::document::{Entry, Fields};
 use super::rules::Base;
 
-/// How many entries a run may hold, those of its conversation and those to be stored.
+/// Maximum number of entries that a run holds, entries of its conversation included.
 pub const MAX_HELD: usize = 1_000;
 
 /// An open run.
@@ -22,18 +22,17 @@ pub(super) struct OpenedRun {
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) entry: Entry,
-    /// What was stored when the run first wrote it.
+    /// Stored state of the entry when the run first wrote it.
     pub(super) base: Base,
 }
 
 impl Held {
-    /// Whether it lives only in the run.
+    /// Returns true if it is never stored.
     pub(super) fn is_of_conversation(&self) -> bool {
         self.entry.fields.category == Category::Conversation
     }
 
-    /// Whether it is what fields would replace: a conversation has keys of its own, and so have the workspace
-    /// and the agent.
+    /// Returns true if these fields would replace it: conversation, workspace and agent each have separate keys.
     pub(super) fn is_of(&self, fields: &Fields) -> bool {
         let room = |category: &Category| match category {
             Category::Conversation => 0,

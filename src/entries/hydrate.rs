@@ -1,4 +1,4 @@
-//! `hydrate`: the entries for a prompt, under a budget.
+//! `hydrate`: selects the entries for a prompt, within a budget.
 
 use alloc::vec::Vec;
 
@@ -11,18 +11,18 @@ use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// The entries for a prompt. Their texts are made harmless, as [`for_model`](crate::trust::for_model) does it; budgets
-/// count them as they are stored.
+/// Entries for a prompt. Their texts are made harmless by [`for_model`](crate::trust::for_model). Sizes count the text
+/// as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HydrateReply {
-    /// What is taken, in the order in which it is shown.
+    /// Entries that were taken, in the order in which they are shown.
     pub entries: Vec<EntryInfo>,
-    /// How many bytes they have.
+    /// Size of these entries in bytes.
     pub bytes: u64,
-    /// What is left out.
+    /// Entries that were left out, with the reasons.
     pub left_out: Vec<Explanation>,
-    /// Files that are no entries.
+    /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
 }
 
@@ -44,7 +44,7 @@ impl Run<EntriesCall<'_>> for Hydrate {
     }
 }
 
-/// The entries for a prompt, under a budget.
+/// Selects the entries for a prompt, within a budget.
 pub(super) async fn hydrate(
     call: &Call,
     entries: &Entries,

@@ -1,7 +1,7 @@
-//! Import: files from elsewhere, taken in byte for byte, each by itself.
+//! Import of files, byte for byte.
 //!
-//! A file is read as if it stood in the store: what can be an entry there can be imported. It replaces what its
-//! key said by one write, so an import that is cut short has left each entry old or new.
+//! A file is parsed as if it were in the store: every file that can be an entry there can be imported. It replaces the
+//! entry of its key by a single write. If the import is interrupted, each entry has either its old or its new text.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -26,101 +26,101 @@ use crate::request::{Effect, Request, Run};
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, Removal, TrustState, approve, mark};
 
-/// How many files one command imports at most.
+/// Maximum number of files in one command.
 pub const MAX_IMPORT_FILES: usize = 1_024;
 
-/// How many bytes the files of one command have together at most.
+/// Maximum size of all files of one command in bytes.
 pub const MAX_IMPORT_BYTES: usize = 4 << 20;
 
-/// How large an imported file may be, in bytes.
+/// Maximum size of an imported file in bytes.
 pub const MAX_IMPORT_FILE_BYTES: usize = 262_144;
 
-/// How many files one import may have, over all of its commands.
+/// Maximum number of files in one import, over all of its commands.
 pub const MAX_IMPORTED: usize = 65_536;
 
-/// Files to take in.
+/// Imports files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportEntries {
-    /// At most [`MAX_IMPORT_FILES`], with [`MAX_IMPORT_BYTES`] together.
+    /// Files: at most [`MAX_IMPORT_FILES`] with [`MAX_IMPORT_BYTES`] in total.
     pub files: Vec<ImportFile>,
-    /// What they stand for.
+    /// Effect on entries that are not among the files.
     pub mode: ImportMode,
-    /// Only says what would come of it.
+    /// If set, only reports what the import would do.
     pub dry_run: bool,
-    /// What came of the files before these, at most [`MAX_IMPORTED`].
+    /// Results of the previous commands of this import, at most [`MAX_IMPORTED`].
     pub earlier: Vec<ImportedFile>,
 }
 
-/// A file to take in.
+/// A file to import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportFile {
-    /// Its path, as it is called where it comes from. The last two names of it stand for category and key where
-    /// the file says neither.
+    /// Path of the file at its origin. Its last two names give category and key if the file names neither.
     pub path: String,
-    /// Its bytes, or why it could not be read. Of one with more than [`MAX_IMPORT_FILE_BYTES`], one more than
-    /// those is enough.
+    /// Bytes of the file, or the reason why it could not be read. For a file over [`MAX_IMPORT_FILE_BYTES`], one byte
+    /// more than the limit is enough.
     pub content: Result<Vec<u8>, String>,
 }
 
-/// What imported files stand for.
+/// Mode of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportMode {
-    /// For themselves. What was forgotten later than the file was changed stays forgotten.
+    /// Adds and updates. An entry that was forgotten after the file was changed stays forgotten.
     Upsert,
-    /// For all that there is to be: they count even against what was forgotten. `Retain` does the rest.
+    /// Replaces all entries. The files overwrite even forgotten entries; `Retain` then forgets the entries that are in
+    /// no file.
     Replace,
 }
 
 words!(ImportMode, "mode of an import" { Upsert = "upsert", Replace = "replace" });
 
-/// What came of importing files.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportReply {
-    /// In their order.
+    /// Results, one per file, in order.
     pub files: Vec<ImportedFile>,
 }
 
-/// What came of importing a file.
+/// Result of importing one file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedFile {
-    /// As it was given.
+    /// Path, as the caller gave it.
     pub path: String,
-    /// The key that it stands for, if that can be told.
+    /// Key of its entry, if it is known.
     pub key: Option<String>,
-    /// Whether it is of the workspace.
+    /// True if it belongs to the workspace.
     #[serde(skip)]
     pub shared: bool,
-    /// What came of it.
+    /// Result of the import.
     #[serde(flatten)]
     pub state: ImportState,
 }
 
-/// What importing a file came to.
+/// Result of importing one file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "StateView")]
 #[non_exhaustive]
 pub enum ImportState {
-    /// It is stored.
+    /// Stored.
     Upserted,
-    /// It was stored before.
+    /// Unchanged: it was stored before.
     Unchanged,
-    /// It says that its key is forgotten, which it is now.
+    /// Forgotten: the file is a tombstone.
     Deleted,
-    /// It is not stored, for this reason.
+    /// Not stored. The value is the reason.
     Rejected(String),
 }
 
-/// The JSON of an [`ImportState`].
+/// JSON form of an [`ImportState`].
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StateView {
-    /// What came of it.
+    /// Result of the import.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["upserted", "unchanged", "deleted", "rejected"])))]
     state: &'static str,
-    /// The reason, where it is `rejected`.
+    /// Reason, if the state is `rejected`.
     reason: Option<String>,
 }
 
@@ -151,7 +151,7 @@ impl Request for ImportEntries {
 impl Run<EntriesCall<'_>> for ImportEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ImportReply, Error> {
         let EntriesCall { call, entries, scope, .. } = *with;
-        // What the files are marked as; `None` where what they say of themselves is believed.
+        // Provenance to mark the files with; `None` if their own is believed.
         let provenance = screen::of_files(call, with.provenance)?;
         check_sizes(&self)?;
         let view = look(call, entries, scope).await?;
@@ -164,7 +164,7 @@ impl Run<EntriesCall<'_>> for ImportEntries {
     }
 }
 
-/// One command under way.
+/// Import that one command runs.
 struct Import<'a> {
     entries: Intake<'a>,
     provenance: Option<Provenance>,
@@ -176,13 +176,13 @@ struct Given<'a> {
     pool: &'a Pool,
     text: Cow<'a, str>,
     entry: Entry,
-    /// Where it would stand by its own path.
+    /// Path in the store that its own path gives.
     place: RelPath,
-    /// Its file, unless the key has another one already.
+    /// Path where it is written: that of the existing file of its key, if there is one.
     target: RelPath,
 }
 
-/// Why a file is not imported, and what it stands for all the same.
+/// Reason why a file is not imported, and the key that it names.
 struct Rejection {
     key: Option<String>,
     shared: bool,
@@ -211,7 +211,7 @@ impl<'a> Import<'a> {
         Self { entries, provenance, mode: request.mode }
     }
 
-    /// Takes a file in, or rejects it. What the host cannot perform ends the command.
+    /// Imports a file, or rejects it. An error of the host ends the command.
     async fn take(&mut self, file: &ImportFile) -> Result<ImportedFile, Error> {
         let path = file.path.clone();
         let given = match self.read(file) {
@@ -241,7 +241,7 @@ impl<'a> Import<'a> {
         Ok(ImportedFile { path, key: Some(key), shared, state })
     }
 
-    /// Reads a file as an entry of the store that it is to be.
+    /// Parses a file as the entry of the store that it will be.
     fn read<'f>(&self, file: &'f ImportFile) -> Result<Given<'f>, Rejection>
     where
         'a: 'f,
@@ -252,14 +252,14 @@ impl<'a> Import<'a> {
         let is_of_workspace = |name: Option<&str>| name == Some(Category::Workspace.as_str());
         let shared = is_of_workspace(folder_name);
         let own = &self.entries.scope.own;
-        // Categories are the folders of an agent, so of a workspace's file this is the key alone as well.
+        // Only agents have folders for categories, so for a file of the workspace this gives the key only.
         let place = parsed.as_ref().ok().and_then(|path| own.folder.place_of(path).ok());
         let key = place.as_ref().and_then(|place| own.folder.names_of(place).1.or_else(|| self.key_of_cut_name(file)));
         let reject = |reason: String| Rejection { key: key.clone(), shared, reason };
         let path = parsed.as_ref().map_err(|error| reject(format!("its path is refused: {error}")))?;
         let bytes = file.content.as_ref().map_err(|reason| reject(reason.clone()))?;
         if bytes.len() > MAX_IMPORT_FILE_BYTES {
-            return Err(reject(format!("it has more than {MAX_IMPORT_FILE_BYTES} bytes, the limit of a file")));
+            return Err(reject(format!("it has more than {MAX_IMPORT_FILE_BYTES} bytes, which is the limit")));
         }
         let text = core::str::from_utf8(bytes).map_err(|_| reject("it is not UTF-8 text".into()))?;
         let claims = Claims::of(text);
@@ -268,7 +268,9 @@ impl<'a> Import<'a> {
         let pool = match (shared, &self.entries.scope.shared) {
             (false, _) => own,
             (true, Some(pool)) => pool,
-            (true, None) => return Err(reject("it is of a workspace, and the memory was opened without one".into())),
+            (true, None) => {
+                return Err(reject("it belongs to a workspace, but this memory was opened without one".into()));
+            }
         };
         self.check_owner(&claims).map_err(reject)?;
         let now = self.entries.call.now.epoch_nanoseconds();
@@ -284,7 +286,7 @@ impl<'a> Import<'a> {
         Ok(Given { pool, text: Cow::Borrowed(text), entry, place, target })
     }
 
-    /// The file as it may be stored: without secrets, and with its provenance.
+    /// Returns the file as it may be stored: checked for secrets and marked with its provenance.
     fn screened<'f>(&self, given: Given<'f>) -> Result<Given<'f>, Error> {
         let Given { pool, text, entry, place, target } = given;
         let known = self.entries.known(pool.shared, &entry.fields.key).map(|stored| &*stored.entry);
@@ -294,16 +296,16 @@ impl<'a> Import<'a> {
         let given_text = text.into_owned();
         let same = known.filter(|known| known.forgotten.is_none() && entry.fields.is_same(&known.fields));
         let text = screen::imported(self.entries.call, &entry.fields, given_text)?;
-        // The same import again is no change.
+        // A repeated import must not count as a change.
         let mut text = dated(text, same.map_or(entry.updated, |known| known.updated));
         if let Some(provenance) = self.provenance {
-            // What is known to say the same stays as trusted as it is.
-            let trust_state = same.map_or(TrustState::new(provenance), |known| known.fields.trust_state);
-            let marked = mark(&text, trust_state.provenance).and_then(|text| match trust_state.approved {
+            // Text that did not change keeps its approval.
+            let standing = same.map_or(Standing::new(provenance), |known| known.fields.standing);
+            let marked = mark(&text, standing.provenance).and_then(|text| match standing.approved {
                 Some(approved) => approve(&text, approved),
                 None => Some(text),
             });
-            text = marked.ok_or_else(|| refused("its frontmatter cannot say where it comes from".into()))?;
+            text = marked.ok_or_else(|| refused("its provenance cannot be written into its frontmatter".into()))?;
         }
         let now = self.entries.call.now.epoch_nanoseconds();
         let entry =
@@ -311,7 +313,7 @@ impl<'a> Import<'a> {
         Ok(Given { pool, text: Cow::Owned(text), entry, place, target })
     }
 
-    /// The key whose file has a name that was cut, so that the name alone does not tell.
+    /// Returns the key of a file whose name was cut, so that the name alone is not enough.
     fn key_of_cut_name(&self, file: &ImportFile) -> Option<String> {
         if !file.path.contains('~') {
             return None;
@@ -324,20 +326,20 @@ impl<'a> Import<'a> {
     fn check_owner(&self, claims: &Claims) -> Result<(), String> {
         let own = &self.entries.scope.own.owner;
         if let Some(agent) = claims.agents.iter().find(|agent| *agent != own) {
-            return Err(format!("it is of the agent `{agent}`, and these are the entries of `{own}`"));
+            return Err(format!("it belongs to the agent `{agent}`, and this memory to `{own}`"));
         }
         match (&claims.workspace, &self.entries.scope.shared) {
             (Some(workspace), Some(pool)) if *workspace != pool.owner => {
-                Err(format!("it is of the workspace `{workspace}`, and this one is `{}`", pool.owner))
+                Err(format!("it belongs to the workspace `{workspace}`, and this memory to `{}`", pool.owner))
             }
             (Some(workspace), None) => {
-                Err(format!("it is of the workspace `{workspace}`, and the memory was opened without one"))
+                Err(format!("it belongs to the workspace `{workspace}`, but this memory was opened without one"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Stores what can be an entry, unless that is refused.
+    /// Stores an entry, unless a rule refuses it.
     async fn store(&self, given: &Given<'_>) -> Result<ImportState, Error> {
         let Given { pool, entry, .. } = given;
         let fields = &entry.fields;
@@ -362,12 +364,12 @@ impl<'a> Import<'a> {
         let first = in_place.unwrap_or(&given.target);
         let state = self.write(given, first, known, done).await?;
         if let Some(known) = known.filter(|known| known.entry.fields.category != fields.category) {
-            // What the entry said is kept beside its new file; the copy here says nothing of any entry.
+            // The backup is beside the new file. The copy at the old place belongs to no entry any more.
             let _ = remove(&self.entries.call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
         }
         let Some(known) = known.filter(|known| known.path != given.target) else { return Ok(state) };
         match in_place {
-            // Whatever is cut short here has left the entry as it is to be, or a copy of it.
+            // If this is interrupted, the entry is complete. At most an extra copy of it is left.
             Some(path) if path.parent() != given.target.parent() && in_way.is_none() => {
                 self.write(given, &given.target, Some(known), ImportState::Upserted).await?;
                 self.remove_copy(given, path).await?;
@@ -380,7 +382,7 @@ impl<'a> Import<'a> {
         Ok(state)
     }
 
-    /// Why an entry is not imported, by what it says and what there is.
+    /// Returns the reason why an entry is not imported, judged by its text and the stored entry.
     fn check(&self, given: &Given<'_>, known: Option<&Stored>) -> Result<(), Error> {
         let Given { pool, entry, .. } = given;
         let fields = &entry.fields;
@@ -389,7 +391,7 @@ impl<'a> Import<'a> {
         check_category(fields)?;
         if entry.forgotten.is_none() && is_expired(&fields.category, entry.updated, now) {
             let updated = utc_text(entry.updated);
-            return Err(refused(format!("a daily entry lives 72 hours, and it was last changed at {updated}")));
+            return Err(refused(format!("a daily entry expires after 72 hours, and it was last changed at {updated}")));
         }
         if let Some(known) = known {
             self.check_newer(&known.entry, entry)?;
@@ -401,7 +403,7 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Whether it was forgotten and changed in this order.
+    /// Checks that the entry was not forgotten after the file was changed.
     fn check_newer(&self, before: &Entry, given: &Entry) -> Result<(), Error> {
         if self.mode == ImportMode::Replace {
             return Ok(());
@@ -409,17 +411,17 @@ impl<'a> Import<'a> {
         match (before.forgotten, given.forgotten) {
             (Some(forgotten), None) if given.updated <= forgotten || given.fields.is_same(&before.fields) => {
                 let forgotten = utc_text(forgotten);
-                Err(refused(format!("it was forgotten at {forgotten}: purge it first, or import with `replace`")))
+                Err(refused(format!("it was forgotten at {forgotten}; purge it first, or import with `replace`")))
             }
             (None, Some(forgotten)) if forgotten < before.updated => {
                 let updated = utc_text(before.updated);
-                Err(refused(format!("it is forgotten in the file, and was changed after that, at {updated}")))
+                Err(refused(format!("the file says that it is forgotten, but it was changed after that, at {updated}")))
             }
             _ => Ok(()),
         }
     }
 
-    /// What stands where a new file would, if it is not of this key.
+    /// Describes the file at the path of a new file, if it is not of this key.
     fn in_way(&self, given: &Given<'_>) -> Option<String> {
         let shown = self.entries.call.scope.display_path(&given.target);
         let is_there =
@@ -446,7 +448,7 @@ impl<'a> Import<'a> {
                 if before.version == given.entry.version {
                     return Ok(Change::Keep(ImportState::Unchanged));
                 }
-                // An older file of the key, as a move that was cut short leaves it, says nothing of this one.
+                // An older file of the key, left by an interrupted move, is not in the way.
                 if known.is_none_or(|known| known.path == *path) {
                     self.check_newer(&before, &given.entry)?;
                 }
@@ -459,7 +461,7 @@ impl<'a> Import<'a> {
         update(&self.entries.call.fs, path, limit, Backups::KeepAs(&backup), change).await.map(|(state, _)| state)
     }
 
-    /// Removes the other files of a key that say exactly the same: an import that was cut short left them.
+    /// Removes other files of the key with exactly the same text, which an interrupted import left.
     async fn remove_copies(&self, given: &Given<'_>, known: &Stored) -> Result<(), Error> {
         let key = &given.entry.fields.key;
         let is_copy = |stored: &&Stored| {
@@ -490,7 +492,7 @@ impl<'a> Import<'a> {
 }
 
 impl Given<'_> {
-    /// Whether the file would say the same at another path: what it does not say is taken from there.
+    /// Returns true if the file parses to the same entry at another path, which supplies the fields that it lacks.
     fn reads_at(&self, path: &RelPath, call: &Call) -> bool {
         let now = call.now.epoch_nanoseconds();
         let read = Entry::parse(&self.pool.folder, path, &self.text, now, self.pool.shared);

@@ -1,7 +1,7 @@
-//! [`Intake`]: the entries that an import adds to, while it runs.
+//! [`Intake`]: entries of the memory while an import adds to them.
 //!
-//! Files that are imported byte for byte and entries of other formats are taken in one by one. Each is held against the
-//! entries that were there before, against those that the same import has dealt with, and against the cap.
+//! Both imports take their entries one by one: files byte for byte, and entries of other formats. Each entry is
+//! compared with the entries from before the import, with those that the import already processed, and with the limit.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,65 +14,65 @@ use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 
-/// The entries that were there, and what the import has dealt with.
+/// Entries before the import, and keys that the import already processed.
 pub(super) struct Intake<'a> {
     pub(super) call: &'a Call,
     pub(super) scope: &'a EntriesScope,
     pub(super) view: &'a View,
-    /// Nothing is written, and all is counted as if it were.
+    /// If set, nothing is written, and counts are kept as if it were.
     pub(super) dry_run: bool,
-    /// By [`name`].
+    /// Entries before the import, by [`name`].
     known: SortedMap<String, &'a Stored>,
-    /// What the import has taken each key for, by [`name`].
+    /// Use that the import made of each key, by [`name`].
     claimed: SortedMap<String, String>,
-    /// How many entries there are or will be: of the agent, and of the workspace.
+    /// Number of entries, for the agent and for the workspace.
     live: [u32; 2],
 }
 
 impl<'a> Intake<'a> {
-    /// Entries of which none counts for the cap yet.
+    /// Creates an intake that counts no entry yet.
     pub(super) fn new(call: &'a Call, scope: &'a EntriesScope, view: &'a View, dry_run: bool) -> Self {
         let mut known = SortedMap::default();
         known.extend(view.entries.iter().map(|stored| (name(stored.shared, &stored.entry.fields.key), stored)));
         Self { call, scope, view, dry_run, known, claimed: SortedMap::default(), live: [0; 2] }
     }
 
-    /// The entry of a key before the import, forgotten or not.
+    /// Returns the entry that a key had before the import, even a forgotten one.
     pub(super) fn known(&self, shared: bool, key: &str) -> Option<&'a Stored> {
         self.known.get(&name(shared, key)).copied()
     }
 
-    /// The entry of a key before the import, if it is neither forgotten nor too old.
+    /// Returns the entry that a key had before the import, unless it is forgotten or expired.
     pub(super) fn live(&self, shared: bool, key: &str) -> Option<&'a Stored> {
         let now = self.call.now.epoch_nanoseconds();
         self.known(shared, key).filter(|stored| stored.is_live(now))
     }
 
-    /// What the import has taken a key for.
+    /// Returns what the import used a key for.
     pub(super) fn claimed(&self, shared: bool, key: &str) -> Option<&str> {
         self.claimed.get(&name(shared, key)).map(String::as_str)
     }
 
-    /// Takes a key for something.
+    /// Records what a key is used for.
     pub(super) fn claim(&mut self, shared: bool, key: &str, by: &str) {
         self.claimed.insert(name(shared, key), by.into());
     }
 
-    /// Counts an entry for the cap.
+    /// Counts an entry towards the limit.
     pub(super) fn count(&mut self, shared: bool) {
         let [own, of_workspace] = &mut self.live;
         let count = if shared { of_workspace } else { own };
         *count = count.saturating_add(1);
     }
 
-    /// Counts every entry that is shown for the cap.
+    /// Counts every entry that is shown towards the limit.
     pub(super) fn count_all(&mut self) {
         let now = self.call.now.epoch_nanoseconds();
         let view = self.view;
         view.entries.iter().filter(|stored| stored.is_live(now)).for_each(|stored| self.count(stored.shared));
     }
 
-    /// Refuses one more entry than a pool may have: an import evicts nothing.
+    /// Refuses an entry over the limit. An import evicts nothing.
     pub(super) fn check_room(&self, pool: &Pool) -> Result<(), Error> {
         let [own, of_workspace] = self.live;
         let live = if pool.shared { of_workspace } else { own };
@@ -84,15 +84,15 @@ impl<'a> Intake<'a> {
     }
 }
 
-/// Refuses what is held by runs alone.
+/// Refuses the category `conversation`, which only runs hold.
 pub(super) fn check_category(fields: &Fields) -> Result<(), Error> {
     match fields.category {
-        Category::Conversation => Err(Error::invalid_argument("entries of a conversation live in a run alone", "")),
+        Category::Conversation => Err(Error::invalid_argument("entries of a conversation can only be in a run", "")),
         _ => Ok(()),
     }
 }
 
-/// Refuses an import of more than a limit.
+/// Refuses more than `limit`.
 pub(super) fn at_most(what: &str, given: usize, limit: usize) -> Result<(), Error> {
     if given <= limit {
         return Ok(());
@@ -101,7 +101,7 @@ pub(super) fn at_most(what: &str, given: usize, limit: usize) -> Result<(), Erro
     Err(Error::new(ErrorCode::TooLarge, message, "import in parts; nothing was changed"))
 }
 
-/// What tells one key from another: the agent and the workspace have keys of their own.
+/// Returns the identity of a key: agent and workspace have separate keys.
 pub(super) fn name(shared: bool, key: &str) -> String {
     format!("{}{key}", if shared { 'w' } else { 'a' })
 }

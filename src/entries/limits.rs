@@ -1,14 +1,14 @@
-//! Limits as errors: what was given, the limit, and how much is too much.
+//! Errors for exceeded limits: the value, the limit, and the difference.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::protocol::{Error, ErrorCode};
 
-/// How long a key may be, in bytes.
+/// Maximum length of a key in bytes.
 pub const MAX_KEY_BYTES: usize = 255;
 
-/// From how many bytes to how many.
+/// Minimum and maximum length in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
     pub(super) least: usize,
@@ -25,13 +25,13 @@ pub(super) fn within(what: &str, bytes: usize, limit: Limit) -> Result<(), Error
     over("bytes", what, bytes, most)
 }
 
-/// A key of 1 to [`MAX_KEY_BYTES`] bytes.
+/// Returns the key if it has 1 to [`MAX_KEY_BYTES`] bytes.
 pub(super) fn checked_key(what: &str, key: &str) -> Result<String, Error> {
     within(what, key.len(), Limit { least: 1, most: MAX_KEY_BYTES })?;
     Ok(key.to_string())
 }
 
-/// Refuses more than a limit, in bytes or whatever else is counted.
+/// Refuses more than a limit, in bytes or any other unit.
 pub(super) fn over(unit: &str, what: &str, given: usize, most: usize) -> Result<(), Error> {
     if given <= most {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `list-entries`: a page of the entries that a filter accepts.
+//! `list-entries`: a page of the entries that match a filter.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,14 +12,14 @@ use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Lists the entries, the newest created first.
+/// Lists entries; the last created comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntries {
-    /// The entries to list.
+    /// Filter.
     pub filter: EntryFilter,
-    /// The most entries to give; `None` and more than 100 for 100.
+    /// Maximum number of entries. `None` means 100, which is also the limit.
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -27,13 +27,13 @@ pub struct ListEntries {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListEntriesReply {
-    /// The newest created first.
+    /// Entries; the last created comes first.
     pub entries: Vec<EntryInfo>,
-    /// Where the next page begins; `None` on the last.
+    /// Cursor of the next page; `None` on the last page.
     pub next: Option<String>,
-    /// How many entries there are on all pages.
+    /// Number of entries on all pages.
     pub total: u32,
-    /// Files that are no entries.
+    /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
 }
 
@@ -55,7 +55,9 @@ impl Run<EntriesCall<'_>> for ListEntries {
         filter.check()?;
         let cursor = cursor.as_deref().map(Cursor::parse).transpose()?;
         let limit = match limit {
-            Some(0) => return Err(Error::invalid_argument("limit is 0", "give a positive number, or none for 100")),
+            Some(0) => {
+                return Err(Error::invalid_argument("limit is 0", "give a positive number, or leave it out for 100"));
+            }
             limit => limit.unwrap_or(MAX_LIST_ENTRIES).min(MAX_LIST_ENTRIES) as usize,
         };
         let held = entries.held(run)?;

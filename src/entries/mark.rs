@@ -1,4 +1,4 @@
-//! [`Mark`]: what the source of an adopted entry says of where it came from, and the digests in it.
+//! [`Mark`]: place and digests in the source of an adopted entry.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 use super::checks::MAX_SOURCE_BYTES;
 use crate::document::{Frontmatter, Note, Value, set_field, tail, yaml_scalar};
 
-/// The key of the frontmatter with what an entry is about in one line.
+/// Key of the frontmatter that holds the summary of an entry.
 pub(super) const SUMMARY_FIELD: &str = "summary";
 
-/// What the source of an adopted entry says.
+/// Parsed source of an adopted entry.
 pub(super) struct Mark<'a> {
     pub(super) origin: &'a str,
     pub(super) line: u32,
@@ -31,23 +31,23 @@ impl<'a> Mark<'a> {
         format!("import:{origin}:{line} #{digest}")
     }
 
-    /// The same for two marks that differ in nothing but the line.
+    /// Returns a text that is equal for two marks that differ only in the line.
     pub(super) fn text(&self) -> String {
         format!("{} {}", self.digest, self.origin)
     }
 }
 
-/// Whether a source is the mark of an import.
+/// Returns true if a source is the mark of an import.
 pub(crate) fn is_mark(source: &str) -> bool {
     Mark::of(source).is_some()
 }
 
-/// The format, and the file below where it comes from; of a long path the end.
+/// Returns format and file. Only the end of a long path is kept.
 pub(super) fn place(format: &str, origin: &str, path: &str) -> String {
     let separator = if origin.is_empty() || path.is_empty() || origin.ends_with('/') { "" } else { "/" };
     let whole: String = format!("{origin}{separator}{path}");
     let plain: String = whole.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // `import:`, a space, `:4294967295 #` and a digest come on top.
+    // The source also holds `import:`, a space, `:4294967295 #` and a digest.
     let room = MAX_SOURCE_BYTES - 7 - format.len() - 1 - 13 - 16;
     if plain.len() <= room {
         return format!("{format} {plain}");
@@ -55,7 +55,7 @@ pub(super) fn place(format: &str, origin: &str, path: &str) -> String {
     format!("{format} {}~{}", hash(&[&whole], 4), tail(&plain, room - 9))
 }
 
-/// Tells what an entry says from anything else.
+/// Returns a digest of an entry's text.
 pub(super) fn digest(category: &str, tags: &[String], content: &str, summary: Option<&str>) -> String {
     let count = tags.len().to_string();
     let mut parts: Vec<&str> = [category, content, summary.unwrap_or_default(), &count].to_vec();
@@ -63,7 +63,7 @@ pub(super) fn digest(category: &str, tags: &[String], content: &str, summary: Op
     hash(&parts, 8)
 }
 
-/// The first bytes of the SHA-256 of texts, as hexadecimal digits.
+/// Returns the first bytes of the SHA-256 of texts, in hexadecimal.
 pub(crate) fn hash(parts: &[&str], bytes: usize) -> String {
     let mut hasher = Sha256::new();
     for part in parts {

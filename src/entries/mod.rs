@@ -1,32 +1,31 @@
-//! The entries: keyed facts in categories, hydrated into a prompt under a budget.
+//! The entries: keyed facts in categories, hydrated into a prompt within a budget.
 //!
-//! It does what the documentation of zombie's memory promises, on plain Markdown: one file for each key, its
-//! frontmatter above the content. Each command is a struct in a file of its own, such as [`StoreEntry`] with
-//! [`StoreReply`]. What decides is pure: [`plan`](plan()) is hydration,
-//! [`over_cap`] and [`is_expired`] are what goes.
+//! They follow the documentation of zombie's memory on plain Markdown: one file per key, with frontmatter above the content.
+//! Each command is a struct in its own file, such as [`StoreEntry`] with [`StoreReply`]. Decisions are pure functions:
+//! [`plan`](plan()) decides about hydration, [`over_cap`] and [`is_expired`] about removal.
 //!
 //! # How do entries work?
 //!
-//! docs/entries.md has the rules. What decides is pure (`hydrate.rs`, `retention.rs`, `select.rs`,
-//! `document.rs`); the commands around it do four things.
+//! docs/entries.md has the rules. Decisions are pure functions (`hydrate.rs`, `retention.rs`, `select.rs`,
+//! `document.rs`); the commands around them do four things.
 //!
-//! **Look** (`view.rs`). A `Corpus` of their own, by the same code as the other families', is brought up to date over the
-//! folders of the agent and of its workspace; what is new in it is parsed once, by its number. Of each key one file counts.
-//! It is apart from the corpus of journal and notebook for isolation: no search or recall of theirs can find an entry, and
-//! no `find` a note, whatever its filter. It is empty, and asks for nothing, until the first command that needs entries.
+//! **Look** (`view.rs`). A separate `Corpus`, with the same code as that of the other families, is brought up to date over the
+//! folders of the agent and its workspace. New files are parsed once. One file per key counts. The corpus is separate from that
+//! of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a note, whatever the
+//! filter. It is empty and needs no operation until the first command that uses entries.
 //!
-//! **Change** (`write.rs`). Each change is computed from the bytes that it replaces, by `engine::update`: the view only says
-//! which file is meant. Text that is no entry, or another key's, is an error there, so no hand-written file is lost. What
-//! goes by age or at the cap goes afterwards, each file under the version that was seen.
+//! **Change** (`write.rs`). Each change is computed by `engine::update` from the bytes that it replaces. The view only selects
+//! the file. A file that is not an entry, or is of another key, is an error there, so no hand-written file is lost. Expired
+//! entries and those over the limit are removed afterwards, each only if it still has the version that was seen.
 //!
-//! **Hold** (`runs.rs`). A run is in memory alone. Each of its entries remembers the version that it was written on, which is
+//! **Hold** (`runs.rs`). A run exists in memory only. Each of its entries remembers the version that it was based on, which is
 //! the precondition when it is stored.
 //!
-//! **Move** (`export.rs`, `import.rs`). Pages of files go out and parts of an import come in; what came of the parts before is
-//! handed in with each, so the memory holds no state of an import. A file is parsed where it would be in the store. It
-//! replaces its entry by one write in its old place, and is copied to the folder of its category only then: whatever is cut
-//! short leaves an entry whole, and at most a copy of it, which the next import removes. The program around it only reads and
-//! writes folders and tar streams (`cli/src/entries/`), and believes nothing of them.
+//! **Move** (`export.rs`, `import.rs`). An export returns pages of files, an import takes several commands. Each command of an
+//! import gets the results of the previous ones, so the memory keeps no state of an import. A file is parsed at the path that it
+//! will have in the store. It replaces its entry by one write in the old place, and is then copied to the folder of its
+//! category. An interrupted import leaves every entry complete, and at most one extra copy, which the next import removes. The
+//! program only reads and writes folders and tar streams (`cli/src/entries/`), and does not trust their content.
 
 mod adopt;
 mod category;
@@ -123,9 +122,9 @@ use state::EntriesCall;
 
 family! {
     "entries", run with EntriesCall<'_>;
-    /// A command of the entries. The configuration decides whose entries they are.
+    /// A command of the entries. The configuration decides whose entries it sees.
     EntriesCommand =>
-    /// The reply of an [`EntriesCommand`].
+    /// Reply of an [`EntriesCommand`].
     EntriesReply {
         StoreEntry,
         GetEntry,
@@ -145,8 +144,8 @@ family! {
     }
 }
 
-/// The entries that wait to be approved; none where there is no agent.
-pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<Vec<PendingApproval>, Error> {
+/// Returns the entries that wait for approval; empty without an agent.
+pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waiting>, Error> {
     let Some(scope) = entries.scope.clone() else { return Ok(Vec::new()) };
     let view = view::look(call, entries, &scope).await?;
     let now = call.now.epoch_nanoseconds();
@@ -199,7 +198,7 @@ pub(crate) fn check_origin(entries: &Entries, origin: &Origin) -> Result<(), Err
     entries.scope()?.check(origin.agent.as_deref(), origin.workspace.as_deref())
 }
 
-/// Takes entries of another format in.
+/// Imports entries of another format.
 pub(crate) async fn adopt(
     call: &Call,
     entries: &Entries,
@@ -209,7 +208,7 @@ pub(crate) async fn adopt(
     adopt::adopt(call, entries, scope, adoption).await.map_err(unavailable)
 }
 
-/// Gives the entries for another format, and the files that are none.
+/// Returns the entries for an export to another format, and the files that could not be parsed.
 pub(crate) async fn dump(
     call: &Call,
     entries: &Entries,
@@ -219,14 +218,14 @@ pub(crate) async fn dump(
     foreign::dump(call, entries, scope, forgotten).await.map_err(unavailable)
 }
 
-/// Every entry that is neither forgotten nor too old, one for each key, and the files that are none. Of a key that agent
-/// and workspace have it is the agent's.
+/// Returns the live entries, one per key, and the files that could not be parsed. If agent and workspace share a key,
+/// the agent's entry wins.
 pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
     let scope = entries.scope()?;
     readable::current(call, entries, scope).await.map_err(unavailable)
 }
 
-/// Hydrates entries as they are stored, for the block, which makes them harmless itself and reports what it found.
+/// Hydrates entries with their texts as they are stored. The block makes them harmless and reports the findings.
 pub(crate) async fn hydrate_as_stored(
     call: &Call,
     entries: &Entries,
@@ -236,7 +235,7 @@ pub(crate) async fn hydrate_as_stored(
     hydrate::hydrate(call, entries, entries.scope()?, request, run).await.map_err(unavailable)
 }
 
-/// An error of the storage as one of the entries.
+/// Returns an error of the storage as one of the entries.
 pub(crate) fn unavailable(error: Error) -> Error {
     match error.code {
         ErrorCode::Storage => {

@@ -1,4 +1,4 @@
-//! `open-run`: begins a run, or goes on with it under a newer number.
+//! `open-run`: opens a run, or continues it with a higher fence.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,28 +13,28 @@ use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::{ForModel, Screened};
 
-/// How many runs may be open.
+/// Maximum number of open runs.
 pub const MAX_RUNS: usize = 16;
 
-/// How long the name of a run may be, in bytes.
+/// Maximum length of the name of a run in bytes.
 pub const MAX_RUN_BYTES: usize = 255;
 
-/// Opens the run of the command, or goes on with it under a newer number.
+/// Opens the run that the command names, or continues it with a higher fence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenRun {
-    /// Grows with each run of the agent.
+    /// Fencing number. It must increase with each run of the agent.
     pub fence: u64,
 }
 
-/// A run that was opened.
+/// Result of opening a run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunReply {
-    /// The run.
+    /// Name of the run.
     pub run: String,
-    /// Its number.
+    /// Fencing number of the run.
     pub fence: u64,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 

@@ -1,8 +1,7 @@
-//! Hydration: which entries go into a prompt, under a budget of bytes.
+//! Hydration: selects the entries of a prompt within a budget of bytes.
 //!
-//! A pure function of the entries, the budget and the clock, of which the caller has made [`Candidate`]s. The
-//! rules are section 1.4 of zombie's behaviour, those of [`HydrationPolicy::Prefix`] as it was shipped, those of
-//! [`HydrationPolicy::Greedy`] as it was documented.
+//! [`plan`](plan()) is a pure function of [`Candidate`]s, budget and policy. The rules are section 1.4 of zombie's
+//! behaviour: [`HydrationPolicy::Prefix`] as zombie was shipped, [`HydrationPolicy::Greedy`] as it was documented.
 
 use alloc::vec::Vec;
 
@@ -11,91 +10,91 @@ use saddlebag_words::words;
 use super::category::Tier;
 use crate::order;
 
-/// How many bytes of entries are hydrated unless told otherwise.
+/// Default budget in bytes.
 pub const DEFAULT_HYDRATE_BYTES: u64 = 262_144;
 
-/// Of the budget, what the entries of the workspace may take together: one part in so many.
+/// Divisor of the budget: the entries of the workspace may take one part in this many.
 pub const WORKSPACE_SHARE: u64 = 4;
 
-/// Which entries are taken when not all fit.
+/// Selection of entries when not all fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HydrationPolicy {
-    /// Every core entry that fits, newest first, then every other that fits. The budget holds always, and a
-    /// large entry is passed over.
+    /// Takes every core entry that fits, newest first, then every other entry that fits. The budget is never exceeded;
+    /// an entry that is too large is skipped.
     #[default]
     Greedy,
-    /// Each tier ends at the first entry that does not fit. The newest core entry is taken however large it
-    /// is; where there is none, the newest entry.
+    /// Ends each tier at the first entry that does not fit. The newest core entry is always taken, whatever its size;
+    /// without core entries, the newest entry is.
     Prefix,
 }
 
 words!(HydrationPolicy, "policy of hydration" { Greedy = "greedy", Prefix = "prefix" });
 
-/// An entry as far as hydration cares. The newest comes first.
+/// Properties of an entry that hydration needs. Candidates are sorted newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Whether it is pinned.
+    /// Tier of the entry.
     pub tier: Tier,
-    /// Key, content and category, in bytes.
+    /// Size in bytes: key, content and category.
     pub size: u64,
-    /// Whether it takes from the share of the workspace.
+    /// True if it counts towards the share of the workspace.
     pub shared: bool,
-    /// Whether it is older than its category allows: it is never taken.
+    /// True if it is expired. It is never taken.
     pub expired: bool,
-    /// Whether it waits to be approved: it is never taken.
+    /// True if it waits for approval. It is never taken.
     pub unapproved: bool,
 }
 
-/// How much may be taken, in bytes.
+/// Budget of a hydration in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Of all entries.
+    /// Limit for all entries.
     pub bytes: u64,
-    /// Of those of the workspace, within it.
+    /// Limit for the entries of the workspace, which also count towards `bytes`.
     pub shared_bytes: u64,
 }
 
-/// What becomes of an entry, in the order in which they are looked at.
+/// Decision for one candidate, in the order in which they were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The place among the candidates.
+    /// Index of the candidate.
     pub index: usize,
-    /// The place in its tier, counted from 1.
+    /// Rank in its tier, counted from 1.
     pub rank: u32,
-    /// How many bytes are taken after it.
+    /// Number of bytes taken up to and including this entry.
     pub total: u64,
-    /// Why it is left out; `None` for what is taken.
+    /// Reason why the entry is left out; `None` if it is taken.
     pub left_out: Option<OutReason>,
 }
 
-/// Why an entry is not hydrated.
+/// Reason why an entry is not hydrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutReason {
     /// An earlier entry of its tier did not fit.
     #[error("tier-closed")]
     TierClosed,
-    /// It is larger than the whole budget.
+    /// The entry is larger than the whole budget.
     #[error("larger-than-budget")]
     LargerThanBudget,
-    /// It is larger than what is left of the budget.
+    /// The entry is larger than the rest of the budget.
     #[error("larger-than-remaining")]
     LargerThanRemaining,
-    /// The pinned entries have left nothing.
+    /// The pinned entries used up the budget.
     #[error("windowed-starved")]
     WindowedStarved,
-    /// It is larger than what is left of the share of the workspace.
+    /// The entry is larger than the rest of the workspace's share.
     #[error("workspace-share")]
     WorkspaceShare,
-    /// It is older than its category allows.
+    /// The entry is older than its category allows.
     #[error("expired")]
     Expired,
-    /// Its text is of a tool or an import, and nobody has approved it.
+    /// The text comes from a tool or an import, and nobody has approved it.
     #[error("unapproved")]
     Unapproved,
 }
 
-/// Decides on every candidate: the pinned ones first, then the others, each newest first.
+/// Decides for every candidate: pinned entries first, then the others, each newest first.
 #[must_use]
 pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -> Vec<Placement> {
     let mut placements = Vec::with_capacity(candidates.len());
@@ -147,8 +146,8 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
     placements
 }
 
-/// What is taken, as it is shown: pinned entries first for [`HydrationPolicy::Greedy`], the newest first of all for
-/// [`HydrationPolicy::Prefix`].
+/// Returns the indexes of the taken entries in the order in which they are shown: pinned entries first for
+/// [`HydrationPolicy::Greedy`], newest first for [`HydrationPolicy::Prefix`].
 #[must_use]
 pub fn taken(placements: &[Placement], policy: HydrationPolicy) -> Vec<usize> {
     let taken = placements.iter().filter(|placement| placement.left_out.is_none());

@@ -1,4 +1,4 @@
-//! `purge-entries`: removes forgotten entries for good, that of a key or all, and outdated files.
+//! `purge-entries`: removes forgotten entries and outdated files for good.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,20 +14,20 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
-/// Removes forgotten entries for good, and files of a key that another file of it has outdated.
+/// Removes forgotten entries for good, and files of a key that a newer file of the same key replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurgeEntries {
-    /// That of this key; `None` for all.
+    /// Key to purge; `None` for all.
     pub key: Option<String>,
 }
 
-/// What came of removing forgotten entries for good.
+/// Result of a purge.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PurgeReply {
-    /// The keys that are gone.
+    /// Keys that were removed.
     pub purged: Vec<String>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -56,9 +56,9 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
             }
             call.screen.removed_of(&stored.path, stored.entry.fields.trust_state)?;
         }
-        // What this memory may not remove stays, and is counted.
+        // Entries that this memory may not remove are kept and counted.
         let mut kept = 0;
-        // First the older files of a key: one of them would count again without the one that says it is forgotten.
+        // Older files of a key go first. Without the tombstone, one of them would count again.
         let mut copied: Vec<&str> = Vec::new();
         let mut removed: Vec<&RelPath> = Vec::new();
         for stored in copies {
@@ -79,17 +79,17 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
                     kept += 1;
                     continue;
                 };
-                // What was stored again meanwhile stays.
+                // An entry that was stored again meanwhile stays.
                 if discard(call, pool, stored, removal).await? {
                     purged.push(stored.entry.fields.key.clone());
                     removed.push(&stored.path);
                 }
             }
         }
-        // The folders of categories are named by entries alone. That of all entries stays.
+        // Removes the folders of categories, which only entries name. The folder of all entries stays.
         let is_category = |folder: &RelPath| scope.pools().any(|pool| folder.is_below(pool.folder.root()));
         remove_emptied(&call.fs, removed.into_iter(), is_category).await;
-        // A tombstone may be among what could not be read.
+        // A file that could not be read may be the tombstone.
         if let (None, Some((_, error))) = (&key, view.unread.first()) {
             return Err(error.clone());
         }

@@ -1,7 +1,7 @@
-//! Storing one entry, for every command that does it.
+//! Storing one entry, for all commands that do it.
 //!
-//! Every change is computed from the bytes that it replaces and made under their version: a file that a
-//! person edits meanwhile is read again, and one that cannot be read as an entry is never written over.
+//! Each change is computed from the bytes that it replaces, and fails if they changed. A file that a person edits
+//! meanwhile is read again. A file that cannot be parsed as an entry is never overwritten.
 
 use alloc::format;
 use alloc::string::String;
@@ -22,17 +22,17 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 use crate::trust::{ForModel, Removal};
 
-/// A change that was made, or not.
+/// Result of a change.
 pub(super) struct Applied {
     pub(super) state: StoreState,
     pub(super) path: RelPath,
     pub(super) version: String,
     pub(super) removed: Removed,
-    /// What could not be done beside it.
+    /// Warning about a step that failed besides.
     pub(super) warning: Option<String>,
 }
 
-/// Stores an entry: makes it, replaces what it says, or moves it to another category.
+/// Stores an entry: creates it, replaces its text, or moves it to another category.
 pub(super) async fn store(
     call: &Call,
     entries: &Entries,
@@ -49,7 +49,7 @@ pub(super) async fn store(
     Err(Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed"))
 }
 
-/// Stores an entry on what is there now. `None`: others were faster, nothing is left of the attempt.
+/// Tries to store an entry once. `None` if another writer was faster; the attempt leaves nothing.
 async fn try_store(
     call: &Call,
     entries: &Entries,
@@ -65,7 +65,7 @@ async fn try_store(
     let known = view.of_key(pool.shared, &fields.key);
     let own = if known.is_none() && pool.shared { view.of_key(false, &fields.key) } else { None };
     let put = match own {
-        // What the agent kept for itself and now shares is moved.
+        // An entry that the agent had for itself and now shares is moved to the workspace.
         Some(own) => share(call, scope, pool, own, &target, fields, base, now).await?,
         None => put(call, pool, known, &target, fields, base, now).await?,
     };
@@ -73,7 +73,7 @@ async fn try_store(
     let is_changed = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
     let mut is_settled = true;
     if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
-        // The copy of what it said is beside the new file. One that is left here says nothing of any entry.
+        // The backup was copied beside the new file, so the one here belongs to no entry any more.
         let _ = remove(&call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
         path = moved_to(call, pool, path, &target, &version, &fields.key).await?;
         is_settled = false;
@@ -87,7 +87,7 @@ async fn try_store(
     let mut removed = Removed::default();
     if is_changed {
         for copy in view.copies_of(pool.shared, &fields.key).filter(|copy| copy.path != path) {
-            // One that cannot be removed stays named as a problem, and `purge` removes it.
+            // A copy that cannot be removed stays listed as a problem; `purge` removes it.
             let _ = retire(call, copy, &target).await;
         }
         removed = trim(call, &view, pool, fields).await;
@@ -95,18 +95,18 @@ async fn try_store(
     Ok(Some(Applied { state, path, version, removed, warning }))
 }
 
-/// A file that was written, or was not to be.
+/// Result of writing a file.
 struct Put {
     state: StoreState,
     path: RelPath,
     version: String,
-    /// There was no file of this key, as far as this command knew.
+    /// True if this command knew of no file of this key.
     is_new: bool,
     warning: Option<String>,
 }
 
-/// Writes an entry into its file, in one step: an entry that is moved says its new category in the file that it
-/// has. `None`: the file is gone, so the entry may be elsewhere by now.
+/// Writes an entry into its file in one step. An entry that is moved first gets its new category in its old file.
+/// `None` if the file is gone, so that the entry may be elsewhere.
 async fn put(
     call: &Call,
     pool: &Pool,
@@ -140,7 +140,7 @@ async fn put(
         let text = changed(call, &before, fields, now).rewrite(text, &before)?;
         let state = changed_state(call, &before, fields);
         let version = version_of(&text);
-        // Nobody is shown what is gone, so that it is no more trusted than a new file.
+        // A forgotten entry is not shown, so it is not more trusted than a new file.
         let replaced = Some(bytes).filter(|_| !is_gone(call, &before));
         Ok(Change::Write(call.screen.file(path, replaced, text.into_bytes())?, Some((state, version, false))))
     };
@@ -151,17 +151,17 @@ async fn put(
     Ok(done.map(|(state, version, is_new)| Put { state, path: path.clone(), version, is_new, warning }))
 }
 
-/// What a person is told of a backup that failed.
+/// Returns the warning about a backup that failed.
 fn warning_of(backup: &Backup) -> Option<String> {
     match backup {
         Backup::Elsewhere(file, error) => {
-            Some(format!("what it replaced is in {file}, as the backup could not be written: {}", error.message))
+            Some(format!("the replaced text is in {file}, because the backup could not be written: {}", error.message))
         }
         Backup::None | Backup::Kept(_) => None,
     }
 }
 
-/// Writes an entry of the agent into the folder of the workspace, and then removes the file that it had.
+/// Writes an entry of the agent into the folder of the workspace, and then removes its old file.
 #[allow(clippy::too_many_arguments, reason = "one step of `store`, with what it has found out")]
 async fn share(
     call: &Call,
@@ -193,10 +193,10 @@ async fn share(
     let version = version_of(&text);
     let replaced = Some(bytes.as_slice()).filter(|_| !is_gone(call, &before));
     if !create(&call.fs, target, &call.screen.file(&stored.path, replaced, text.into_bytes())?).await? {
-        // Another agent shares this key since.
+        // Another agent shares this key meanwhile.
         return Ok(None);
     }
-    // A file that changed meanwhile stays: it is the agent's own again.
+    // A file that changed meanwhile stays and is the agent's own entry again.
     if remove_version(&call.fs, &stored.path, old_version, Removal::OF_COPY).await? {
         let _ = remove(&call.fs, &scope.own.backup_of(&before.fields)?, Removal::OF_COPY).await;
     }
@@ -204,7 +204,7 @@ async fn share(
     Ok(Some(Put { state, path: target.clone(), version, is_new: false, warning: None }))
 }
 
-/// The reply to a change.
+/// Builds the reply to a change.
 pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreReply {
     let Applied { state, path, version, removed, warning } = applied;
     let key = &fields.key;
@@ -212,7 +212,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Stored => format!("Stored {key} in {}", fields.category),
         StoreState::Updated => format!("Updated {key} in {}", fields.category),
         StoreState::Moved(from) => format!("Moved {key} from {from} to {}", fields.category),
-        StoreState::Unchanged => format!("{key} says this already; nothing was written"),
+        StoreState::Unchanged => format!("{key} already has this text; nothing was written"),
         StoreState::Forgotten => format!("{key} was forgotten; nothing was written"),
         StoreState::Conflict => format!("{key} no longer has the expected version; nothing was written"),
         StoreState::Held => held(fields).message.into_string(),
@@ -230,7 +230,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
     StoreReply { key, category, state, version, path, swept, evicted, message: ForModel::escaped(&message) }
 }
 
-/// The reply for what a run holds.
+/// Builds the reply for an entry that a run holds.
 pub(super) fn held(fields: &Fields) -> StoreReply {
     StoreReply {
         key: fields.key.clone(),

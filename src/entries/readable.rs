@@ -1,4 +1,4 @@
-//! [`Readable`]: an entry that is stored or that a run holds, as every question sees it.
+//! [`Readable`]: an entry that is stored or held by a run, as all read commands see it.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -53,7 +53,8 @@ impl Readable {
     }
 }
 
-/// What is stored and not forgotten, with what a run holds in its place; the last changed first.
+/// Returns the stored entries that are not forgotten, replaced by those that a run holds; the last changed comes
+/// first.
 pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable> {
     let now = call.now.epoch_nanoseconds();
     let is_shared = |entry: &Entry| entry.fields.category == Category::Workspace;
@@ -84,8 +85,7 @@ pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable>
     readable
 }
 
-/// What is stored and neither forgotten nor too old, one for each key: the agent's own, else that of the workspace. By
-/// key.
+/// Returns the live entries sorted by key, one per key. The agent's entry wins over the workspace's.
 pub(super) async fn current(
     call: &Call,
     entries: &Entries,

@@ -1,4 +1,4 @@
-//! The ways in which an entry goes: forgotten, with a file that says so, or removed for good.
+//! Removal of an entry: forgetting it, which leaves a tombstone, or removing it for good.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 use crate::trust::Removal;
 
-/// Makes a tombstone of an entry. Gives its version, and whether it was one before.
+/// Turns an entry into a tombstone. Returns its version, and true if it was one before.
 pub(super) async fn bury(
     call: &Call,
     view: &View,
@@ -43,7 +43,7 @@ pub(super) async fn bury(
     Ok(done)
 }
 
-/// Removes an entry for good, with its backup. `false`: it has changed, and stays.
+/// Removes an entry and its backup for good. Returns `false` if it changed, in which case it stays.
 pub(super) async fn discard(call: &Call, pool: &Pool, stored: &Stored, removal: Removal) -> Result<bool, Error> {
     if !remove_version(&call.fs, &stored.path, stored.version.clone(), removal).await? {
         return Ok(false);
@@ -52,7 +52,7 @@ pub(super) async fn discard(call: &Call, pool: &Pool, stored: &Stored, removal: 
     Ok(true)
 }
 
-/// Removes a file whose key another file has and says later. Its text becomes the backup of that one.
+/// Removes an outdated file of a key. Its text becomes the backup of the newer file.
 pub(super) async fn retire(call: &Call, stored: &Stored, later: &RelPath) -> Result<(), Error> {
     let change = |bytes: Option<&[u8]>| {
         let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok());

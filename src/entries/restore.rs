@@ -1,7 +1,7 @@
-//! `restore`: an entry as it was before it was forgotten, or before it was last overwritten.
+//! `restore`: puts an entry back to its text before it was forgotten or last overwritten.
 //!
-//! The file of an entry has one backup beside it, `<key>.bak`. What a restore replaces becomes the backup, so that a
-//! second restore undoes the first.
+//! An entry has one backup beside it, `<key>.bak`. The text that a restore replaces becomes the backup, so a second
+//! restore undoes the first.
 
 use alloc::format;
 use alloc::string::String;
@@ -23,11 +23,11 @@ use crate::request::{Effect, Request, Run};
 use crate::store::{Layout, RelPath};
 use crate::trust::{ForModel, Removal, Screened};
 
-/// Puts an entry back: one that is forgotten is shown again, any other says what it said before it was last
-/// overwritten. A second restore undoes the first.
+/// Restores an entry. A forgotten entry is shown again; any other gets the text from before it was last overwritten. A
+/// second restore undoes the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoreEntry {
-    /// The key.
+    /// Key of the entry.
     pub key: String,
 }
 
@@ -54,7 +54,7 @@ impl Run<EntriesCall<'_>> for RestoreEntry {
     }
 }
 
-/// Takes the tombstone off an entry.
+/// Removes the tombstone of an entry.
 async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
     let key = &stored.entry.fields.key;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
@@ -73,7 +73,7 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
     Ok(restored(call, stored, &stored.entry, StoreState::Stored, version, "forgotten"))
 }
 
-/// Swaps an entry and its backup. Both texts are in some file at every moment: what is replaced waits in a third
+/// Swaps an entry with its backup. At every moment both texts are in some file: the replaced text waits in a third
 /// file until the entry has the text of the backup.
 async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
@@ -108,7 +108,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
             return Err(meanwhile(key));
         }
         replaced = stands.to_vec();
-        // The category of the entry stays: its file is in the folder of that.
+        // The entry keeps its category, because its file is in that category's folder.
         let mut entry = Entry { forgotten: None, updated: now.max(before.updated.saturating_add(1)), ..older.clone() };
         entry.fields.category = before.fields.category.clone();
         let text = entry.rewrite(kept_text, &older)?;
@@ -121,7 +121,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
     Ok(restored(call, stored, &older, StoreState::Updated, version, "overwritten"))
 }
 
-/// Reads what an entry said before.
+/// Reads the backup of an entry.
 fn read_backup<'a>(
     call: &Call,
     pool: &Pool,
@@ -134,7 +134,7 @@ fn read_backup<'a>(
         let message = format!("{} cannot be read as an entry: {reason}", call.scope.display_path(backup));
         Error::invalid_argument(message, "correct the file, or store the entry again; nothing was changed")
     };
-    // What the text does not say itself is taken from the place of the entry, not from that of its backup.
+    // Fields that the text lacks come from the path of the entry, not from that of the backup.
     let now = call.now.epoch_nanoseconds();
     let entry = Entry::parse(&pool.folder, &stored.path, text, now, pool.shared);
     let entry = entry.map_err(|problem| unusable(problem.message))?;
@@ -145,8 +145,8 @@ fn read_backup<'a>(
     Ok((text, entry))
 }
 
-/// Ends a restore that was cut short, if nobody has changed the entry since. `false`: it had not come to the entry
-/// itself yet, and begins again.
+/// Completes an interrupted restore, unless the entry changed since. Returns `false` if the restore had not written
+/// the entry yet and must begin again.
 async fn is_finished(
     call: &Call,
     stored: &Stored,
@@ -168,9 +168,10 @@ async fn is_finished(
         return Ok(false);
     }
     if !is_done {
-        let (waiting, path) = (call.scope.display_path(waiting), call.scope.display_path(&stored.path));
-        let message = format!("{waiting} holds what an unfinished restore has replaced, and {path} was changed since");
-        let help = "move one of them away, so that neither text is lost, and restore again";
+        let (waiting, path) = (call.scope.shown(waiting), call.scope.shown(&stored.path));
+        let message =
+            format!("{waiting} holds the text that an interrupted restore replaced, and {path} was changed since");
+        let help = "move one of the two files away, so that neither text is lost, then restore again";
         return Err(Error::new(ErrorCode::Contention, message, help));
     }
     replace(&call.fs, backup, &Screened::unchanged(replaced), call.scope.limits.max_file_bytes).await?;

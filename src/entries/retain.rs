@@ -1,4 +1,4 @@
-//! `retain-entries`: forgets what is in none of the files that were imported.
+//! `retain-entries`: forgets all entries that were in no imported file.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,34 +16,34 @@ use crate::request::{Effect, Request, Run};
 use crate::sorted::SortedSet;
 use crate::trust::ForModel;
 
-/// Forgets what is in none of the files that were imported.
+/// Forgets all entries that were in no imported file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetainEntries {
-    /// The results of all of them.
+    /// Results of all commands of the import.
     pub imported: Vec<ImportedFile>,
-    /// Only says what it would forget.
+    /// If set, only reports what it would forget.
     pub dry_run: bool,
 }
 
-/// What came of forgetting what is in none of the files.
+/// Result of forgetting the entries that were in no file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetainReply {
-    /// What is forgotten.
+    /// Entries that were forgotten.
     pub deleted: Vec<DeletedEntry>,
-    /// What could not be forgotten, files that are no entries among it, by key or else by path.
+    /// Entries that could not be forgotten, by key, and files that could not be parsed, by path.
     pub skipped: Vec<SkippedEntry>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
-/// An entry that is in none of the files.
+/// An entry that was in no imported file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeletedEntry {
-    /// Its key.
+    /// Key of the entry.
     pub key: String,
-    /// The file that an export would have of it.
+    /// Path that its file has in an export.
     pub path: String,
 }
 

@@ -1,39 +1,39 @@
-//! What goes: daily entries by age, and the coldest ones over the cap.
+//! Removal of entries: expired daily entries, and the least recent entries over the limit.
 //!
-//! Both are pure functions. The sweep comes first, so that what has expired costs nothing else its place.
+//! Both decisions are pure functions. Expired entries are removed first, so that they push out no other entry.
 
 use alloc::vec::Vec;
 
 use super::category::{Category, Tier};
 use crate::order;
 
-/// How many entries an agent may have, and how many a workspace, unless the configuration says otherwise.
+/// Default limit of entries, for an agent and for a workspace each.
 pub const MAX_ENTRIES: u32 = 10_000;
 
-/// How long a daily entry is kept after its last change: 72 hours, in nanoseconds.
+/// Lifetime of a daily entry after its last change: 72 hours, in nanoseconds.
 pub const DAILY_RETENTION: u64 = 72 * 3_600 * 1_000_000_000;
 
-/// How far a clock may go back, in nanoseconds, and the order of writing still be told by `updated`: a day.
+/// Maximum step back of the clock, in nanoseconds (one day), for which `updated` still keeps the order of changes.
 const MAX_STEP_BACK: u64 = 24 * 3_600 * 1_000_000_000;
 
-/// An entry as far as eviction cares.
+/// Properties of an entry that eviction needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept<'a> {
-    /// Pinned entries are evicted last.
+    /// Tier of the entry. Pinned entries are evicted last.
     pub tier: Tier,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated: u64,
-    /// Decides between two of one moment.
+    /// Key, which orders entries of the same time.
     pub key: &'a str,
 }
 
-/// Whether a daily entry is older than 72 hours; no other category expires.
+/// Returns true if a daily entry is older than 72 hours. No other category expires.
 #[must_use]
 pub fn is_expired(category: &Category, updated: u64, now: u64) -> bool {
     *category == Category::Daily && updated < now.saturating_sub(DAILY_RETENTION)
 }
 
-/// The places of the entries that are over the cap: those last changed longest ago, pinned ones last of all.
+/// Returns the indexes of the entries over the limit: those changed longest ago, pinned entries last.
 #[must_use]
 pub fn over_cap(entries: &[Kept<'_>], cap: usize) -> Vec<usize> {
     let mut places: Vec<(Kept<'_>, usize)> = entries.iter().copied().zip(0..).collect();
@@ -43,9 +43,8 @@ pub fn over_cap(entries: &[Kept<'_>], cap: usize) -> Vec<usize> {
     places.into_iter().skip(cap).map(|(_, place)| place).collect()
 }
 
-/// When a change was made, as it is written down: later than all others, so that a clock that stands still or
-/// goes back a little does not change the order of recency. Where the newest entry is of a far future, the
-/// clock is believed.
+/// Returns the time to record for a change. It is later than all others, so a clock that stops or goes back a little
+/// does not change the order. If the newest entry is far in the future, the clock is used as it is.
 #[must_use]
 pub fn stamp(now: u64, newest: Option<u64>) -> u64 {
     match newest {

@@ -1,4 +1,4 @@
-//! Room for an entry: what goes for it by age and at the cap, and what may not.
+//! Room for a new entry: which entries are removed for it, and which must not be.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,7 +14,7 @@ use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::Removal;
 
-/// The keys that went with a change.
+/// Keys that a change removed.
 #[derive(Default)]
 pub(super) struct Removed {
     pub(super) swept: Vec<String>,
@@ -54,8 +54,8 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     Err(Error::new(ErrorCode::TooLarge, message, help))
 }
 
-/// Removes what is too old, and then what an entry that was stored has pushed out. One that cannot be removed
-/// stays until the next time: the entry itself is safe.
+/// Removes expired entries, then those that a stored entry has pushed over the limit. An entry that cannot be removed
+/// stays until the next time; the stored entry is safe.
 pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields) -> Removed {
     let now = call.now.epoch_nanoseconds();
     let mut removed = Removed::default();
@@ -65,7 +65,7 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
         }
     }
     let live = || others(view, pool, fields).filter(|stored| stored.is_live(now));
-    // What nobody has approved takes the place of nothing that goes into prompts.
+    // Unapproved text never evicts text that goes into prompts.
     let may_go = |stored: &&Stored| may_evict(fields, stored);
     let cap = (pool.cap as usize).saturating_sub(live().filter(|stored| !may_go(stored)).count());
     let kept: Vec<&Stored> = live().filter(may_go).collect();
@@ -85,12 +85,12 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     removed
 }
 
-/// Unapproved text may only evict unapproved text.
+/// Returns true if `stored` may be evicted for these fields: unapproved text may evict only unapproved text.
 fn may_evict(fields: &Fields, stored: &Stored) -> bool {
     fields.trust_state.unapproved().is_none() || stored.entry.fields.trust_state.unapproved().is_some()
 }
 
-/// The entries of a pool but the one of this key.
+/// Returns the entries of a pool except the one of this key.
 fn others<'a>(view: &'a View, pool: &Pool, fields: &'a Fields) -> impl Iterator<Item = &'a Stored> {
     view.of_pool(pool).filter(|stored| stored.entry.fields.key != fields.key)
 }

@@ -1,6 +1,6 @@
-//! The rules of a change: what an entry comes to when something else is stored under its key.
+//! Rules of a change: the entry that results when another text is stored under its key.
 //!
-//! They are computed from the file that the change replaces, which [`read_entry`] reads, and cause no operation.
+//! They are computed from the file that the change replaces, which [`read_entry`] parses, and need no operation.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,15 +14,15 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::Provenance;
 
-/// What an entry must be for a change of it to be made.
+/// Precondition of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Base {
-    /// Anything, unless it was forgotten and the change says the same again.
+    /// No precondition, except that a forgotten text is not stored again.
     #[default]
     Any,
-    /// There is none.
+    /// The entry must not exist.
     Absent,
-    /// It has this version.
+    /// The entry must have this version.
     Version(String),
 }
 
@@ -40,7 +40,7 @@ impl Base {
     }
 }
 
-/// Reads a file that is to hold the entry of a key.
+/// Parses a file that must hold the entry of a key.
 pub(super) fn read_entry<'a>(
     call: &Call,
     pool: &Pool,
@@ -50,7 +50,7 @@ pub(super) fn read_entry<'a>(
 ) -> Result<(&'a str, Entry), Error> {
     let shown = call.scope.display_path(path);
     let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
-    // When the file changed is of no effect here: what it does not say is written down with the change.
+    // The time of the file has no effect here: the change writes all fields.
     let entry =
         Entry::parse(&pool.folder, path, text, call.now.epoch_nanoseconds(), pool.shared).map_err(|problem| {
             let message = format!("{shown} cannot be read as an entry: {}", problem.message);
@@ -64,36 +64,35 @@ pub(super) fn read_entry<'a>(
     Ok((text, entry))
 }
 
-/// Whether nobody is shown it, so that to store it is to make it anew.
+/// Returns true if the entry is forgotten or expired. Storing it then creates it again.
 pub(super) fn is_gone(call: &Call, entry: &Entry) -> bool {
     let is_old = is_expired(&entry.fields.category, entry.updated, call.now.epoch_nanoseconds());
     is_old || entry.forgotten.is_some()
 }
 
-/// Refuses text of a tool or an import in the place of text that goes into prompts: it would take it out of them.
-pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), Error> {
-    if fields.trust_state.unapproved().is_none() || before.trust_state.unapproved().is_some() || fields.is_same(before)
-    {
+/// Refuses to replace text that goes into prompts by text of a tool or an import, which would remove it from prompts.
+pub(super) fn check_standing(before: &Fields, fields: &Fields) -> Result<(), Error> {
+    if fields.standing.unapproved().is_none() || before.standing.unapproved().is_some() || fields.is_same(before) {
         return Ok(());
     }
-    let provenance = fields.trust_state.provenance;
-    let message = format!("text of `{provenance}` cannot replace what `{}` says", fields.key);
-    let help = "store it under a key of its own; nothing was changed";
+    let provenance = fields.standing.provenance;
+    let message = format!("text of `{provenance}` cannot replace the text of `{}`", fields.key);
+    let help = "store it under another key; nothing was changed";
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
 
-/// Whether a person says what nobody has approved yet.
+/// Returns true if a person stores a text that nobody has approved yet.
 pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
     fields.trust_state.provenance == Provenance::User && before.trust_state.unapproved().is_some()
 }
 
-/// Why nothing is to be written, if nothing is.
+/// Returns the reason if nothing is to be written.
 pub(super) fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Option<StoreState> {
     let is_same = fields.is_same(&before.fields);
     let has_more = fields.supersedes.is_some() && fields.supersedes != before.fields.supersedes;
     let is_current = base.holds(Some(&before.version));
     match before.forgotten {
-        // What knows of the tombstone may bring the same back.
+        // A caller that gives the version of the tombstone may store the same text again.
         Some(_) if !is_current || (is_same && *base == Base::Any) => Some(StoreState::Forgotten),
         Some(_) => None,
         None if is_same && !has_more && !is_gone(call, before) && !approves(&before.fields, fields) => {
@@ -114,13 +113,13 @@ pub(super) fn new_entry(pool: &Pool, fields: &Fields, now: u64) -> Entry {
     }
 }
 
-/// The entry with what is new of it. `updated` tells of its content, its category and its tags alone.
+/// Returns the entry with its new fields. `updated` changes only with content, category or tags.
 pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) -> Entry {
     let mut entry = before.clone();
     let is_gone = is_gone(call, before);
     let is_same = fields.is_same(&before.fields);
-    // To repeat what nobody has approved does not approve it, unless a person does.
-    let is_kept = before.fields.trust_state.unapproved().is_some() || !is_gone;
+    // Repeating an unapproved text does not approve it, unless a person does it.
+    let is_kept = before.fields.standing.unapproved().is_some() || !is_gone;
     let keeps = is_same && is_kept && !approves(&before.fields, fields);
     entry.fields = Fields {
         trust_state: if keeps { before.fields.trust_state } else { fields.trust_state },
@@ -137,7 +136,7 @@ pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) ->
     entry
 }
 
-/// What a change of an entry that is there comes to.
+/// Returns the result of changing an existing entry.
 pub(super) fn changed_state(call: &Call, before: &Entry, fields: &Fields) -> StoreState {
     if is_gone(call, before) {
         StoreState::Stored

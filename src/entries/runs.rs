@@ -1,8 +1,8 @@
-//! Runs: what an agent stores in one goes to the disk at a checkpoint, entry by entry.
+//! Runs: entries that an agent stores in a run are written to the disk at a checkpoint, one by one.
 //!
-//! The number of the newest run, its fence, is in a file beside the agent's entries. A run with a lesser one
-//! is an old one and writes nothing any more. Each entry is stored on what the run knew of it: what was
-//! changed or forgotten meanwhile stays as it is.
+//! The number of the newest run, its fence, is in a file beside the agent's entries. A run with a lower number is
+//! outdated and writes nothing any more. Each entry is stored only if the stored entry is still the one that the run
+//! knew.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,10 +19,10 @@ use crate::engine::{Call, Loaded, load};
 use crate::protocol::{Error, ErrorCode};
 
 pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {
-    run.ok_or_else(|| Error::invalid_argument("no run is named", "give the run its name"))
+    run.ok_or_else(|| Error::invalid_argument("the request names no run", "give the name of the run"))
 }
 
-/// Holds an entry for a run. Those of its conversation cause no operation.
+/// Holds an entry for a run. Entries of its conversation need no operation.
 pub(super) async fn hold(
     call: &Call,
     entries: &Entries,
@@ -40,8 +40,8 @@ pub(super) async fn hold(
         let is_stale = matches!(&base, Base::Version(base) if known.is_none_or(|entry| entry.version != *base));
         let is_forgotten = known.is_some_and(|entry| entry.forgotten.is_some());
         if is_stale || (is_forgotten && base == Base::Any && known.is_some_and(|entry| fields.is_same(&entry.fields))) {
-            let message = format!("`{}` is no longer what it was, or was forgotten", fields.key);
-            let help = "look at it again; with its version as the expected one it can be stored";
+            let message = format!("`{}` was changed or forgotten meanwhile", fields.key);
+            let help = "look at it again; with its current version as the expected version it can be stored";
             return Err(Error::new(ErrorCode::Contention, message, help));
         }
         let base = known.map_or(Base::Absent, |entry| Base::Version(entry.version.clone()));
@@ -78,15 +78,15 @@ pub(super) async fn hold(
     })?
 }
 
-/// What a run has let go of.
+/// Result of dropping an entry from a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dropped {
     pub(super) any: bool,
-    /// It was of the conversation, and of nothing else.
+    /// True if the entry was of the conversation only.
     pub(super) only_conversation: bool,
 }
 
-/// Lets go of what a run holds under a key, if no newer run has begun.
+/// Drops the entry of a key from a run, unless a newer run was opened.
 pub(super) async fn drop_held(
     call: &Call,
     entries: &Entries,
@@ -122,7 +122,7 @@ pub(super) fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>
     let Some(bytes) = bytes else { return Ok(None) };
     let newest = core::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok());
     let refused = || {
-        let message = format!("{} is no number of a run", call.scope.display_path(&scope.fence));
+        let message = format!("{} does not hold the number of a run", call.scope.shown(&scope.fence));
         Error::invalid_argument(message, "write the number of the newest run into it, or remove it")
     };
     newest.map(Some).ok_or_else(refused)
@@ -132,7 +132,7 @@ pub(super) fn check_fence(run: &str, fence: u64, newest: Option<u64>) -> Result<
     match newest {
         Some(newest) if fence < newest => {
             let message = format!("UZ-RUN-005: run `{run}` has the fence {fence}, a newer one has {newest}");
-            Err(Error::new(ErrorCode::StaleFence, message, "an old run writes nothing any more; open a new one"))
+            Err(Error::new(ErrorCode::StaleFence, message, "an outdated run cannot write; open a new one"))
         }
         _ => Ok(()),
     }

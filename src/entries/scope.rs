@@ -1,6 +1,6 @@
-//! Whose entries a memory has: those of one agent, and those of its workspace.
+//! Scope of a memory's entries: one agent and its workspace.
 //!
-//! Both come from the host's configuration. What a command names can only confirm them.
+//! Both come from the host's configuration. A command can only confirm them by name.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,27 +12,28 @@ use super::retention::MAX_ENTRIES;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{EntryFolder, Layout, PathError, RelPath};
 
-/// How long the name of an agent or of a workspace may be, in bytes.
+/// Maximum length of the name of an agent or a workspace in bytes.
 pub const MAX_SCOPE_NAME_BYTES: usize = 255;
 
-/// Whose entries a memory keeps.
+/// Configuration of the entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntriesConfig {
-    /// The agent, by any name of 1 to 255 bytes.
+    /// Name of the agent: 1 to 255 bytes.
     pub agent: String,
-    /// The workspace that it shares entries with; `None` where there is none.
+    /// Name of the workspace that it shares entries with; `None` without a workspace.
     pub workspace: Option<String>,
-    /// Other agents of the workspace. It gives access to nothing: a command that names one of them is told
-    /// that this is not allowed, one that names any other that there is none.
+    /// Other agents of the workspace. They only change an error: a command that names one of them is not allowed, a
+    /// command that names any other agent gets the answer that there is no such agent. Their entries are never
+    /// accessible.
     pub peers: Vec<String>,
-    /// How many entries the agent may have.
+    /// Maximum number of entries of the agent.
     pub max_entries: u32,
-    /// How many entries the workspace may have.
+    /// Maximum number of entries of the workspace.
     pub max_workspace_entries: u32,
 }
 
 impl EntriesConfig {
-    /// Of an agent without a workspace, with the usual limits.
+    /// Returns the configuration of an agent without a workspace, with the default limits.
     #[must_use]
     pub fn of_agent(agent: impl Into<String>) -> Self {
         Self {
@@ -45,38 +46,38 @@ impl EntriesConfig {
     }
 }
 
-/// The entries of one owner, with a cap of their own.
+/// Entries of one owner, with a limit of their own.
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) folder: EntryFolder,
     pub(super) owner: String,
     pub(super) cap: u32,
-    /// Of the workspace.
+    /// True for the pool of the workspace.
     pub(super) shared: bool,
 }
 
 impl Pool {
-    /// The file of a key. No category that was parsed and no key is empty, and no other name lacks a path.
+    /// Returns the file of a key. A parsed category and a key are never empty, and every other name has a path.
     pub(super) fn file(&self, category: &str, key: &str) -> Result<RelPath, Error> {
         let broken = |error| Error::internal(format!("`{key}` in `{category}` has no path: {error}"));
         self.folder.file(category, key).map_err(broken)
     }
 
-    /// The file that keeps what an entry said before, wherever a person has put the entry's own file.
+    /// Returns the file of the backup, which does not depend on where a person moved the entry's file.
     pub(super) fn backup_of(&self, fields: &Fields) -> Result<RelPath, Error> {
         Ok(Layout::backup_of(&self.file(fields.category.as_str(), &fields.key)?))
     }
 }
 
-/// What a memory may see of the entries.
+/// Entries that a memory may see.
 #[derive(Debug)]
 pub(super) struct EntriesScope {
     pub(super) own: Pool,
     pub(super) shared: Option<Pool>,
     peers: Vec<String>,
-    /// The folder of the agent, which has that of the entries.
+    /// Folder of the agent, which contains the folder of the entries.
     pub(super) beside: RelPath,
-    /// Where the number of the newest run is.
+    /// File with the number of the newest run.
     pub(super) fence: RelPath,
 }
 
@@ -98,7 +99,7 @@ impl EntriesScope {
         })
     }
 
-    /// Refuses what names another scope.
+    /// Refuses the name of another scope.
     pub(super) fn check(&self, agent: Option<&str>, workspace: Option<&str>) -> Result<(), Error> {
         let own = self.shared.as_ref().map(|pool| pool.owner.as_str());
         if let Some(workspace) = workspace.filter(|workspace| Some(*workspace) != own) {
@@ -113,7 +114,7 @@ impl EntriesScope {
         Err(not_found("agent", agent))
     }
 
-    /// The pool of a category.
+    /// Returns the pool of a category.
     pub(super) fn pool(&self, category: &Category) -> Result<&Pool, Error> {
         match category {
             Category::Workspace => self.shared.as_ref().ok_or_else(|| {
@@ -124,15 +125,15 @@ impl EntriesScope {
         }
     }
 
-    /// The own pool, then that of the workspace.
+    /// Returns the agent's pool, then that of the workspace.
     pub(super) fn pools(&self) -> impl Iterator<Item = &Pool> {
         core::iter::once(&self.own).chain(&self.shared)
     }
 }
 
 fn not_found(what: &str, name: &str) -> Error {
-    let message = format!("UZ-MEM-002: no {what} `{name}` here");
-    Error::new(ErrorCode::ScopeNotFound, message, "a memory has the entries of the agent that it was opened for")
+    let message = format!("UZ-MEM-002: no {what} `{name}` is visible from this memory");
+    Error::new(ErrorCode::ScopeNotFound, message, "a memory sees only the agent and workspace that it was opened for")
 }
 
 #[cfg(test)]

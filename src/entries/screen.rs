@@ -1,4 +1,4 @@
-//! What is stored or imported, held against the policy of the memory.
+//! Checks of stored and imported entries against the policy of the memory.
 
 use alloc::string::String;
 
@@ -8,7 +8,7 @@ use crate::engine::Call;
 use crate::protocol::Error;
 use crate::trust::{InputPolicy, Provenance, TrustState};
 
-/// An entry as it may be stored.
+/// Returns an entry as it may be stored.
 pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provenance>) -> Result<Fields, Error> {
     let provenance = call.scope.trust.provenance_of(provenance)?;
     let screen = &call.screen;
@@ -19,30 +19,29 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
     Ok(fields)
 }
 
-/// What imported files are marked as; `None` where they are believed.
+/// Returns the provenance to mark imported files with; `None` if their own is believed.
 pub(super) fn of_files(call: &Call, asked: Option<Provenance>) -> Result<Option<Provenance>, Error> {
     let config = call.scope.trust;
     match asked {
-        Some(Provenance::User) => {
-            config.check_person("to believe what imported files say of themselves").map(|()| None)
-        }
+        Some(Provenance::User) => config.check_person("accept the provenance that imported files give").map(|()| None),
         Some(Provenance::Agent) => {
-            let message = "imported files are not of `agent`: an agent that takes a file in has not written it";
-            Err(Error::invalid_argument(message, "leave the provenance out, or name tool or import"))
+            let message =
+                "imported files cannot have the provenance `agent`: an agent that imports a file did not write it";
+            Err(Error::invalid_argument(message, "leave the provenance out, or give tool or import"))
         }
         Some(Provenance::Tool) => Ok(Some(Provenance::Tool.max(config.provenance))),
         Some(Provenance::Imported) | None => Ok(Some(Provenance::Imported)),
     }
 }
 
-/// A file as it may be imported.
+/// Returns a file as it may be imported.
 pub(super) fn imported(call: &Call, fields: &Fields, text: String) -> Result<String, Error> {
     let screen = &call.screen;
     names(screen, fields)?;
     screen.without_secrets("content", text)
 }
 
-/// An entry of another format as it may be taken in.
+/// Returns an entry of another format as it may be imported.
 pub(super) fn adopted(call: &Call, entry: &NewEntry) -> Result<Fields, Error> {
     let screen = &call.screen;
     let mut fields = entry.checked()?;

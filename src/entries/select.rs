@@ -1,7 +1,7 @@
-//! Which entries a list shows, and where its next page begins.
+//! Filter and pages of a list of entries.
 //!
-//! The newest created comes first, then the greater key. That place does not move when an entry is changed,
-//! so that a page is never skipped or shown twice, however many entries are of one moment.
+//! Entries are sorted by creation, newest first, then by key, greater first. A change of an entry does not move it, so
+//! no entry is skipped or shown twice, however many share one time.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,26 +12,26 @@ use super::document::Entry;
 use super::types::EntryInfo;
 use crate::protocol::Error;
 
-/// How many entries a list shows unless told otherwise, and at most.
+/// Maximum number of entries on a page, which is also the default.
 pub const MAX_LIST_ENTRIES: u32 = 100;
 
-/// Which entries to list: all of it must hold.
+/// Filter of a list. An entry must meet all of its conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryFilter {
-    /// Of this category.
+    /// Category that the entry must have.
     pub category: Option<String>,
-    /// With each of these tags.
+    /// Tags that the entry must all have.
     pub all_tags: alloc::vec::Vec<String>,
-    /// With one of these tags, if there are any here.
+    /// Tags of which the entry must have at least one; empty for no condition.
     pub any_tags: alloc::vec::Vec<String>,
-    /// Last changed then or later, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Earliest time of the last change, inclusive, in nanoseconds since 1970-01-01T00:00:00Z.
     pub since: Option<u64>,
-    /// Last changed before.
+    /// Latest time of the last change, exclusive, in nanoseconds since 1970-01-01T00:00:00Z.
     pub until: Option<u64>,
 }
 
 impl EntryFilter {
-    /// Whether an entry is to be listed.
+    /// Returns true if the entry matches.
     pub(super) fn accepts(&self, entry: &Entry) -> bool {
         let has = |tag: &String| entry.fields.tags.contains(tag);
         self.category.as_deref().is_none_or(|name| name == entry.fields.category.as_str())
@@ -41,7 +41,7 @@ impl EntryFilter {
             && self.until.is_none_or(|until| entry.updated < until)
     }
 
-    /// Checks what could match nothing by mistake.
+    /// Refuses filters that can match nothing.
     pub(super) fn check(&self) -> Result<(), Error> {
         if let Some(category) = &self.category {
             category.parse::<Category>()?;
@@ -49,18 +49,18 @@ impl EntryFilter {
         if let (Some(since), Some(until)) = (self.since, self.until)
             && since >= until
         {
-            return Err(Error::invalid_argument("`since` is not before `until`", "exchange them"));
+            return Err(Error::invalid_argument("`since` is not before `until`", "swap them"));
         }
         Ok(())
     }
 }
 
-/// Behind which entry a page begins: the moment of its creation and its key, as `moment:key`.
+/// Entry that the previous page ended with: its time of creation and its key, written as `moment:key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     created: u64,
     key: String,
-    /// Between two entries of one key: that of the agent comes before that of the workspace.
+    /// True for the workspace, whose entry comes after the agent's if both have one key.
     shared: bool,
 }
 
@@ -69,7 +69,7 @@ impl Cursor {
         Self { created: entry.created, key: entry.fields.key.clone(), shared: is_shared(entry) }
     }
 
-    /// Parses what `Display` gave.
+    /// Parses the output of `Display`.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let parsed = || {
             let (place, key) = text.split_once(':')?;
@@ -80,12 +80,12 @@ impl Cursor {
             Some(Self { created: created.parse().ok()?, key: key.to_string(), shared })
         };
         parsed().ok_or_else(|| {
-            let message = format!("`{text}` is no cursor");
-            Error::invalid_argument(message, "give the `next` of an earlier list, or none")
+            let message = format!("`{text}` is not a cursor");
+            Error::invalid_argument(message, "give the `next` of the previous page, or leave it out")
         })
     }
 
-    /// Whether an entry is on a later page.
+    /// Returns true if an entry is on a later page.
     pub(super) fn is_before(&self, entry: &Entry) -> bool {
         self.place() < place(entry)
     }
@@ -102,13 +102,13 @@ impl core::fmt::Display for Cursor {
     }
 }
 
-/// The cursor of a page that ends with this entry.
+/// Returns the cursor of a page that ends with this entry.
 pub(crate) fn cursor_of(entry: &EntryInfo) -> String {
     let shared = entry.category == Category::Workspace.as_str();
     Cursor { created: entry.created, key: entry.key.clone(), shared }.to_string()
 }
 
-/// The order of a list.
+/// Compares two entries by the order of a list.
 pub(super) fn in_order(a: &Entry, b: &Entry) -> Ordering {
     place(a).cmp(&place(b))
 }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_cursor_that_is_none_is_refused() {
         for text in ["", "k", "x:k", "1x:k", ":k"] {
-            assert_eq!(Cursor::parse(text).unwrap_err().message, format!("`{text}` is no cursor"));
+            assert_eq!(Cursor::parse(text).unwrap_err().message, format!("`{text}` is not a cursor"));
         }
     }
 

@@ -1,4 +1,4 @@
-//! One file for each key: what follows when a file was made, or moved to the folder of another category.
+//! One file per key: the steps after a file was created, or moved to the folder of another category.
 
 use alloc::vec::Vec;
 
@@ -14,10 +14,10 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{Removal, Screened};
 
-/// How many times a change is computed again because others move, make or remove the same entry meanwhile.
+/// Maximum number of attempts when others move, create or remove the same entry meanwhile.
 pub(super) const MAX_RACES: u32 = 64;
 
-/// A file that was made, or moved to the folder of another category.
+/// A file that was created, or moved to the folder of another category.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
     pub(super) path: &'a RelPath,
@@ -25,12 +25,12 @@ pub(super) struct Written<'a> {
     pub(super) is_new: bool,
 }
 
-/// Sees to it that a file that was made or moved is the only one of its key.
+/// Ensures that a file that was created or moved is the only one of its key.
 ///
-/// Others may make or move one at the same moment. Whoever writes later sees both files here. Of those the latest
-/// one stays, by the order that every reader goes by, if it may replace the others as they are now. `false`: it
-/// yields to them, and the change has to be computed on what they say. A new file is removed again then. One that
-/// was moved stays until that is done, as it holds what was stored before.
+/// Another process may create or move one at the same moment. The later writer sees both files here. It keeps the
+/// newest, by the order that all readers use, if that file may replace the others as they are now. Returns `false` if
+/// the own file must yield, and the change must be computed again from the others. A new file is then removed. A moved
+/// file stays until the change is done, because it holds the stored text.
 pub(super) async fn settles(
     call: &Call,
     entries: &Entries,
@@ -42,12 +42,12 @@ pub(super) async fn settles(
 ) -> Result<bool, Error> {
     let Written { path, version, is_new } = written;
     if pool.shared {
-        // All of it are in one folder, so that a key has one place.
+        // All files of the workspace are in one folder, so a key has only one path.
         return Ok(true);
     }
     for _ in 0..MAX_RACES {
-        // Twice, as a file that is moved from one folder to another meanwhile may be seen in neither. The entry is
-        // stored: if the host cannot list others now, readers go by the latest file all the same.
+        // Looks twice, because a file that is moved between folders meanwhile can be missing from both listings. The
+        // entry is stored by now: if the host cannot list the other folders, readers still use the newest file.
         let mut is_alone = true;
         for _ in 0..2 {
             is_alone = is_alone && !has_rival(call, pool, path, &fields.key).await.unwrap_or_default();
@@ -63,13 +63,13 @@ pub(super) async fn settles(
         let latest = view.of_key(pool.shared, &fields.key);
         let mut all = latest.into_iter().chain(view.copies_of(pool.shared, &fields.key));
         let Some(own) = all.find(|stored| stored.path == *path && stored.entry.version == version) else {
-            // Somebody has stored or forgotten it since.
+            // Someone has stored or forgotten it since.
             return Ok(true);
         };
         let all = latest.into_iter().chain(view.copies_of(pool.shared, &fields.key));
         let others: Vec<&Stored> = all.filter(|stored| stored.path != *path).collect();
         if others.is_empty() {
-            // What was seen has gone since, or is just moved to where the listing had been before.
+            // The file is gone, or moved to a folder that was listed before.
             continue;
         }
         let is_latest = latest.is_some_and(|latest| latest.path == *path);
@@ -84,7 +84,7 @@ pub(super) async fn settles(
             return Ok(!replaces_all || *base != Base::Any);
         }
         if yields {
-            // It was made by this command.
+            // The file was created by this command.
             if remove_version(&call.fs, path, own.version.clone(), Removal::OF_COPY).await? {
                 return Ok(false);
             }
@@ -92,7 +92,7 @@ pub(super) async fn settles(
         }
         for other in others {
             if retire(call, other, path).await.is_err() {
-                // It stays named as a problem, and `purge` removes it.
+                // The file stays listed as a problem; `purge` removes it.
                 return Ok(true);
             }
         }
@@ -100,8 +100,8 @@ pub(super) async fn settles(
     Ok(true)
 }
 
-/// Puts the file of an entry into the folder of its category, which it says already. Whatever is cut short here
-/// leaves the entry, or the entry and a copy of it. Gives where the file is.
+/// Moves the file of an entry into the folder of the category that it already names. An interruption leaves the entry,
+/// or the entry and a copy. Returns the path of the file.
 pub(super) async fn moved_to(
     call: &Call,
     pool: &Pool,
@@ -116,19 +116,19 @@ pub(super) async fn moved_to(
     let limit = call.scope.limits.max_file_bytes;
     let Loaded::Whole { bytes, version: old } = load(&call.fs, &from, limit).await? else { return Ok(from) };
     let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(from) };
-    // It must say the same there: what a file does not say is taken from its path.
+    // The file must parse to the same entry there, because missing fields are taken from the path.
     let reads = Entry::parse(&pool.folder, target, text, call.now.epoch_nanoseconds(), pool.shared);
     if version_of(text) != version || !reads.is_ok_and(|entry| entry.fields.key == key) {
         return Ok(from);
     }
-    // Where something stands in the way, the entry stays: its category is what it says.
+    // If another file is in the way, the entry stays in its folder; its category is the one that it names.
     if !create(&call.fs, target, &Screened::unchanged(&bytes)).await? {
         return Ok(from);
     }
     if remove_version(&call.fs, &from, old, Removal::OF_COPY).await? {
         return Ok(target.clone());
     }
-    // Somebody has changed it meanwhile, so the copy is the outdated one.
+    // If someone changed the entry meanwhile, the copy is outdated.
     let is_copy = |found: Option<&[u8]>| {
         let is_copy = found == Some(bytes.as_slice());
         Ok(if is_copy { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })

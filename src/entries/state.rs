@@ -1,4 +1,4 @@
-//! [`Entries`]: what the commands of one memory share, and [`EntriesCall`]: what one of them runs with.
+//! [`Entries`]: state that the entries commands of one memory share. [`EntriesCall`]: environment of one command.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,7 +19,7 @@ use crate::sorted::SortedMap;
 use crate::store::{EntryFolder, PathError, RelPath};
 use crate::trust::Provenance;
 
-/// The parts of a memory that the commands of the entries share, and the scope that one names.
+/// Parts of a memory that the entries commands need, and the scope that the command names.
 #[derive(Clone, Copy)]
 pub(crate) struct EntriesCall<'a> {
     pub(super) call: &'a Call,
@@ -29,7 +29,7 @@ pub(crate) struct EntriesCall<'a> {
     pub(super) provenance: Option<Provenance>,
 }
 
-/// What the commands of one memory share.
+/// State that the entries commands of one memory share.
 #[derive(Default)]
 pub(crate) struct Entries {
     pub(super) scope: Option<Arc<EntriesScope>>,
@@ -44,19 +44,19 @@ impl Entries {
         Ok(Self { scope: scope.map(Arc::new), ..Self::default() })
     }
 
-    /// Where the entries are that this memory was opened for.
+    /// Returns the folders with the entries of this memory.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
     }
 
     pub(super) fn scope(&self) -> Result<&Arc<EntriesScope>, Error> {
         self.scope.as_ref().ok_or_else(|| {
-            let help = "open the memory with the name of an agent";
+            let help = "open the memory with an agent";
             Error::invalid_argument("this memory was opened without an agent", help)
         })
     }
 
-    /// A file of the agent that is no entry, by the names of its folder and itself.
+    /// Returns a path beside the entries of the agent, from the names of a folder and a file.
     pub(crate) fn file_beside(&self, folder: &str, name: &str) -> Result<RelPath, Error> {
         self.scope()?
             .beside
@@ -65,18 +65,19 @@ impl Entries {
             .map_err(|error| Error::internal(format!("the name of a file beside the entries: {error}")))
     }
 
-    /// How many more entries the agent may have than these, which are all that are shown, before the oldest go.
+    /// Returns how many more entries the agent may have before the oldest are evicted. `shown` is the list of all
+    /// entries.
     pub(crate) fn room(&self, shown: &[EntryInfo]) -> Result<usize, Error> {
         let is_own = |entry: &&EntryInfo| entry.category != Category::Workspace.as_str();
         Ok((self.scope()?.own.cap as usize).saturating_sub(shown.iter().filter(is_own).count()))
     }
 
-    /// The agent whose entries they are.
+    /// Returns the agent that owns the entries.
     pub(crate) fn agent(&self) -> Result<String, Error> {
         Ok(self.scope()?.own.owner.clone())
     }
 
-    /// Looks at an open run.
+    /// Calls a function with an open run.
     pub(super) fn with_run<T>(&self, name: &str, look: impl FnOnce(&mut OpenedRun) -> T) -> Result<T, Error> {
         let mut runs = self.runs.borrow_mut();
         match runs.iter_mut().find(|run| run.name == name) {
@@ -88,20 +89,20 @@ impl Entries {
         }
     }
 
-    /// What a run holds.
+    /// Returns the entries that a run holds.
     pub(super) fn held(&self, run: Option<&str>) -> Result<Vec<Held>, Error> {
         run.map_or(Ok(Vec::new()), |run| self.with_run(run, |run| run.held.clone()))
     }
 }
 
-/// What was parsed of the files, by their numbers in the index.
+/// Parsed files, by their numbers in the index.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) by_doc: SortedMap<DocId, Result<Arc<Entry>, Problem>>,
 }
 
 impl Parsed {
-    /// Forgets what the index has no longer, and parses what is new in it.
+    /// Drops files that left the index, and parses those that are new.
     pub(super) fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope) -> Result<(), Error> {
         self.by_doc.retain(|&id, _| corpus.files.doc(id).is_some());
         for (path, id) in corpus.files.by_path() {
@@ -111,7 +112,7 @@ impl Parsed {
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
             let doc = corpus.files.doc(id);
             let Some((doc, text)) = doc.and_then(|doc| Some((doc, doc.text.as_deref()?))) else {
-                return Err(Error::internal(format!("{path} is listed in the index and has no text there")));
+                return Err(Error::internal(format!("{path} is listed in the index but has no text")));
             };
             let entry = Entry::parse(&pool.folder, path, text, doc.modified, pool.shared);
             self.by_doc.insert(id, entry.map(Arc::new));

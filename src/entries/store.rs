@@ -1,4 +1,4 @@
-//! `store-entry`: keeps an entry on the disk, or for a run.
+//! `store-entry`: stores an entry on the disk, or holds it for a run.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,19 +13,19 @@ use super::{runs, screen};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Keeps an entry: makes it, or replaces what its key said.
+/// Stores an entry: creates it, or replaces the text of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreEntry {
-    /// The entry.
+    /// Entry to store.
     pub entry: NewEntry,
-    /// Only if it still has this version.
+    /// If given, stores the entry only if it still has this version.
     pub expected_version: Option<String>,
 }
 
 impl Request for StoreEntry {
     type Reply = StoreReply;
     const NAME: &'static str = "store-entry";
-    // A move to another category removes the old file, and the cap of entries may evict the oldest.
+    // A move to another category removes the old file, and the limit of entries may evict the oldest.
     const EFFECT: Effect = Effect::Removes;
 
     fn samples(name: &str) -> Vec<Self> {
@@ -47,8 +47,8 @@ impl Run<EntriesCall<'_>> for StoreEntry {
                 held(&fields)
             }
             None if fields.category == Category::Conversation => {
-                let help = "name a run that is open, or choose another category";
-                return Err(Error::invalid_argument("entries of a conversation live in a run alone", help));
+                let help = "name an open run, or choose another category";
+                return Err(Error::invalid_argument("entries of a conversation can only be in a run", help));
             }
             None => reply(call, &fields, store(call, entries, scope, &fields, &base).await?),
         };

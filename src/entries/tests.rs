@@ -1,4 +1,4 @@
-//! The commands over a store in memory. The letters are those of the faults of the original.
+//! Tests of the commands over a store in memory. The letters are those of the faults that the original had.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -21,7 +21,7 @@ mod runs;
 
 const HOUR: i64 = 3_600;
 
-/// A store, the entries of an agent of it, and a clock.
+/// A store, the entries of one of its agents, and a clock.
 struct World {
     store: Store,
     entries: Arc<Entries>,
@@ -42,7 +42,7 @@ impl World {
         Self::with(EntriesConfig { max_entries, ..EntriesConfig::of_agent("a") })
     }
 
-    /// The same store as another process sees it.
+    /// Opens the same store as another process.
     fn reopen(&mut self) {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
         self.entries = Arc::new(Entries::new(Some(config)).unwrap());
@@ -150,7 +150,7 @@ impl World {
 }
 
 impl World {
-    /// Every file of the entries, as an export in pages has it.
+    /// Returns all files of the entries, exported in pages.
     fn export(&mut self, forgotten: bool) -> Vec<(String, Vec<u8>)> {
         let (mut files, mut cursor) = (Vec::new(), None);
         loop {
@@ -167,7 +167,7 @@ impl World {
         }
     }
 
-    /// So many files with each command; what they say of their provenance is believed.
+    /// Imports this many files per command; their own provenance is believed.
     fn try_import(
         &mut self,
         files: &[(String, Vec<u8>)],
@@ -213,7 +213,7 @@ impl World {
         self.try_retain(imported, dry_run).unwrap()
     }
 
-    /// The keys that go as they are in none of the files.
+    /// Returns the keys that are removed because they are in no file.
     fn retain(&mut self, files: &[(String, Vec<u8>)], mode: ImportMode) -> Vec<String> {
         let imported = self.import_all(files, mode, false, MAX_IMPORT_FILES);
         self.retained(imported, false)
@@ -376,7 +376,7 @@ fn e_what_would_be_evicted_at_once_is_refused_with_numbers() {
     assert_eq!(refused.code, ErrorCode::TooLarge);
     assert_eq!(refused.message, "`n` would be evicted at once: 2 core entries hold all 2 places, notes needs 1");
     assert_eq!(world.keys(), ["c1", "c2"]);
-    // A core entry that becomes one of notes leaves its place to itself.
+    // A core entry that becomes one of notes frees its own place.
     assert_eq!(world.keep("c2", "v", "notes").state, StoreState::Moved("core".into()));
     let third = world.keep("c3", "v", "core");
     assert_eq!(third.evicted, ["c2"]);
@@ -440,7 +440,7 @@ fn the_workspace_is_shared_and_has_its_own_cap() {
     assert_eq!(world.keep("m", "v", "workspace").evicted, ["k"]);
     world.entries = Arc::new(Entries::new(Some(config("a"))).unwrap());
     assert_eq!(world.keys(), ["l", "m", "own"]);
-    // Three quarters of the budget are for the agent's own.
+    // Three quarters of the budget are for the agent's own entries.
     let shares = world.hydrate(40, None);
     assert_eq!(shares.entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(), ["own"]);
     assert_eq!(shares.left_out[0].left_out.as_deref(), Some("workspace-share"));
@@ -458,7 +458,7 @@ fn a_file_that_is_no_entry_is_named_and_never_written_over() {
         .unwrap_err();
     assert!(refused.message.starts_with(&format!("{K} cannot be read as an entry: line ")), "{}", refused.message);
     assert_eq!(world.store.text(K), broken);
-    assert!(world.get("k").unwrap_err().help.contains("is no entry"));
+    assert!(world.get("k").unwrap_err().help.contains("is not an entry"));
     world.store.put(K, alloc::vec![0xff, 0xfe]);
     assert!(
         world
@@ -564,7 +564,7 @@ fn explain_says_why_of_every_entry() {
         .iter()
         .map(|e| format!("{} {} {} {} {}", e.key, e.rank, e.size, e.total, e.left_out.as_deref().unwrap_or("in")))
         .collect();
-    // The daily entry went with the stores after it.
+    // Storing the later entries removed the daily entry.
     assert_eq!(said, ["core 1 18 18 in", "n 1 7 25 in", "big 2 108 25 larger-than-budget"]);
     let one = EntriesCommand::Explain(Explain { request, key: Some("n".into()) });
     let EntriesReply::Explain(reply) = world.run(one).unwrap() else { panic!("no explanation") };

@@ -1,4 +1,4 @@
-//! The words that several commands of the entries share.
+//! Types that several commands of the entries share.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,36 +6,36 @@ use alloc::vec::Vec;
 use crate::store::utc_text;
 use crate::trust::{ForModel, Provenance, TrustState};
 
-/// What storing came to.
+/// Result of storing an entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "StateView")]
 #[non_exhaustive]
 pub enum StoreState {
-    /// The key is new, or was forgotten and is back with something else to say.
+    /// Created: the key is new, or was forgotten with another text.
     Stored,
-    /// What the key said is replaced.
+    /// Updated: the text of the key was replaced.
     Updated,
-    /// The entry is of another category now; the text is the one that it had.
+    /// Moved from the category in the value. The text is unchanged.
     Moved(String),
-    /// It says this already; nothing was written.
+    /// Unchanged: the entry already has this text. Nothing was written.
     Unchanged,
-    /// It was forgotten, and this is what was forgotten or what was known before: nothing was written.
+    /// Forgotten: this is the text that was forgotten, or one from before. Nothing was written.
     Forgotten,
-    /// It no longer has the expected version; nothing was written.
+    /// Conflict: the entry no longer has the expected version. Nothing was written.
     Conflict,
-    /// It is kept by the run, until the next checkpoint if its category is one that is stored at all.
+    /// Held by the run. The next checkpoint stores it, unless its category is `conversation`.
     Held,
 }
 
-/// The JSON of a [`StoreState`].
+/// JSON form of a [`StoreState`].
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StateView {
-    /// What came of it.
+    /// Result of storing the entry.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["stored", "updated", "moved", "unchanged", "forgotten", "conflict", "held"])))]
     state: &'static str,
-    /// The category that it had, where it is `moved`.
+    /// Previous category, if the state is `moved`.
     moved_from: Option<String>,
 }
 
@@ -54,26 +54,26 @@ impl From<StoreState> for StateView {
     }
 }
 
-/// What came of storing an entry.
+/// Reply to storing an entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreReply {
-    /// The entry.
+    /// Key of the entry.
     pub key: String,
-    /// Its category now.
+    /// Category of the entry after the command.
     pub category: String,
-    /// What was done.
+    /// Result of the command.
     #[serde(flatten)]
     pub state: StoreState,
-    /// The version of its file now; empty for what is held by a run.
+    /// Version of its file after the command; empty if a run holds the entry.
     pub version: String,
-    /// Its file; empty for what is held by a run.
+    /// Path of its file; empty if a run holds the entry.
     pub path: String,
-    /// The keys that went as they are too old.
+    /// Keys of daily entries that were removed because they expired.
     pub swept: Vec<String>,
-    /// The keys that went as there are too many.
+    /// Keys of entries that were removed because the limit of entries was reached.
     pub evicted: Vec<String>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -82,65 +82,65 @@ pub struct StoreReply {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "EntryView")]
 pub struct EntryInfo {
-    /// Its key.
+    /// Key of the entry.
     pub key: String,
-    /// Its category.
+    /// Category of the entry.
     pub category: String,
-    /// Its content, byte for byte.
+    /// Content, byte for byte.
     pub content: String,
-    /// Its tags, in their order.
+    /// Tags, in order.
     pub tags: Vec<String>,
-    /// When it was made, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z.
     pub created: u64,
-    /// When its content, its category or its tags last changed, likewise.
+    /// Time of the last change of content, category or tags, in nanoseconds since 1970-01-01T00:00:00Z.
     pub updated: u64,
-    /// Where it comes from.
+    /// Origin for people.
     pub source: Option<String>,
-    /// The key of the entry that it stands in for.
+    /// Key of the entry that this one replaces.
     pub supersedes: Option<String>,
-    /// Of its file; empty for what a run holds.
+    /// Version of its file; empty if only a run holds it.
     pub version: String,
-    /// Its file; empty for what a run holds.
+    /// Path of its file; empty if only a run holds it.
     pub path: String,
-    /// What budgets count it as: key, content and category, in bytes.
+    /// Size that budgets count, in bytes: key, content and category.
     pub size: u64,
-    /// Where its text comes from.
+    /// Origin of its text.
     pub provenance: Provenance,
-    /// When a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time when a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
     pub approved: Option<u64>,
 }
 
-/// The JSON of an [`EntryInfo`].
+/// JSON form of an [`EntryInfo`].
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct EntryView {
-    /// Its key.
+    /// Key of the entry.
     key: String,
-    /// Its category.
+    /// Category of the entry.
     category: String,
-    /// Its content.
+    /// Content, byte for byte.
     content: String,
-    /// Its tags, in their order.
+    /// Tags, in order.
     tags: Vec<String>,
-    /// When it was made, as RFC 3339.
+    /// Time of creation, as RFC 3339.
     created: String,
-    /// When its content, its category or its tags last changed, as RFC 3339.
+    /// Time of the last change of content, category or tags, as RFC 3339.
     updated: String,
-    /// Where it comes from, for people.
+    /// Origin for people.
     source: Option<String>,
-    /// The key of the entry that it replaces.
+    /// Key of the entry that this one replaces.
     supersedes: Option<String>,
-    /// The version of its file; empty if only a run has it.
+    /// Version of its file; empty if only a run holds it.
     version: String,
-    /// Its file; empty if only a run has it.
+    /// Path of its file; empty if only a run holds it.
     path: String,
-    /// The size that budgets count: key, content and category, in bytes.
+    /// Size that budgets count, in bytes: key, content and category.
     size: u64,
-    /// The origin of its text.
+    /// Origin of its text.
     provenance: Provenance,
-    /// When a person approved it, as RFC 3339.
+    /// Time when a person approved it, as RFC 3339.
     approved: Option<String>,
-    /// The origin of its text, if the entry goes into no prompt until it is approved.
+    /// Origin of its text, if the entry is kept out of prompts until a person approves it.
     unapproved: Option<Provenance>,
 }
 
@@ -170,13 +170,13 @@ impl From<EntryInfo> for EntryView {
 }
 
 impl EntryInfo {
-    /// Whether its text is trusted.
+    /// Returns the provenance and approval of its text.
     #[must_use]
     pub fn trust_state(&self) -> TrustState {
         TrustState { provenance: self.provenance, approved: self.approved }
     }
 
-    /// Makes its texts fit to be read by a model.
+    /// Makes its texts safe for a model to read.
     pub(super) fn make_harmless(&mut self) {
         let texts = [&mut self.key, &mut self.category, &mut self.content, &mut self.path];
         let texts = texts.into_iter().chain(&mut self.tags).chain(&mut self.source).chain(&mut self.supersedes);
@@ -184,15 +184,15 @@ impl EntryInfo {
     }
 }
 
-/// A file that stands where an entry would, and is none.
+/// A file that could not be parsed as an entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryProblem {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The key that it claims, if that can be told.
+    /// Key that the file claims, if it is known.
     pub key: Option<String>,
-    /// What is wrong with it.
+    /// Description of the problem.
     pub message: String,
 }
 
@@ -200,8 +200,8 @@ pub struct EntryProblem {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedEntry {
-    /// Its key.
+    /// Key of the entry.
     pub key: String,
-    /// Why.
+    /// Reason in words.
     pub reason: String,
 }

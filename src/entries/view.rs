@@ -1,8 +1,8 @@
-//! The entries as they are now: files brought up to date through the index, parsed, one for each key.
+//! Current entries: files are brought up to date through the index, parsed, and reduced to one per key.
 //!
-//! The index is an instance of [`Corpus`] apart from that of the journal and the notebook. Its folders are those
-//! of the scope alone, so that no filter has to keep `find` off the notes, or search and recall off the entries
-//! of whoever shares the store. It is empty, and no folder is listed, until the first command that needs entries.
+//! The index is a [`Corpus`] apart from that of journal and notebook. It covers only the folders of the scope, so no
+//! filter is needed to keep `find` off the notes, or search and recall off the entries. It is empty, and no folder is
+//! listed, until the first command that uses entries.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,25 +27,26 @@ use crate::store::{RelPath, portable_path, utc_text};
 pub(super) struct Stored {
     pub(super) path: RelPath,
     pub(super) doc: DocId,
-    /// As the host knows the bytes.
+    /// Version of the bytes, as the host reports it.
     pub(super) version: Version,
     pub(super) shared: bool,
     pub(super) entry: Arc<Entry>,
 }
 
-/// The entries at one moment.
+/// Entries at one moment.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// Of each pool one for each key, forgotten ones too; the last changed first.
+    /// Entries, one per key and pool, forgotten ones included; the last changed comes first.
     pub(super) entries: Vec<Stored>,
-    /// Files of keys that another file has as well, and says later.
+    /// Files of keys that a newer file has too.
     pub(super) outdated: Vec<Stored>,
     pub(super) problems: Vec<EntryProblem>,
-    /// What kept the host from reading a file, with the key that its name stands for. It is among the problems.
+    /// Files that the host could not read: the key that the name gives, and the error. They are also among the
+    /// problems.
     pub(super) unread: Vec<(Option<String>, Error)>,
 }
 
-/// Brings the index up to date and gives the entries.
+/// Brings the index up to date and returns the entries.
 pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -> Result<View, Error> {
     let folders = scope.pools().map(|pool| FolderScope { folder: Some(pool.folder.root().clone()), tree: true });
     refresh(call, &entries.corpus, folders.collect(), Purpose::Literal).await?;
@@ -55,8 +56,8 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     View::of(call, scope, &corpus, &parsed)
 }
 
-/// As [`look`], for an entry that should be there. Folders are listed one after the other, so that an entry that
-/// is moved meanwhile can be in neither: what is not found is looked for once more.
+/// Returns the entries like [`look`], for a key that should exist. If the key is missing, it looks a second time:
+/// folders are listed one after the other, so an entry that is moved meanwhile can be missing from both.
 pub(super) async fn look_for(call: &Call, entries: &Entries, scope: &EntriesScope, key: &str) -> Result<View, Error> {
     let view = look(call, entries, scope).await?;
     if view.entries.iter().any(|stored| stored.entry.fields.key == key) {
@@ -65,7 +66,7 @@ pub(super) async fn look_for(call: &Call, entries: &Entries, scope: &EntriesScop
     look(call, entries, scope).await
 }
 
-/// Whether a key has a file in the folder of another category, by the name that is made of the key.
+/// Returns true if the folder of another category has a file of this key, under the name that the key gives.
 pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &str) -> Result<bool, Error> {
     let root = pool.folder.root();
     let mut files: Vec<RelPath> = Vec::new();
@@ -84,7 +85,7 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
     let found = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
     let is_of_key = |(file, loaded): (&RelPath, &Result<Loaded, FsError>)| {
         let Ok(Loaded::Whole { bytes, .. }) = loaded else { return false };
-        // What is not text is no entry of any key, whatever its name.
+        // A file that is not text is not an entry of any key.
         let Ok(text) = core::str::from_utf8(bytes) else { return false };
         Entry::parse(&pool.folder, file, text, 0, pool.shared).is_ok_and(|entry| entry.fields.key == key)
     };
@@ -103,7 +104,7 @@ impl View {
         for (path, id) in corpus.files.by_path() {
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
             let (Some(doc), Some(found)) = (corpus.files.doc(id), parsed.by_doc.get(&id)) else {
-                return Err(Error::internal(format!("{path} is listed in the index and not parsed")));
+                return Err(Error::internal(format!("{path} is listed in the index but was not parsed")));
             };
             if let Some(reason) = unread.get(&shown(path)) {
                 let (_, key) = pool.folder.names_of(path);
@@ -132,7 +133,7 @@ impl View {
         Ok(view)
     }
 
-    /// Of two files that claim one key, the one that was changed or forgotten last counts. The other is named.
+    /// Keeps, of two files that claim one key, the one that was changed or forgotten last, and reports the other.
     fn keep_one_for_each_key(&mut self, shown: &dyn Fn(&RelPath) -> String) {
         order::sort_slice(&mut self.entries, |a, b| claim(a).cmp(&claim(b)));
         let mut kept: Vec<Stored> = Vec::with_capacity(self.entries.len());
@@ -152,28 +153,28 @@ impl View {
         self.entries = kept;
     }
 
-    /// The entry of a key in a pool, forgotten or not.
+    /// Returns the entry of a key in a pool, even a forgotten one.
     pub(super) fn of_key(&self, shared: bool, key: &str) -> Option<&Stored> {
         self.entries.iter().find(|stored| stored.is_of(shared, key))
     }
 
-    /// The files of a key in a pool that another file of it has outdated.
+    /// Returns the outdated files of a key in a pool.
     pub(super) fn copies_of<'a>(&'a self, shared: bool, key: &'a str) -> impl Iterator<Item = &'a Stored> {
         self.outdated.iter().filter(move |stored| stored.is_of(shared, key))
     }
 
-    /// The entries of a pool.
+    /// Returns the entries of a pool.
     pub(super) fn of_pool(&self, pool: &Pool) -> impl Iterator<Item = &Stored> {
         let shared = pool.shared;
         self.entries.iter().filter(move |stored| stored.shared == shared)
     }
 
-    /// The newest moment that an entry of a pool has.
+    /// Returns the latest time of any entry of a pool.
     pub(super) fn newest(&self, pool: &Pool) -> Option<u64> {
         self.of_pool(pool).map(|stored| stored.entry.updated.max(stored.entry.forgotten.unwrap_or(0))).max()
     }
 
-    /// The file that claims a key and is no entry.
+    /// Returns the file that claims a key and could not be parsed.
     pub(super) fn problem_of(&self, key: &str) -> Option<&EntryProblem> {
         self.problems.iter().find(|problem| problem.key.as_deref() == Some(key))
     }
@@ -184,13 +185,13 @@ impl Stored {
         self.shared == shared && self.entry.fields.key == key
     }
 
-    /// The text of its file, as the index had it when the entry was parsed.
+    /// Returns the text of its file, as the index had it when the entry was parsed.
     pub(super) fn text<'c>(&self, corpus: &'c Corpus) -> Result<&'c str, Error> {
         let text = corpus.files.doc(self.doc).and_then(|doc| doc.text.as_deref());
         text.ok_or_else(|| Error::internal(format!("the index has lost the text of {}", self.path)))
     }
 
-    /// Neither forgotten nor expired.
+    /// Returns true if the entry is neither forgotten nor expired.
     pub(super) fn is_live(&self, now: u64) -> bool {
         self.entry.forgotten.is_none() && !self.is_expired(now)
     }
@@ -205,13 +206,12 @@ fn claim(stored: &Stored) -> (bool, &str, Reverse<u64>, &RelPath) {
     (stored.shared, &fields.key, Reverse((*updated).max(forgotten.unwrap_or(0))), &stored.path)
 }
 
-/// The order of hydration: the last changed first; of one moment the lesser key, the agent's own first.
+/// Returns the sort key of hydration: last changed first; at the same time, lesser key first, agent before workspace.
 fn recency(stored: &Stored) -> (Reverse<u64>, &str, bool) {
     (Reverse(stored.entry.updated), &stored.entry.fields.key, stored.shared)
 }
 
-/// The agent's own entry of a key that is not forgotten, else that of the workspace; a forgotten one where
-/// there is no other.
+/// Returns the agent's entry of a key, else the workspace's. A forgotten entry is returned only if there is no other.
 pub(super) fn found<'a>(view: &'a View, scope: &'a EntriesScope, key: &str) -> Option<(&'a Pool, &'a Stored)> {
     let mut of_pools = scope.pools().filter_map(|pool| Some((pool, view.of_key(pool.shared, key)?)));
     let first = of_pools.next()?;
@@ -221,7 +221,7 @@ pub(super) fn found<'a>(view: &'a View, scope: &'a EntriesScope, key: &str) -> O
     }
 }
 
-/// The error for a key that has no entry, or none that could be read.
+/// Returns the error for a key without an entry, or with one that could not be parsed.
 pub(super) fn absent(view: &View, key: &str) -> Error {
     let of_key = |(unread, _): &&(Option<String>, Error)| unread.as_deref() == Some(key);
     if let Some((_, error)) = view.unread.iter().find(of_key) {
@@ -229,7 +229,7 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
     }
     let forgotten = view.entries.iter().find(|stored| stored.entry.fields.key == key).map(|stored| &stored.entry);
     let help = match (view.problem_of(key), forgotten.and_then(|entry| Some((entry, entry.forgotten?)))) {
-        (Some(problem), _) => format!("{} claims it and is no entry: {}", problem.path, problem.message),
+        (Some(problem), _) => format!("{} claims this key but is not an entry: {}", problem.path, problem.message),
         (None, Some((entry, moment))) => {
             format!("it was forgotten at {}; its version is {}", utc_text(moment), entry.version)
         }
@@ -238,7 +238,7 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
     Error::new(ErrorCode::EntryNotFound, format!("UZ-MEM-004: no entry `{key}`"), help)
 }
 
-/// The entries of a view with their paths in an export, by path.
+/// Returns the entries of a view with their paths in an export, sorted by path.
 pub(super) fn by_path(view: &View, is_meant: impl Fn(&Stored) -> bool) -> Result<Vec<(RelPath, &Stored)>, Error> {
     let files = view.entries.iter().filter(|stored| is_meant(stored)).map(|stored| Ok((path_of(stored)?, stored)));
     let mut files: Vec<(RelPath, &Stored)> = files.collect::<Result<_, Error>>()?;
@@ -246,7 +246,7 @@ pub(super) fn by_path(view: &View, is_meant: impl Fn(&Stored) -> bool) -> Result
     Ok(files)
 }
 
-/// The path of an entry's file in an export: by what the entry says, wherever a person has put its file.
+/// Returns the path of an entry in an export. It depends on the entry's fields, not on where a person moved its file.
 pub(super) fn path_of(stored: &Stored) -> Result<RelPath, Error> {
     let fields = &stored.entry.fields;
     portable_path(fields.category.as_str(), &fields.key)

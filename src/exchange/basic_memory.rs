@@ -1,7 +1,7 @@
 //! basic-memory's notes: observations `- [category] text #tag (context)` and relations `- type [[Target]]`.
 //!
-//! What is an observation or a relation is told as the recorded pairs in `tests/vectors/basic-memory.json` tell
-//! it. A note that was written here says so in its frontmatter, and comes back whole.
+//! The recorded pairs in `tests/vectors/basic-memory.json` define what counts as an observation or a relation. A note
+//! that Saddlebag wrote says so in its frontmatter, and is imported without a loss.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,48 +15,48 @@ use crate::percent;
 use crate::sorted::SortedSet;
 use crate::store::utc_text;
 
-/// Between the content of an entry and what is generated of it for basic-memory.
+/// Separator between the content of an entry and the lines that are generated for basic-memory.
 const END: &str = "<!-- the memory ends here; what follows is generated -->";
-/// Before a relation: its type, then its target.
+/// Prefix of a relation, before its type and target.
 const RELATION: &str = "rel:";
 const LINKS_TO: &str = "links_to";
 
-/// What a note says of its subject.
+/// A statement of a note about its subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// The line of the text, counted from 1.
+    /// Line of the text, counted from 1.
     pub line: u32,
-    /// What stands in brackets.
+    /// Category: the text in brackets.
     pub category: Option<String>,
-    /// With its tags, without its context.
+    /// Content with its tags, without its context.
     pub content: String,
-    /// `None` if there is no `#`.
+    /// Tags; `None` if there is no `#`.
     pub tags: Option<Vec<String>>,
-    /// What stands in parentheses at the end.
+    /// Context: the text in parentheses at the end.
     pub context: Option<String>,
 }
 
-/// Where a note leads.
+/// A relation from a note to another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relation {
-    /// The line of the text, counted from 1.
+    /// Line of the text, counted from 1.
     pub line: u32,
-    /// How it leads there.
+    /// Type of the relation.
     pub kind: String,
-    /// The title or the path of a note, which need not exist.
+    /// Title or path of a note, which may not exist.
     pub target: String,
-    /// What stands in parentheses at the end.
+    /// Context: the text in parentheses at the end.
     pub context: Option<String>,
-    /// Whether its line says nothing else.
+    /// True if its line has no other text.
     pub is_alone: bool,
 }
 
-/// The observations and the relations of a Markdown text.
+/// Parses the observations and relations of a Markdown text.
 #[must_use]
 pub fn parse(text: &str) -> (Vec<Observation>, Vec<Relation>) {
     let (mut observations, mut relations) = (Vec::new(), Vec::new());
     let mut fences = FenceTracker::default();
-    // Whether a line without a mark goes on with the block above, and whether that one counts.
+    // A line without a mark can continue the block above. Quotes do not count.
     let (mut is_open, mut is_quote) = (false, false);
     for (line, number) in text.lines().zip(1_u32..) {
         if fences.is_code(line) || line.trim().is_empty() {
@@ -84,7 +84,7 @@ pub fn parse(text: &str) -> (Vec<Observation>, Vec<Relation>) {
     (observations, relations)
 }
 
-/// A line without the marks of list items before it.
+/// Removes the marks of list items from a line.
 fn unmarked(line: &str) -> (&str, bool) {
     let (mut line, mut is_item) = (line, false);
     loop {
@@ -119,7 +119,7 @@ fn observation(text: &str) -> Option<Observation> {
 }
 
 enum Category<'a> {
-    /// A box to tick.
+    /// A task with a checkbox.
     Task,
     Named(&'a str, &'a str),
     Empty(&'a str),
@@ -149,7 +149,7 @@ fn category(text: &str) -> Category<'_> {
     Category::Named(name, rest)
 }
 
-/// `1:02:03.500`, or two of them with `-` between.
+/// Returns true for `1:02:03.500`, or two of these with `-` between.
 fn is_timestamp(text: &str) -> bool {
     let is_one = |text: &str| {
         let text = text.trim();
@@ -165,7 +165,7 @@ fn has_tag(text: &str) -> bool {
     text.split_whitespace().any(|word| word.starts_with('#'))
 }
 
-/// Each word that begins with `#`: to the next white space, several where `#` stands between them.
+/// Returns the words that begin with `#`, up to the next white space. A `#` inside a word begins a further tag.
 fn tags(text: &str) -> Option<Vec<String>> {
     let mut tags = Vec::new();
     for word in text.split_whitespace().filter(|word| word.starts_with('#')) {
@@ -186,7 +186,7 @@ fn read_relations(text: &str, is_item: bool, line: u32, relations: &mut Vec<Rela
         && (after.is_empty() || context.is_some())
         && let Some(kind) = relation_kind(before.trim())
     {
-        // A link without a type has no context either.
+        // A link without a type has no context.
         let context = context.map(str::trim).filter(|context| !context.is_empty() && !before.trim().is_empty());
         let context = context.map(String::from);
         return push(relations, Relation { line, kind, target: target.into(), context, is_alone: true });
@@ -205,7 +205,7 @@ fn push(relations: &mut Vec<Relation>, relation: Relation) {
     }
 }
 
-/// The type before a link: one word, or several in quotes.
+/// Parses the type before a link: one word, or several in quotes.
 fn relation_kind(before: &str) -> Option<String> {
     let unquoted = ['"', '\''].iter().find_map(|quote| before.strip_prefix(*quote)?.strip_suffix(*quote));
     match unquoted {
@@ -217,7 +217,7 @@ fn relation_kind(before: &str) -> Option<String> {
     }
 }
 
-/// The first `[[…]]` with what is before and behind it; brackets in it are part of it.
+/// Splits a text at the first `[[…]]`. The link may contain brackets.
 fn link(text: &str) -> Option<(&str, &str, &str)> {
     let start = text.find("[[")?;
     let (mut depth, mut at) = (0_usize, start);
@@ -237,7 +237,7 @@ fn link(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Observation {
-    /// The line that [`parse`] reads it from.
+    /// Renders the line that [`parse`] parses.
     #[must_use]
     pub fn render(&self) -> String {
         let category = self.category.as_ref().map(|category| format!("[{category}] ")).unwrap_or_default();
@@ -245,7 +245,7 @@ impl Observation {
         format!("- {category}{}{context}", self.content)
     }
 
-    /// What it says, without its category.
+    /// Returns the content with its context.
     fn text(&self) -> String {
         match &self.context {
             Some(context) if !context.is_empty() => format!("{} ({context})", self.content),
@@ -255,7 +255,7 @@ impl Observation {
 }
 
 impl Relation {
-    /// The line that [`parse`] reads it from.
+    /// Renders the line that [`parse`] parses.
     #[must_use]
     pub fn render(&self) -> String {
         let quote = if self.kind.contains(char::is_whitespace) { "\"" } else { "" };
@@ -285,7 +285,7 @@ fn moment(frontmatter: &Frontmatter, name: &str) -> Option<u64> {
 
 fn own_note(file: &TextFile<'_>, frontmatter: &Frontmatter, key: String) -> ForeignEntry {
     let text = format!("{}\n", body(file.text, frontmatter));
-    // The mark counts as a line of its own: what is generated may quote the content.
+    // The mark must be a line of its own, because the generated lines may quote the content.
     let content = match text.rsplit_once(&format!("\n\n{END}\n")) {
         Some((content, _)) => content,
         None => text.strip_suffix('\n').unwrap_or(&text),
@@ -303,7 +303,7 @@ fn own_note(file: &TextFile<'_>, frontmatter: &Frontmatter, key: String) -> Fore
     }
 }
 
-/// An entry for each observation, and one for the note where it says more or leads somewhere.
+/// Creates an entry per observation, and one for the note if it has further text or relations.
 fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Converted) {
     let text = after_frontmatter(file.text, frontmatter);
     let first = line_at(file.text, frontmatter.span.end);
@@ -392,7 +392,7 @@ fn note(entry: &ForeignEntry) -> String {
     text
 }
 
-/// The entry as one line, unless it would be read as something else.
+/// Renders the entry as one line, unless it would be parsed as something else.
 fn as_observation(entry: &ForeignEntry) -> Option<String> {
     let content = one_line(&entry.content);
     let content = content.trim();

@@ -1,6 +1,6 @@
-//! Claude Code's auto memory: a file for each topic, and `MEMORY.md` as the index that is always loaded.
+//! Claude Code's auto memory: a file per topic, and the index `MEMORY.md`, which is always loaded.
 //!
-//! Gemini CLI keeps the private memory of a project the same way.
+//! Gemini CLI keeps the private memory of a project in the same format.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,19 +14,19 @@ use crate::order;
 use crate::sorted::SortedMap;
 use crate::store::utc_text;
 
-/// The index.
+/// File name of the index.
 const INDEX: &str = "MEMORY.md";
-/// How much of the index is loaded: lines, and bytes.
+/// Part of the index that is loaded, in lines and in bytes.
 const INDEX_LINES: usize = 200;
 const INDEX_BYTES: usize = 25_000;
-/// What the entries and the kind of their tags are called.
+/// Prefix of the keys and tag of the entries.
 pub(super) const CLAUDE_CODE: Dialect = Dialect { prefix: "claude_code", tag: "claude-code" };
 
-/// Which agent's files they are.
+/// Agent that owns the files.
 pub(super) struct Dialect {
-    /// Before keys that are made up.
+    /// Prefix of generated keys.
     pub(super) prefix: &'static str,
-    /// The tag of what it wrote itself.
+    /// Tag of the entries that the agent itself wrote.
     pub(super) tag: &'static str,
 }
 
@@ -149,7 +149,7 @@ pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
     exported
 }
 
-/// The index, as far as it is loaded; the last line says how many are not in it.
+/// Renders the part of the index that is loaded. Its last line gives the number of entries that are not in it.
 fn index(entries: &[&ForeignEntry]) -> String {
     let mut text = String::from("# Memory\n\n");
     // The heading and the line below it come first.
@@ -159,7 +159,7 @@ fn index(entries: &[&ForeignEntry]) -> String {
         let hook = hook(entry.summary.as_deref().unwrap_or(&entry.content));
         let line = format!("- [{}]({}.md) — {hook}\n", head(title.trim(), 60), file_name(&entry.key));
         let left = entries.len() - listed;
-        // Of what does not fit, the last line speaks: its own room is kept as long as it may be needed.
+        // Reserves room for the last line as long as it may be needed.
         let reserved = if left > 1 { 80 } else { 0 };
         if lines + 1 + usize::from(left > 1) > INDEX_LINES || text.len() + line.len() + reserved > INDEX_BYTES {
             text.push_str(&format!("<!-- {left} more memories are in this folder and not listed here -->\n"));

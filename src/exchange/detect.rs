@@ -1,25 +1,25 @@
-//! Which format a folder looks like, from the names of its files alone.
+//! Detection of a folder's format from the names of its files.
 
 use super::format::Format;
 use super::text::{base_name, stem};
 use crate::store::Date;
 
-/// What a folder looks like.
+/// Result of a detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detected {
     /// Files of this format.
     Format(Format),
-    /// Files of entries as Saddlebag itself exports them.
+    /// Files of entries, as Saddlebag exports them.
     Markdown,
-    /// A notebook of zk: a store opens on it in place, nothing is imported.
+    /// Notebook of zk. A store can be opened on it in place, without an import.
     ZkNotebook,
-    /// A memory folder of zerostack: likewise.
+    /// Memory folder of zerostack. A store can be opened on it in place, without an import.
     ZerostackStore,
 }
 
-/// Tells the format of a folder by the paths of its files, below it and with `/` between names. `None` if it
-/// looks like none.
+/// Detects the format of a folder from the paths of its files, relative to it and with `/` between names. `None` if no
+/// format matches.
 #[must_use]
 pub fn detect(paths: &[&str]) -> Option<Detected> {
     let has = |path: &str| paths.contains(&path);

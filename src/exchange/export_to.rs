@@ -11,17 +11,17 @@ use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMP
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// What to write.
+/// Writes the entries in a format, in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportTo {
-    /// The format.
+    /// Format to write.
     pub format: Format,
-    /// Entries that are forgotten, too, where the format can say so.
+    /// If set, includes forgotten entries, if the format can mark them.
     pub forgotten: bool,
-    /// Entries that nobody has approved, too: in all formats but [`Format::JsonLines`], which says what they are, they
-    /// would be taken for trusted text. Without it they are left out and named among the losses.
+    /// If set, includes entries that nobody has approved. Only [`Format::JsonLines`] marks them; in other formats they
+    /// would look like trusted text. If not set, they are left out and named among the losses.
     pub unapproved: bool,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -29,22 +29,22 @@ pub struct ExportTo {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportToReply {
-    /// At most 1,024, with 4 MiB together. A large file is several parts on several pages.
+    /// At most 1,024 parts with 4 MiB in total. A large file is split over several pages.
     #[serde(skip)]
     pub parts: Vec<FilePart>,
-    /// Where the next page begins; `None` on the last.
+    /// Cursor of the next page; `None` on the last page.
     pub next: Option<String>,
-    /// How many files there are on all pages.
+    /// Number of files on all pages.
     pub files: u32,
-    /// How many bytes they have.
+    /// Size of all files in bytes.
     pub bytes: u64,
-    /// How many entries they are of.
+    /// Number of entries in the files.
     pub entries: u32,
-    /// How many of these nobody has approved.
+    /// Number of these entries that nobody has approved.
     pub unapproved: u32,
-    /// What the format could not carry, and what was left out; on the first page.
+    /// Fields and entries that the format cannot carry, and entries that were left out; on the first page.
     pub losses: Vec<Loss>,
-    /// Files that are no entries, and are not exported; on the first page.
+    /// Files that could not be parsed as entries and are not exported; on the first page.
     pub problems: Vec<EntryProblem>,
 }
 
@@ -52,11 +52,11 @@ pub struct ExportToReply {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilePart {
-    /// The path of the file.
+    /// Path of the file.
     pub path: String,
-    /// Where in the file the part belongs, in bytes.
+    /// Position of the part in the file, in bytes.
     pub offset: u64,
-    /// Its bytes.
+    /// Bytes of the part.
     #[serde(skip)]
     pub content: Vec<u8>,
 }
@@ -93,7 +93,7 @@ impl Run<ExchangeCall<'_>> for ExportTo {
     }
 }
 
-/// Takes out what nobody has approved, and says so of each: whoever reads the files would take it for trusted text.
+/// Removes unapproved entries and reports each, because a reader of the files would trust them.
 fn leave_out_unapproved(entries: &mut Vec<ForeignEntry>) -> Vec<Loss> {
     let mut left_out = Vec::new();
     entries.retain(|entry| match entry.trust_state.unapproved() {
@@ -107,8 +107,8 @@ fn leave_out_unapproved(entries: &mut Vec<ForeignEntry>) -> Vec<Loss> {
     left_out
 }
 
-/// The parts of the files from a cursor on. The cursor tells the files apart as well: what changes between two
-/// pages would be half old and half new.
+/// Returns the parts from a cursor on. The cursor contains a digest of all files, so that pages of two states of the
+/// store are never mixed.
 pub(super) fn page(files: &[WrittenFile], cursor: Option<&str>) -> Result<ExportToReply, Error> {
     let parts: Vec<&str> = files.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]).collect();
     let digest = hash(&parts, 8);
@@ -138,8 +138,8 @@ fn place_of(cursor: &str, digest: &str) -> Result<(usize, usize), Error> {
     let (of, place, offset) = (parts.next(), parts.next(), parts.next());
     let number = |text: Option<&str>| text.and_then(|text| text.parse::<usize>().ok());
     let (Some(of), Some(place), Some(offset), None) = (of, number(place), number(offset), parts.next()) else {
-        let message = format!("`{}` is no cursor", cursor.escape_debug());
-        return Err(Error::invalid_argument(message, "give the `next` of the page before, or none"));
+        let message = format!("`{}` is not a cursor", cursor.escape_debug());
+        return Err(Error::invalid_argument(message, "give the `next` of the previous page, or leave it out"));
     };
     if of != digest {
         let message = "the entries have changed since the first page of this export";

@@ -1,4 +1,4 @@
-//! Formats without keys: Hermes' two files of texts, and the section of Gemini CLI.
+//! Formats without keys: the two files of Hermes, and the section of Gemini CLI.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,12 +11,12 @@ use crate::document::heading;
 use crate::entries::ForeignEntry;
 use crate::order;
 
-/// What stands between two texts of Hermes.
+/// Separator between two texts of Hermes.
 const BETWEEN: &str = "\n§\n";
-/// How many characters the files of Hermes have, with what stands between their texts.
+/// Maximum number of characters in the files of Hermes, separators included.
 const MEMORY_CHARS: usize = 2_200;
 const USER_CHARS: usize = 1_375;
-/// What is known of the person, and in a file of its own there.
+/// Tag of facts about the user, which Hermes keeps in a separate file.
 const USER_TAG: &str = "user-profile";
 
 const GEMINI: Dialect = Dialect { prefix: "gemini", tag: "gemini" };
@@ -109,7 +109,7 @@ pub(super) fn export_gemini(entries: &[ForeignEntry]) -> Exported {
         let fact = one_line(&entry.content);
         let fact = fact.trim_start_matches(['-', ' ']);
         if fact.trim().is_empty() {
-            exported.leave_out(entry, "nothing is left of it on one line");
+            exported.leave_out(entry, "it is empty when written on one line");
             continue;
         }
         text.push_str(&format!("- {fact}\n"));

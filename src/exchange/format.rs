@@ -1,16 +1,16 @@
-//! [`Format`]: the formats of memory that other agents have.
+//! [`Format`]: memory formats of other agents.
 
 use saddlebag_words::words;
 
 use super::text;
 
-/// A format of memory.
+/// A memory format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
-    /// Our own: a JSON object a line with all fields of an entry.
+    /// Saddlebag's own: a JSON object per line, with all fields of an entry.
     JsonLines,
-    /// Claude Code's auto memory: a file a topic, and an index.
+    /// Claude Code's auto memory: a file per topic, and an index.
     ClaudeCode,
     /// OpenClaw's workspace: `MEMORY.md` and `memory/<date>.md`.
     OpenClaw,
@@ -26,9 +26,9 @@ pub enum Format {
     McpMemory,
     /// The section `Gemini Added Memories` of `GEMINI.md`, and the private memory of a project.
     Gemini,
-    /// Letta's MemFS; only read.
+    /// Letta's MemFS; import only.
     Letta,
-    /// Codex's memories; only read.
+    /// Codex's memories; import only.
     Codex,
 }
 
@@ -47,13 +47,13 @@ words!(Format, "format" {
 });
 
 impl Format {
-    /// Whether it can be written.
+    /// Returns true if the format can be exported.
     #[must_use]
     pub fn is_written(self) -> bool {
         !matches!(self, Self::Letta | Self::Codex)
     }
 
-    /// The one file that it is, where it is one.
+    /// Returns the name of the file, if the format is a single file.
     #[must_use]
     pub fn single_file(self) -> Option<&'static str> {
         match self {
@@ -66,7 +66,7 @@ impl Format {
         }
     }
 
-    /// Whether a file of a folder, by its path there, has memory of this format. Others are passed over.
+    /// Returns true if a file of a folder has memory of this format. Other files are skipped.
     #[must_use]
     pub fn wants(self, path: &str) -> bool {
         let name = text::base_name(path);

@@ -1,4 +1,4 @@
-//! `import-from`: takes files of another format in.
+//! `import-from`: imports files of another format.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,34 +11,34 @@ use crate::entries::{self, Adoption, ExchangedEntry, MAX_IMPORT_BYTES, MAX_IMPOR
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// How long the name of the place that files come from may be, in bytes.
+/// Maximum length of the name of the place that files come from, in bytes.
 pub const MAX_PLACE_BYTES: usize = 4_096;
 
-/// Takes files of another format in.
+/// Imports files of another format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportFrom {
-    /// What they are.
+    /// Format of the files.
     pub format: Format,
-    /// Where they are, as the sources of the entries are to say it; at most [`MAX_PLACE_BYTES`]. The same place
-    /// needs the same name each time.
+    /// Place of the files, as the sources of the entries record it; at most [`MAX_PLACE_BYTES`]. Every import from
+    /// this place must use the same name.
     pub place: String,
-    /// At most 1,024, with 4 MiB together.
+    /// At most 1,024 files with 4 MiB in total.
     pub files: Vec<ForeignFile>,
-    /// The paths of the files that other commands of this import have.
+    /// Paths of the files in other commands of this import.
     pub others: Vec<String>,
-    /// Only says what would come of it.
+    /// If set, only reports what the import would do.
     pub dry_run: bool,
-    /// What came of the files before these, at most 65,536.
+    /// Results of the previous commands of this import, at most 65,536.
     pub earlier: Vec<ExchangedEntry>,
 }
 
-/// What came of taking files in.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportFromReply {
-    /// What was found in them, in order.
+    /// Results, one per entry, in order.
     pub entries: Vec<ExchangedEntry>,
-    /// What could not be read.
+    /// Parts of the files that could not be read.
     pub rejected: Vec<RejectedPart>,
 }
 

@@ -1,5 +1,5 @@
-//! JSON lines: the dump of all entries with all their fields, one a line; and what the other formats with JSON
-//! share with it.
+//! JSON Lines: the dump of all entries with all fields, one entry per line. Also the JSON helpers of the other
+//! formats.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,10 +14,10 @@ use crate::entries::ForeignEntry;
 use crate::store::utc_text;
 use crate::trust::{Provenance, TrustState};
 
-/// The version of a line.
+/// Version of a line.
 const VERSION: u64 = 1;
 
-/// The fields of a line.
+/// Fields of a line.
 const FIELDS: [&str; 13] = [
     "version",
     "key",
@@ -42,7 +42,8 @@ pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
             if line.trim().is_empty() {
                 continue;
             }
-            let read = serde_json::from_str(line).map_err(|error| format!("it is no JSON, or cut short: {error}"));
+            let read =
+                serde_json::from_str(line).map_err(|error| format!("it is not valid JSON, or incomplete: {error}"));
             match read.and_then(|object| entry(file, number, &object)) {
                 Ok(entry) => converted.entries.push(entry),
                 Err(reason) => converted.reject(file, number, reason),
@@ -53,28 +54,28 @@ pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
 }
 
 fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntry, String> {
-    let Value::Object(fields) = object else { return Err("it is no JSON object".into()) };
+    let Value::Object(fields) = object else { return Err("it is not a JSON object".into()) };
     match object.get("version") {
         None => {}
         Some(version) if version.as_u64() == Some(VERSION) => {}
-        Some(version) => return Err(format!("its version is {version}, and version {VERSION} is known")),
+        Some(version) => return Err(format!("its version is {version}, the supported version is {VERSION}")),
     }
     if let Some(field) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
-        return Err(format!("the field `{}` is not known: {} are", field.escape_debug(), FIELDS.join(", ")));
+        return Err(format!("unknown field `{}`; the fields are {}", field.escape_debug(), FIELDS.join(", ")));
     }
     let tags = match object.get("tags") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(tags)) => tags
             .iter()
-            .map(|tag| tag.as_str().map(String::from).ok_or_else(|| "`tags` is a list of texts".to_string()))
+            .map(|tag| tag.as_str().map(String::from).ok_or_else(|| "`tags` must be a list of strings".to_string()))
             .collect::<Result<_, _>>()?,
-        Some(_) => return Err("`tags` is a list of texts".into()),
+        Some(_) => return Err("`tags` must be a list of strings".into()),
     };
     let moment = |name: &str| match text_field(object, name)? {
         None => Ok(None),
         Some(text) => match parse_date(&text) {
             Some(moment) => Ok(Some(moment)),
-            None => Err(format!("`{name}` is no date: `{}`", text.escape_debug())),
+            None => Err(format!("`{name}` is not a date: `{}`", text.escape_debug())),
         },
     };
     Ok(ForeignEntry {
@@ -137,16 +138,16 @@ fn line(entry: &ForeignEntry) -> String {
     line
 }
 
-/// A text field; `None` where it is missing or null.
+/// Returns a text field; `None` if it is missing or null.
 pub(super) fn text_field(object: &Value, name: &str) -> Result<Option<String>, String> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(format!("`{name}` is a text")),
+        Some(_) => Err(format!("`{name}` must be a string")),
     }
 }
 
-/// A JSON string, on one line for every reader.
+/// Renders a JSON string on one line, for every reader.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -157,7 +158,7 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            // Some readers take these for the end of a line.
+            // Some readers treat these characters as line ends.
             '\u{2028}' | '\u{2029}' | '\u{85}' | '\0'..='\u{1f}' | '\u{7f}' => {
                 quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
             }

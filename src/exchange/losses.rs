@@ -1,4 +1,4 @@
-//! What a format could not carry, found by reading back what was written in it.
+//! Losses of an export, found by reading back the written files.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use super::types::{ForeignFile, Loss, WrittenFile};
 use crate::entries::{DAILY_LOG, ForeignEntry, is_mark};
 use crate::sorted::{SortedMap, SortedSet};
 
-/// Adds what is not found again when the files are read.
+/// Adds the fields and entries that are missing when the files are read back.
 pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[WrittenFile], losses: &mut Vec<Loss>) {
     let files: Vec<ForeignFile> = files
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[Wri
         by_key.insert((is_shared(format, entry), entry.key.as_str()), entry);
         by_content.insert(entry.content.as_str(), entry);
     }
-    // What a format has for no entry at all is said once.
+    // A field that the format has for no entry is reported once.
     let mut of_all: Vec<(&'static str, u32)> = Vec::new();
     for entry in entries.iter().filter(|entry| !left_out.contains(&entry.key) || format == Format::JsonLines) {
         let key = (is_shared(format, entry), entry.key.as_str());
@@ -42,7 +42,7 @@ pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[Wri
             }
         }
         for other in &entry.others {
-            let reason = "it is no field of an entry; an export as markdown has it".into();
+            let reason = "it is not a field of entries; an export as markdown keeps it".into();
             losses.push(Loss { key: entry.key.clone(), field: other.clone(), reason });
         }
     }
@@ -56,20 +56,20 @@ pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[Wri
     }
 }
 
-/// The agent and the workspace have keys of their own, in our own format alone.
+/// Returns true if the entry belongs to the workspace. Only our own format separates its keys from the agent's.
 fn is_shared(format: Format, entry: &ForeignEntry) -> bool {
     format == Format::JsonLines && entry.category == "workspace"
 }
 
-/// The fields that are not as they were.
+/// Returns the names of the fields that changed.
 fn lost(format: Format, entry: &ForeignEntry, back: Option<&ForeignEntry>, has_key: bool) -> Vec<&'static str> {
     let Some(back) = back else { return ["content"].to_vec() };
-    // A log of a day is written where the days are, and comes in as what it was: its age decides.
+    // A daily entry is written among the daily files, and is imported by its age.
     let category =
         |entry: &ForeignEntry| if entry.category == DAILY_LOG { "daily".into() } else { entry.category.clone() };
     let summary = |entry: &ForeignEntry| entry.summary.clone().filter(|summary| *summary != hook(&entry.content));
     let is_carried = format == Format::JsonLines;
-    // The mark of an import says where an entry came from to the store that imported it, and to no other.
+    // The mark of an import is meaningful only to the store that made the import.
     let source = |entry: &ForeignEntry| entry.source.clone().filter(|source| is_carried || !is_mark(source));
     let fields = [
         ("key", has_key),
@@ -86,7 +86,7 @@ fn lost(format: Format, entry: &ForeignEntry, back: Option<&ForeignEntry>, has_k
     fields.into_iter().filter(|(_, is_kept)| !is_kept).map(|(field, _)| field).collect()
 }
 
-/// Whether a field is lost of every entry that has it.
+/// Returns true if the format loses a field of every entry.
 fn is_of_all(format: Format, field: &str) -> bool {
     match field {
         "created" | "updated" => true,
@@ -102,9 +102,9 @@ fn reason(format: Format, field: &str) -> &'static str {
         (Format::Hermes | Format::Gemini, "key") => "the format has no keys: they are made of the text",
         (Format::OpenClaw, "tags") => "tags are headings there: at most 5, each a line of text",
         (Format::Gemini, "content") => "it is one line there: line breaks are spaces",
-        (_, "content") => "it does not come back as it was",
+        (_, "content") => "it changes when it is read back",
         (_, "category") => "the format has no such category",
-        (_, "source") => "it becomes the place that the other side imports it from",
+        (_, "source") => "the other agent sets its own source on import",
         _ => "the format has no place for it",
     }
 }

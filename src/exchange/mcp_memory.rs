@@ -1,9 +1,9 @@
 //! `memory.jsonl` of the reference memory server of the Model Context Protocol: entities with observations, and
 //! relations between them.
 //!
-//! An entry that came from there says so by its tag `entity:<name>` and goes back as an observation of that
-//! entity. Any other is an entity by itself, of the type `memory:<category>`, with its content as the only
-//! observation and its tags as relations of the type `tagged`.
+//! An imported entry keeps its entity in the tag `entity:<name>`, and is exported as an observation of that entity.
+//! Any other entry is exported as an entity of the type `memory:<category>`. Its content is the only observation; its
+//! tags are relations of the type `tagged`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,19 +17,19 @@ use super::types::{Converted, Exported, TextFile};
 use crate::entries::ForeignEntry;
 use crate::sorted::{SortedMap, SortedSet};
 
-/// Before the name of the entity that an entry is of.
+/// Prefix of the tag with the name of the entity.
 const ENTITY: &str = "entity:";
-/// Before the type of the entity.
+/// Prefix of the tag with the type of the entity.
 const TYPE: &str = "type:";
-/// Before a relation: its type, then the entity that it leads to.
+/// Prefix of the tag of a relation, before its type and target.
 const RELATION: &str = "rel:";
-/// On an entry that only stands for an entity without observations.
+/// Tag of an entry for an entity without observations.
 const EMPTY: &str = "mcp:no-observation";
-/// On an entry that only stands for an entity that relations name and nothing describes.
+/// Tag of an entry for an entity that only relations name.
 const UNKNOWN: &str = "mcp:no-entity";
-/// Before the category of an entry of our own, as the type of an entity.
+/// Prefix of the category, in the type of an entity for an entry of our own.
 const OWN_TYPE: &str = "memory:";
-/// The relation to a tag.
+/// Type of the relation to a tag.
 const TAGGED: &str = "tagged";
 
 #[derive(Default)]
@@ -41,18 +41,18 @@ struct Entity {
     relations: Vec<(String, String)>,
 }
 
-/// The entities in the order in which they are named.
+/// Entities, in the order in which they appear.
 #[derive(Default)]
 struct Graph {
     entities: Vec<Entity>,
     places: SortedMap<String, usize>,
-    /// What is said of which entity, so that it is kept once.
+    /// Observations of each entity, to drop duplicates.
     said: SortedSet<(usize, String)>,
     related: SortedSet<(usize, String, String)>,
 }
 
 impl Graph {
-    /// The place of an entity, which is made if it is not there.
+    /// Returns the index of an entity, and adds the entity if it is new.
     fn place(&mut self, name: &str, line: u32) -> usize {
         if let Some(&place) = self.places.get(name) {
             return place;
@@ -63,7 +63,7 @@ impl Graph {
         place
     }
 
-    /// Of an entity that is there twice the server keeps the first type.
+    /// Sets the type of an entity. If an entity appears twice, the server keeps the first type.
     fn describe(&mut self, place: usize, kind: String) {
         if let Some(entity) = self.entities.get_mut(place) {
             entity.kind.get_or_insert(kind);
@@ -92,10 +92,10 @@ impl Graph {
             "entity" => {
                 let (name, kind) = (needed("name")?, needed("entityType")?);
                 let Some(Value::Array(items)) = object.get("observations") else {
-                    return Err("it has no list `observations`".into());
+                    return Err("it has no array `observations`".into());
                 };
                 let texts: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(String::from)).collect();
-                let texts = texts.ok_or("an observation is no text")?;
+                let texts = texts.ok_or("an observation is not a string")?;
                 let place = self.place(&name, number);
                 self.describe(place, kind);
                 texts.into_iter().filter(|text| !text.is_empty()).for_each(|text| self.observe(place, text));
@@ -107,7 +107,7 @@ impl Graph {
                 self.relate(place, relation);
                 Ok(())
             }
-            other => Err(format!("its type `{}` is not known: `entity` and `relation` are", other.escape_debug())),
+            other => Err(format!("unknown type `{}`; the types are `entity` and `relation`", other.escape_debug())),
         }
     }
 }
@@ -117,7 +117,8 @@ pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
     for file in files {
         let mut graph = Graph::default();
         for (line, number) in file.text.lines().zip(1_u32..).filter(|(line, _)| !line.trim().is_empty()) {
-            let read = serde_json::from_str(line).map_err(|error| format!("it is no JSON, or cut short: {error}"));
+            let read =
+                serde_json::from_str(line).map_err(|error| format!("it is not valid JSON, or incomplete: {error}"));
             if let Err(reason) = read.and_then(|object: Value| graph.read_line(&object, number)) {
                 converted.reject(file, number, reason);
             }
@@ -159,7 +160,7 @@ impl Entity {
                 ..file.at(*line)
             });
         }
-        // The relations are those of the entity: its first observation has them.
+        // The first observation of an entity carries its relations.
         let mut related: Vec<String> = related.collect();
         for content in observations {
             converted.entries.push(ForeignEntry {
@@ -185,7 +186,7 @@ pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
         };
         let Some(name) = tag(ENTITY) else {
             if graph.places.contains_key(&entry.key) {
-                exported.leave_out(entry, "an entity has this name already");
+                exported.leave_out(entry, "another entity has this name");
                 continue;
             }
             let place = graph.place(&entry.key, 0);

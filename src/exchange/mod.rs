@@ -1,23 +1,22 @@
-//! Memory that moves between agents: the formats of other agents, read into entries and written from them.
+//! Exchange of memory with other agents: their formats, read into entries and written from entries.
 //!
-//! Each format is a file of pure functions, over files that the host has read. What they read becomes
-//! [`ForeignEntry`](crate::entries::ForeignEntry)s, which the entries take in one by one; what they could not read is a [`RejectedPart`].
-//! What a format cannot carry is found by reading back what was written: each difference is a [`Loss`].
+//! Each format is a file of pure functions over files that the host has read. They produce
+//! [`ForeignEntry`](crate::entries::ForeignEntry)s, which the entries import one by one, and a [`RejectedPart`] for each part
+//! that could not be read. Losses of a format are found by reading back the written files: each difference is a [`Loss`].
 //!
-//! [`ImportFrom`] and [`ExportTo`] are the commands; [`detect`] tells
-//! which format a folder looks like.
+//! [`ImportFrom`] and [`ExportTo`] are the commands; [`detect`] detects the format of a folder.
 //!
 //! # How does memory come from other agents?
 //!
-//! The host reads files and hands their bytes in; a converter makes `ForeignEntry`s of them and names what it could not
-//! read. `entries/adopt.rs` decides what becomes of each, in two passes over one view of the entries: first what is here
-//! already is found, then the others take a key. The only memory of earlier imports is the source of an entry, which has
-//! the place and a digest of what it said there; `imported_entry` is the one place where the fields of an imported entry
-//! are made. docs/exchange.md has the outcomes.
+//! The host reads files and passes their bytes. A converter turns them into `ForeignEntry`s and names the parts that it could
+//! not read. `entries/adopt.rs` decides about each in two passes over one view of the entries: it first finds the entries
+//! that are here already, then assigns keys to the others. The only record of earlier imports is the source of an entry, which
+//! has the place and a digest of the text there. `imported_entry` is the one function that builds the fields of an imported
+//! entry. docs/exchange.md has the outcomes.
 //!
-//! An export is a pure function of the entries, computed anew for each page; the cursor has a digest of the whole, so that
-//! pages never mix two states of the store. `find_losses` reads what was written and compares: what a format cannot carry
-//! is not claimed, it is looked for.
+//! An export is a pure function of the entries and is computed again for each page. The cursor has a digest of the whole, so
+//! pages never mix two states of the store. `find_losses` reads back the written files and compares, so losses are measured
+//! instead of listed by hand.
 
 mod basic_memory;
 mod claude_code;
@@ -54,9 +53,9 @@ pub(crate) use types::ExchangeCall;
 
 family! {
     "exchange", run with ExchangeCall<'_>;
-    /// A command of the exchange. The configuration decides whose entries they are.
+    /// A command of the exchange. The configuration decides whose entries it uses.
     ExchangeCommand =>
-    /// The reply of an [`ExchangeCommand`].
+    /// Reply of an [`ExchangeCommand`].
     ExchangeReply {
         ImportFrom,
         ExportTo,

@@ -1,5 +1,4 @@
-//! Formats that are read and not written: Letta's MemFS and Codex's memories, which their own programs
-//! consolidate.
+//! Formats for import only, because their own programs consolidate them: Letta's MemFS and Codex's memories.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,14 +9,14 @@ use super::types::{Converted, TextFile};
 use crate::document::{Frontmatter, heading, list_item};
 use crate::entries::ForeignEntry;
 
-/// The headings of Codex's `MEMORY.md` with what is known, and what they are called in keys.
+/// Headings of Codex's `MEMORY.md` that contain knowledge, and their names in keys.
 const KNOWLEDGE: [(&str, &str); 3] = [
     ("User preferences", "preferences"),
     ("Reusable knowledge", "knowledge"),
     ("Failures and how to do differently", "failures"),
 ];
 
-/// The first line of Codex's summary.
+/// First line of Codex's summary.
 const CODEX_VERSION: &str = "v1";
 
 pub(super) fn import_letta(files: &[TextFile<'_>]) -> Converted {
@@ -48,7 +47,8 @@ pub(super) fn import_codex(files: &[TextFile<'_>]) -> Converted {
         let version = file.text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}').trim_end();
         if version != CODEX_VERSION {
             let shown = crate::document::head(version, 60).escape_debug();
-            let reason = format!("its version is `{shown}`, and `{CODEX_VERSION}` is known: nothing is imported");
+            let reason =
+                format!("its version is `{shown}`, the supported version is `{CODEX_VERSION}`: nothing is imported");
             converted.reject(file, 1, reason);
             return converted;
         }
@@ -59,13 +59,13 @@ pub(super) fn import_codex(files: &[TextFile<'_>]) -> Converted {
     converted
 }
 
-/// A task group under way.
+/// A task group that is being read.
 #[derive(Default)]
 struct Group {
     slug: String,
     applies_to: Option<String>,
     keywords: Vec<String>,
-    /// The bullets, with their section, line and text.
+    /// Bullets, each with section, line and text.
     bullets: Vec<(&'static str, u32, String)>,
 }
 
@@ -101,7 +101,7 @@ fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
             (Some(section), Some(item), _) if item.indent < 2 && !item.text.is_empty() => {
                 group.bullets.push((section, number, item.text.into()));
             }
-            // What is indented, or goes on, belongs to the bullet above.
+            // An indented line, or a continued paragraph, belongs to the bullet above.
             (Some(_), _, Some((_, _, text))) if !line.trim().is_empty() => {
                 text.push('\n');
                 text.push_str(line.strip_prefix("  ").unwrap_or(line));

@@ -1,7 +1,7 @@
-//! OpenClaw's workspace: `MEMORY.md`, and a log for each day in `memory/`.
+//! OpenClaw's workspace: `MEMORY.md`, and a log per day in `memory/`.
 //!
-//! A memory is a list item `- **key**: text`, the lines behind it indented by two spaces. Headings below the
-//! first level are the tags of what stands under them.
+//! A memory is a list item `- **key**: text`; further lines are indented by two spaces. Headings below the first level
+//! are the tags of the items under them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,7 +25,7 @@ pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
     converted
 }
 
-/// What is being read: its key if it has one, its line, and its text so far.
+/// Item that is being read: its key if it has one, its line, and its text so far.
 struct Item {
     key: Option<String>,
     line: u32,
@@ -59,7 +59,7 @@ fn read(file: &TextFile<'_>, converted: &mut Converted) {
         });
     };
     for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
-        // What is indented below an item is its text, whatever it looks like.
+        // Every line indented below an item is its text, whatever it looks like.
         let inner = item
             .as_ref()
             .filter(|item| !item.is_paragraph)
@@ -148,7 +148,7 @@ pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
     exported
 }
 
-/// The entries under the headings that are their tags; those without come first.
+/// Groups the entries under the headings that are their tags. Entries without tags come first.
 fn sections(mut entries: Vec<&ForeignEntry>) -> String {
     order::sort_slice(&mut entries, |a, b| written_tags(a).cmp(&written_tags(b)));
     let mut text = String::new();
@@ -160,7 +160,7 @@ fn sections(mut entries: Vec<&ForeignEntry>) -> String {
                 text.push('\n');
             }
             let same = tags.iter().zip(&above).take_while(|(a, b)| a == b).count();
-            // Where the new tags are the first of those above, their last heading closes what is below it.
+            // If the new tags are a prefix of those above, the last heading is repeated to end the section below it.
             let from = same.min(tags.len().saturating_sub(1));
             for (tag, level) in tags.iter().zip(2..).skip(from) {
                 text.push_str(&format!("{} {tag}\n\n", "#".repeat(level)));
@@ -172,7 +172,7 @@ fn sections(mut entries: Vec<&ForeignEntry>) -> String {
     text
 }
 
-/// The tags that can be headings.
+/// Returns the tags that can be headings.
 fn written_tags(entry: &ForeignEntry) -> Vec<&str> {
     let is_title = |tag: &&str| heading(&format!("## {tag}")) == Some(*tag) && !tag.contains(['\n', '\r']);
     entry.tags.iter().map(String::as_str).filter(is_title).take(MAX_HEADING_TAGS).collect()

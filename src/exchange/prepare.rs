@@ -1,4 +1,4 @@
-//! What all formats have in common before their converters and after them: limits, and parts of what is too large.
+//! Steps that all formats share: limits, and splitting texts that are too large.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,11 +13,11 @@ use crate::order;
 use crate::part::TextPart;
 use crate::sorted::SortedSet;
 
-/// How long a summary is kept, in bytes.
+/// Maximum size of a summary in bytes.
 const MAX_SUMMARY_BYTES: usize = 1_024;
 
-/// The entries with what is over a limit cut, split or left out, as the rejected parts say. What is of our own
-/// dump is left as it is.
+/// Cuts, splits or drops entries over a limit, and reports each as a rejected part. Entries of our own dump are
+/// unchanged.
 pub(super) fn within_limits(converted: Converted) -> (Vec<ForeignEntry>, Vec<RejectedPart>) {
     let Converted { entries, mut rejected } = converted;
     let mut kept = Vec::with_capacity(entries.len());
@@ -39,7 +39,7 @@ pub(super) fn within_limits(converted: Converted) -> (Vec<ForeignEntry>, Vec<Rej
         entry.supersedes = entry.supersedes.filter(|key| key.len() <= MAX_KEY_BYTES);
         let parts = parts(&entry.content);
         for (part, number) in parts.iter().zip(1_usize..) {
-            // The first part has the key itself.
+            // The first part keeps the key.
             let suffix = if number == 1 { String::new() } else { format!("#{number}") };
             let key = format!("{}{suffix}", head(&entry.key, MAX_KEY_BYTES - suffix.len()));
             kept.push(ForeignEntry { key, content: (*part).into(), ..entry.clone() });
@@ -58,12 +58,12 @@ fn kept_tags(tags: &[String], reject: &mut dyn FnMut(String)) -> Vec<String> {
         let shown = || head(tag, 40).escape_debug().to_string();
         if tag.len() > MAX_TAG_BYTES {
             reject(format!(
-                "the tag `{}…` has {} bytes, the limit is {MAX_TAG_BYTES}: it is left out",
+                "the tag `{}…` has {} bytes, the limit is {MAX_TAG_BYTES}; it is left out",
                 shown(),
                 tag.len()
             ));
         } else if kept.len() == MAX_TAGS && !kept.iter().any(|known| known == tag) {
-            reject(format!("the tag `{}` is left out: an entry has at most {MAX_TAGS}", shown()));
+            reject(format!("the tag `{}` is left out; an entry has at most {MAX_TAGS}", shown()));
             break;
         } else if !kept.iter().any(|known| known == tag) {
             kept.push(tag.into());
@@ -72,14 +72,14 @@ fn kept_tags(tags: &[String], reject: &mut dyn FnMut(String)) -> Vec<String> {
     kept
 }
 
-/// A content in parts that an entry can have: cut before a heading, else at a blank line, else at a line, else
+/// Splits content into parts within the limit: before a heading, else at a blank line, else at a line end, else
 /// between two characters.
 fn parts(content: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = content;
     while rest.len() > MAX_CONTENT_BYTES {
         let window = head(rest, MAX_CONTENT_BYTES);
-        // What is cut off is not so short that headings in a row would each be a part.
+        // Avoids tiny parts where several headings follow each other.
         let least = MAX_CONTENT_BYTES / 4;
         let lines = || window.match_indices('\n').map(|(at, _)| at + 1).filter(|&at| at > least);
         let line_at = |at: usize| rest.part(at..).split('\n').next().unwrap_or_default();
@@ -93,15 +93,14 @@ fn parts(content: &str) -> Vec<&str> {
     if !rest.is_empty() {
         parts.push(rest);
     }
-    // A part of white space alone is still a part: nothing of the text is lost.
+    // Even a part of white space only is kept, so that no text is lost.
     parts
 }
 
-/// The entries that a format other than our own can have: those that are not forgotten, one for each key, the
-/// first made first.
+/// Returns the entries that a format other than our own can carry: not forgotten, one per key, oldest first.
 pub(super) fn exportable(format: Format, entries: &[ForeignEntry]) -> (Vec<ForeignEntry>, Vec<Loss>) {
     let mut sorted: Vec<&ForeignEntry> = entries.iter().collect();
-    // Those without a date stay in their order.
+    // Entries without a date keep their order.
     let tie = |entry: &ForeignEntry| entry.created.map(|_| (entry.key.clone(), entry.category == "workspace"));
     order::sort_slice(&mut sorted, |a, b| a.created.cmp(&b.created).then_with(|| tie(a).cmp(&tie(b))));
     if format == Format::JsonLines {

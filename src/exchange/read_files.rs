@@ -1,4 +1,4 @@
-//! [`read_files`]: what files of a format say.
+//! [`read_files`]: parses files of a format.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,9 +9,9 @@ use super::types::{Converted, ForeignFile, RejectedPart, TextFile};
 use super::{basic_memory, claude_code, flat, json, mcp_memory, only_in, openclaw, prepare, snapshots};
 use crate::entries::ForeignEntry;
 
-/// Reads files of a format. Pure: the same files give the same entries.
+/// Parses files of a format. Pure: the same files give the same entries.
 ///
-/// `others` are the paths of files that belong to them and are not given.
+/// `others` are paths of files that belong to the same memory but are not passed here.
 #[must_use]
 pub fn read_files(format: Format, files: &[ForeignFile], others: &[String]) -> (Vec<ForeignEntry>, Vec<RejectedPart>) {
     let mut rejected = Vec::new();

@@ -1,8 +1,9 @@
-//! The snapshots of ZeroClaw, `MEMORY_SNAPSHOT.md`, and of NullClaw, `MEMORY_SNAPSHOT.json`: core memories alone.
+//! Snapshots of ZeroClaw, `MEMORY_SNAPSHOT.md`, and of NullClaw, `MEMORY_SNAPSHOT.json`, which have core memories
+//! only.
 //!
-//! A line of a content that ZeroClaw's own reader would drop or take for the next entry is written with a `\`
-//! before it, which is taken off again here. The end of an entry is told by the last line of dates before the
-//! next heading, so that what others have written without the `\` is kept as well.
+//! ZeroClaw's own reader would drop some lines of a content, or take them for the next entry. Such lines are written
+//! with a `\` before them, which this reader removes. An entry ends at the last line of dates before the next heading,
+//! so contents that others wrote without the `\` are kept too.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -36,7 +37,7 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
     let lines = lines(file.text);
     let first = lines.iter().find(|line| !line.trim().is_empty()).copied().unwrap_or_default();
     if first.trim_start_matches('\u{feff}').trim_end() != TITLE {
-        let reason = format!("it is no snapshot that is known: its first line is `{}`, not `{TITLE}`", short(first));
+        let reason = format!("it is not a known snapshot: its first line is `{}`, not `{TITLE}`", short(first));
         return converted.reject(file, 1, reason);
     }
     let starts: Vec<(usize, &str)> = lines.iter().zip(0..).filter_map(|(line, at)| Some((at, key_of(line)?))).collect();
@@ -47,7 +48,7 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
         let block: Vec<&str> = lines.iter().copied().take(next).skip(start + 1).collect();
         let dated = block.iter().enumerate().rev().find(|(_, line)| line.starts_with(DATES));
         let Some((end, line_of_dates)) = dated else {
-            converted.reject(file, number, format!("`{}` has no line of dates: the file is cut short", short(key)));
+            converted.reject(file, number, format!("`{}` has no line of dates: the file is incomplete", short(key)));
             continue;
         };
         found += 1;
@@ -68,20 +69,16 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
     let total = lines.iter().take(starts.first().map_or(lines.len(), |(start, _)| *start));
     let total = total.filter_map(|line| line.strip_prefix(TOTAL)).find_map(|total| total.trim().parse::<usize>().ok());
     if let Some(total) = total.filter(|&total| total > found) {
-        converted.reject(
-            file,
-            1,
-            format!("it says that it has {total} memories, and {found} are there: it is cut short"),
-        );
+        converted.reject(file, 1, format!("it claims {total} memories but has {found}: it is incomplete"));
     }
 }
 
-/// The key of the entry that a line begins.
+/// Returns the key, if a line begins an entry.
 fn key_of(line: &str) -> Option<&str> {
     line.trim_end().strip_prefix(ENTRY)?.strip_suffix('`')
 }
 
-/// `*Created: 2026-01-02T03:04:05Z | Updated: 2026-01-02T03:04:05Z*`
+/// Parses `*Created: 2026-01-02T03:04:05Z | Updated: 2026-01-02T03:04:05Z*`.
 fn dates(line: &str) -> (Option<u64>, Option<u64>) {
     let line = line.trim_end().trim_matches('*');
     let (created, updated) = line.split_once(" | Updated: ").unwrap_or((line, ""));
@@ -89,7 +86,7 @@ fn dates(line: &str) -> (Option<u64>, Option<u64>) {
     (parse_date(created), parse_date(updated))
 }
 
-/// Whether a line would be dropped or taken for an entry; also behind any number of `\`.
+/// Returns true if a line, after any number of `\`, would be dropped or taken for an entry.
 fn is_guarded(line: &str) -> bool {
     let line = line.trim_start_matches('\\');
     line.trim() == RULE || line.starts_with(DATES) || line.starts_with("### 🔑")
@@ -129,12 +126,10 @@ pub(super) fn import_nullclaw(files: &[TextFile<'_>]) -> Converted {
                     Err(reason) => converted.reject(file, 1, format!("memory {number}: {reason}")),
                 })
             }
-            Ok(_) => {
-                converted.reject(file, 1, "it is no snapshot that is known: an array of memories is expected".into())
-            }
+            Ok(_) => converted.reject(file, 1, "it is not a known snapshot: an array of memories is expected".into()),
             Err(error) => {
                 let line = u32::try_from(error.line()).unwrap_or(1);
-                converted.reject(file, line, format!("it is no JSON, or cut short: {error}"));
+                converted.reject(file, line, format!("it is not valid JSON, or incomplete: {error}"));
             }
         }
     }
@@ -157,7 +152,7 @@ fn nullclaw_entry(file: &TextFile<'_>, item: &Value) -> Result<ForeignEntry, Str
     })
 }
 
-/// Seconds, or milliseconds where they would be far in the future.
+/// Converts seconds, or milliseconds if as seconds they would be far in the future.
 fn from_seconds(number: u64) -> Option<u64> {
     number.checked_mul(if number > 100_000_000_000 { 1_000_000 } else { 1_000_000_000 })
 }
@@ -175,7 +170,7 @@ pub(super) fn export_nullclaw(entries: &[ForeignEntry]) -> Exported {
     exported
 }
 
-/// The beginning of what was found in place of something else.
+/// Shortens a text for an error.
 fn short(text: &str) -> String {
     crate::document::head(text, 60).escape_debug().to_string()
 }

@@ -1,4 +1,4 @@
-//! Every format with files of its own, and round trips.
+//! Tests of every format with files of its own, and round trips.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,7 +13,7 @@ use crate::entries::{ForeignEntry, MAX_IMPORT_BYTES};
 use crate::protocol::ErrorCode;
 use crate::store::utc_text;
 
-/// 2026-05-25T12:00:00Z.
+/// 2026-05-25T12:00:00Z, in nanoseconds.
 const NOON: u64 = 1_779_710_400_000_000_000;
 
 fn files(texts: &[(&str, &str)]) -> Vec<ForeignFile> {
@@ -51,7 +51,7 @@ fn entry(key: &str, content: &str) -> ForeignEntry {
     }
 }
 
-/// What comes back of entries by way of a format, and what the format says it lost.
+/// Returns the entries after an export and import, and the losses that the export reported.
 fn there_and_back(format: Format, entries: &[ForeignEntry]) -> (Vec<ForeignEntry>, Vec<Loss>) {
     let (written, losses) = write_files(format, entries, NOON).expect("written");
     let texts: Vec<(&str, &str)> = written.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -151,15 +151,15 @@ fn a_snapshot_of_zeroclaw_keeps_the_lines_that_its_own_reader_drops() {
     assert_eq!(losses, []);
     let (written, _) = write_files(Format::ZeroClaw, &[entry("k", content)], NOON).unwrap();
     let dropped = |line: &str| line == "---" || line.starts_with("*Created:") || line.starts_with("### 🔑");
-    // Of the entry itself: its heading, its dates and its rule.
+    // The entry itself needs a heading, dates and a rule.
     assert_eq!(written[0].1.lines().filter(|line| dropped(line)).count(), 3, "{}", written[0].1);
-    // What ZeroClaw itself writes of such a content.
+    // ZeroClaw itself writes such a content like this.
     let theirs = "# 🧠 ZeroClaw Memory Snapshot\n\n**Last exported:** 2026-05-20 10:00:00\n**Total core memories:** 1\n\n\
                   ### 🔑 `k`\n\nfirst\n---\n*Created: x*\nlast\n\n*Created: 2026-01-02T03:04:05+00:00 | Updated: 2026-01-03T03:04:05+00:00*\n\n---\n";
     let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", theirs)]);
     assert_eq!(said(&entries), [("k", "core", "first\n---\n*Created: x*\nlast")]);
     assert_eq!(entries[0].updated.map(utc_text).as_deref(), Some("2026-01-03T03:04:05Z"));
-    // A heading without a key begins no entry, so it does not end one either.
+    // A heading without a key does not begin an entry, so it does not end one either.
     let odd = theirs.replace("\nlast\n", "\n### 🔑 `\nlast\n");
     let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", &odd)]);
     assert_eq!(said(&entries), [("k", "core", "first\n---\n*Created: x*\n### 🔑 `\nlast")]);
@@ -171,13 +171,13 @@ fn snapshots_that_are_cut_short_or_unknown_are_rejected() {
     let cut = written[0].1.get(..written[0].1.find("y\n").unwrap()).unwrap();
     let reasons = rejected(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", cut)]);
     assert_eq!(reasons.len(), 2, "{reasons:?}");
-    assert!(reasons[0].1.contains("`b` has no line of dates") && reasons[1].1.contains("2 memories, and 1 are there"));
+    assert!(reasons[0].1.contains("`b` has no line of dates") && reasons[1].1.contains("2 memories but has 1"));
     let unknown = rejected(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", "# ZeroClaw Snapshot v9\n")]);
-    assert!(unknown[0].1.contains("no snapshot that is known: its first line is `# ZeroClaw Snapshot v9`"));
+    assert!(unknown[0].1.contains("not a known snapshot: its first line is `# ZeroClaw Snapshot v9`"));
     for (text, reason) in [
-        ("[{\"key\": \"a\"", "cut short"),
+        ("[{\"key\": \"a\"", "incomplete"),
         ("{\"version\": 2, \"memories\": []}", "an array of memories is expected"),
-        ("[{\"key\": 1, \"content\": \"x\"}]", "memory 1: `key` is a text"),
+        ("[{\"key\": 1, \"content\": \"x\"}]", "memory 1: `key` must be a string"),
     ] {
         let reasons = rejected(Format::NullClaw, &[("MEMORY_SNAPSHOT.json", text)]);
         assert!(reasons[0].1.contains(reason), "{reasons:?}");
@@ -187,7 +187,7 @@ fn snapshots_that_are_cut_short_or_unknown_are_rejected() {
     assert_eq!(reasons.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     assert!(reasons[0].1.contains("version is 2") && reasons[1].1.contains("`colour` is not known"), "{reasons:?}");
     let codex = [("memory_summary.md", "v2\n"), ("MEMORY.md", "## User preferences\n- tabs\n")];
-    assert!(rejected(Format::Codex, &codex)[0].1.contains("its version is `v2`, and `v1` is known"));
+    assert!(rejected(Format::Codex, &codex)[0].1.contains("its version is `v2`, the supported version is `v1`"));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn letta_and_codex_are_read_and_not_written() {
     assert!(knowledge.key.starts_with("codex_build_system_knowledge_"), "{}", knowledge.key);
     assert_eq!(knowledge.summary.as_deref(), Some("cwd=/home/x; reuse_rule=same repo"));
     for format in [Format::Letta, Format::Codex] {
-        assert!(write_files(format, &[], NOON).unwrap_err().message.contains("is read and not written"));
+        assert!(write_files(format, &[], NOON).unwrap_err().message.contains("can only be imported"));
     }
 }
 
@@ -297,7 +297,7 @@ fn an_entity_is_an_entry_for_each_observation() {
         Format::McpMemory,
         &[("memory.jsonl", "{\"type\":\"note\"}\n{\"type\":\"entity\",\"name\":\"x\"}\n{")],
     );
-    assert!(reasons[0].1.contains("its type `note` is not known"), "{reasons:?}");
+    assert!(reasons[0].1.contains("unknown type `note`"), "{reasons:?}");
     assert_eq!(reasons.len(), 3);
 }
 
@@ -442,7 +442,7 @@ fn any_entries() -> impl Strategy<Value = Vec<ForeignEntry>> {
     })
 }
 
-/// All that formats are about, without where it stood.
+/// Returns the entry with the fields that formats carry, without its position.
 fn bare(entry: &ForeignEntry) -> ForeignEntry {
     ForeignEntry {
         path: String::new(),

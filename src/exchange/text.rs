@@ -1,4 +1,4 @@
-//! What the converters share: lines, short names, keys that are written into Markdown.
+//! Helpers of the converters: lines, short names, keys that are written into Markdown.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -10,10 +10,10 @@ use crate::entries::hash;
 use crate::part::SlicePart;
 use crate::percent;
 
-/// How long a generated description is, in bytes.
+/// Maximum size of a generated description in bytes.
 const HOOK_BYTES: usize = 100;
 
-/// The lines of a text without their endings. A carriage return belongs to the line unless all lines have one.
+/// Returns the lines of a text without their endings. A carriage return belongs to the line unless all lines have one.
 pub(super) fn lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     let is_ended = lines.last() == Some(&"");
@@ -28,12 +28,12 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Eight hexadecimal digits that tell one text from another.
+/// Returns eight hexadecimal digits of a text's digest.
 pub(super) fn hash8(text: &str) -> String {
     hash(&[text], 4)
 }
 
-/// Letters and digits in lower case, `_` for everything between them; a digest where nothing is left.
+/// Returns the letters and digits in lower case, with `_` between words; a digest if nothing is left.
 pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars() {
@@ -47,12 +47,12 @@ pub(super) fn slug(text: &str) -> String {
     if trimmed.is_empty() { hash8(text) } else { trimmed.into() }
 }
 
-/// A text on one line: each line break is a space.
+/// Returns a text on one line: each line break becomes a space.
 pub(super) fn one_line(text: &str) -> String {
     text.replace("\r\n", " ").replace(['\n', '\r'], " ")
 }
 
-/// What an entry is about, by its first words: the description where nobody has given one.
+/// Returns the first words of a content, as the description of an entry that has none.
 pub(super) fn hook(content: &str) -> String {
     let words: Vec<&str> = content.split_whitespace().take(40).collect();
     let line = words.join(" ");
@@ -60,8 +60,8 @@ pub(super) fn hook(content: &str) -> String {
     if line.len() <= HOOK_BYTES { line } else { format!("{}…", crate::document::head(&line, HOOK_BYTES)) }
 }
 
-/// A key for a place where control characters and some others would end it: those are percent-encoded, and then
-/// percent signs are as well.
+/// Encodes a key for a place where control characters and `special` ones would end it. These are percent-encoded; if
+/// there are any, percent signs are too.
 pub(super) fn encoded_key<'a>(key: &'a str, special: &[char]) -> Cow<'a, str> {
     let is_special = |c: char| c.is_control() || special.contains(&c);
     if !key.contains(is_special) && matches!(percent::decode(key), Cow::Borrowed(_)) {
@@ -70,12 +70,12 @@ pub(super) fn encoded_key<'a>(key: &'a str, special: &[char]) -> Cow<'a, str> {
     Cow::Owned(percent::encode(key, |c| is_special(c) || c == '%'))
 }
 
-/// What [`encoded_key`] has made of a key.
+/// Reverses [`encoded_key`].
 pub(super) fn decoded_key(text: &str) -> String {
     percent::decode(text).into_owned()
 }
 
-/// The name of a file for a key: letters, digits, `-` and `_` of ASCII, with a digest where that is not the key.
+/// Returns a file name for a key: ASCII letters, digits, `-` and `_`, with a digest if that differs from the key.
 pub(super) fn file_name(key: &str) -> String {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let plain: String =
@@ -88,23 +88,23 @@ pub(super) fn file_name(key: &str) -> String {
     if head.is_empty() { hash8(key) } else { format!("{head}-{}", hash8(key)) }
 }
 
-/// The name of a file without folders and without `.md`.
+/// Returns the name of a file without folders and `.md`.
 pub(super) fn stem(path: &str) -> &str {
     let name = base_name(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
 
-/// The name of a file without folders.
+/// Returns the name of a file without folders.
 pub(super) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A text field of a frontmatter.
+/// Returns a text field of a frontmatter.
 pub(super) fn text_of(frontmatter: &Frontmatter, name: &str) -> Option<String> {
     frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty())
 }
 
-/// The items of a list, or the parts of a text with commas.
+/// Returns the items of a list, or the parts of a text with commas.
 pub(super) fn list_of(value: &Value) -> Vec<String> {
     match value {
         Value::List(items) => items.iter().filter_map(Value::text).collect(),
@@ -112,7 +112,8 @@ pub(super) fn list_of(value: &Value) -> Vec<String> {
     }
 }
 
-/// The text after its frontmatter. With the frontmatter of another text all of it counts, so that none of it is lost.
+/// Returns the text after its frontmatter. If the frontmatter is of another text, the whole text is returned, so that
+/// none is lost.
 pub(super) fn after_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
     text.get(frontmatter.span.end..).unwrap_or_else(|| {
         debug_assert!(false, "a frontmatter that ends outside of its text");
@@ -120,7 +121,7 @@ pub(super) fn after_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter) ->
     })
 }
 
-/// What stands behind a frontmatter and one blank line, without one line break at the end.
+/// Returns the text after a frontmatter and one blank line, without one line break at the end.
 pub(super) fn body<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
     let rest = after_frontmatter(text, frontmatter);
     let rest = match frontmatter.span.is_empty() {
@@ -130,7 +131,7 @@ pub(super) fn body<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
     rest.strip_suffix('\n').unwrap_or(rest)
 }
 
-/// The line, counted from 1, on which a part of a text begins.
+/// Returns the line, counted from 1, on which a part of a text begins.
 pub(super) fn line_at(text: &str, offset: usize) -> u32 {
     let before = text.as_bytes().part(..offset);
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)

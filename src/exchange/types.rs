@@ -1,4 +1,4 @@
-//! The words that the converters and the commands of the exchange share.
+//! Types that the converters and the commands of the exchange share.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,38 +10,38 @@ use crate::trust::Provenance;
 /// A file of another format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignFile {
-    /// Its path below the place that the files come from.
+    /// Path relative to the place that the files come from.
     pub path: String,
-    /// The number of its first line: greater than 1 where lines before it came with another command.
+    /// Number of its first line; greater than 1 if previous lines were in another command.
     pub first_line: u32,
-    /// Its bytes, or why it could not be read.
+    /// Bytes, or the reason why it could not be read.
     pub content: Result<Vec<u8>, String>,
 }
 
-/// A part of a file that could not be read, or not whole.
+/// A part of a file that could not be read, or only in part.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectedPart {
-    /// The file, as it was given.
+    /// Path of the file, as the caller gave it.
     pub path: String,
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// Why.
+    /// Reason in words.
     pub reason: String,
 }
 
-/// A file as it is written: its path, and its text.
+/// A written file: path and text.
 pub type WrittenFile = (String, String);
 
-/// What a format could not carry.
+/// A loss: something that the format cannot carry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
-    /// The entry; `*` for all of them.
+    /// Key of the entry; `*` for all entries.
     pub key: String,
-    /// The field, or `entry` where all of it is left out.
+    /// Name of the field; `entry` if the whole entry is left out.
     pub field: String,
-    /// Why.
+    /// Reason in words.
     pub reason: String,
 }
 
@@ -54,14 +54,14 @@ pub(super) struct TextFile<'a> {
 }
 
 impl TextFile<'_> {
-    /// Where something is in the file; all else of it is to be said.
+    /// Creates an entry that records its position in the file; all other fields are empty.
     pub(super) fn at(&self, line: u32) -> ForeignEntry {
         let line = self.first_line.saturating_add(line).saturating_sub(1);
         ForeignEntry { path: self.path.into(), line, ..ForeignEntry::default() }
     }
 }
 
-/// What a converter has read.
+/// Output of a reading converter.
 #[derive(Debug, Default)]
 pub(super) struct Converted {
     pub(super) entries: Vec<ForeignEntry>,
@@ -75,7 +75,7 @@ impl Converted {
     }
 }
 
-/// What a converter has written.
+/// Output of a writing converter.
 #[derive(Debug, Default)]
 pub(super) struct Exported {
     pub(super) files: Vec<WrittenFile>,
@@ -91,7 +91,7 @@ impl Exported {
         self.left_out.push(Loss { key: entry.key.clone(), field: "entry".into(), reason: reason.into() });
     }
 
-    /// The core entries; the others are left out.
+    /// Returns the core entries, and reports the others as left out.
     pub(super) fn core_of<'e>(&mut self, entries: &'e [ForeignEntry], reason: &str) -> Vec<&'e ForeignEntry> {
         let (core, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.category == "core");
         others.into_iter().for_each(|entry| self.leave_out(entry, reason));
@@ -99,7 +99,7 @@ impl Exported {
     }
 }
 
-/// The parts of a memory that the commands of the exchange share, and the scope that one names.
+/// Parts of a memory that the commands of the exchange need, and the scope that the command names.
 pub(crate) struct ExchangeCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) entries: &'a Entries,

@@ -1,4 +1,4 @@
-//! [`write_files`]: entries as files of a format.
+//! [`write_files`]: writes entries as files of a format.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,12 +12,12 @@ use crate::order;
 use crate::protocol::Error;
 use crate::store::utc_text;
 
-/// Writes entries in a format: the files by path, and what it could not carry. Pure; `now` is in nanoseconds
-/// since 1970-01-01T00:00:00Z.
+/// Writes entries in a format. Returns the files sorted by path, and the losses. Pure; `now` is in nanoseconds since
+/// 1970-01-01T00:00:00Z.
 ///
 /// # Errors
 ///
-/// A format that is only read.
+/// The format is for import only.
 pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
     let (entries, mut losses) = prepare::exportable(format, entries);
     let mut exported = match format {
@@ -31,7 +31,7 @@ pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result
         Format::McpMemory => mcp_memory::export(&entries),
         Format::Gemini => flat::export_gemini(&entries),
         Format::Letta | Format::Codex => {
-            let message = format!("{} is read and not written: its own program consolidates it", format.as_str());
+            let message = format!("{} can only be imported, because its own program consolidates it", format.as_str());
             return Err(Error::invalid_argument(message, "export to another format, such as markdown"));
         }
     };

@@ -11,15 +11,15 @@ use crate::protocol::{EntryKind, Error};
 use crate::request::{Effect, Request, Run};
 use crate::search::list_markdown;
 
-/// How many files one page lists at most.
+/// Maximum number of files on a page.
 pub const MAX_LISTED_FILES: u32 = 1000;
 
 /// Lists the files of the scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFiles {
-    /// List what comes after this path, which need not exist any more; `None`: from the start.
+    /// Path that the page begins after, which may no longer exist; `None` for the first page.
     pub after: Option<String>,
-    /// The most files to list, from 1 to [`MAX_LISTED_FILES`].
+    /// Maximum number of files, from 1 to [`MAX_LISTED_FILES`].
     pub limit: u32,
 }
 
@@ -27,11 +27,11 @@ pub struct ListFiles {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilePage {
-    /// Sorted by path, each below the root, whatever the path prefix.
+    /// Files, sorted by path. Paths are relative to the root, without the path prefix.
     pub files: Vec<ListedFile>,
-    /// What the next page comes behind; `None` at the end.
+    /// Value of `after` for the next page; `None` on the last page.
     pub next: Option<String>,
-    /// How many files the scope has.
+    /// Number of files in the scope.
     pub total: u64,
 }
 
@@ -51,7 +51,7 @@ impl Run<FilesCall<'_>> for ListFiles {
         let Self { after, limit } = self;
         if limit == 0 || limit > MAX_LISTED_FILES {
             let message = format!("cannot list {limit} files at once, the limits are 1 and {MAX_LISTED_FILES}");
-            return Err(Error::invalid_argument(message, "list in pages: each reply says what the next comes behind"));
+            return Err(Error::invalid_argument(message, "list in pages: each reply has the `next` to continue after"));
         }
         let after = after.as_deref().map(parse).transpose()?;
         let mut found = Vec::new();

@@ -1,7 +1,7 @@
-//! The files of a scope, each by its path: for those who show memory as files, whatever wrote it.
+//! Files of a scope by their paths, for programs that show memory as files.
 //!
-//! The Markdown files of the scope are those directly in the root, all of the project, none of them hidden, and
-//! those of the entries that the memory was opened for. Nothing else can be named.
+//! The files are the Markdown files directly in the root, those of the project that are not hidden, and those of the
+//! entries that the memory was opened for. Commands cannot name any other file.
 
 mod list;
 mod read;
@@ -16,9 +16,9 @@ use crate::family::family;
 
 family! {
     "files", run with FilesCall<'_>;
-    /// A command about files. None of them changes any.
+    /// A command about files. None of them changes a file.
     FilesCommand =>
-    /// The reply of a [`FilesCommand`].
+    /// Reply of a [`FilesCommand`].
     FilesReply {
         ListFiles,
         ReadFile,

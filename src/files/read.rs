@@ -1,4 +1,4 @@
-//! `read-file`: a part of a file of the scope.
+//! `read-file`: reads a part of a file of the scope.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,14 +9,14 @@ use crate::journal::{ReadReply, read_file};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// Reads a part of a file. The path of the reply is below the root.
+/// Reads a part of a file. The path in the reply is relative to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadFile {
-    /// The file, by its path below the root, with the path prefix or without it.
+    /// Path of the file, relative to the root, with or without the path prefix.
     pub path: String,
-    /// Where to start, in bytes.
+    /// Position of the first byte.
     pub offset: u64,
-    /// The most bytes to give.
+    /// Maximum number of bytes.
     pub max_bytes: u32,
 }
 
@@ -37,9 +37,9 @@ impl Run<FilesCall<'_>> for ReadFile {
         // Replies show paths with the prefix of the configuration.
         let path = parse(self.path.strip_prefix(call.scope.path_prefix.as_str()).unwrap_or(&self.path))?;
         if !is_listed(call, entries, &path) {
-            // Whether there is such a file elsewhere is not this scope's to know.
-            let message = format!("`{path}` is no file of this memory");
-            return Err(Error::new(ErrorCode::NotFound, message, "list the files to see which there are"));
+            // The scope must not reveal that a file exists elsewhere.
+            let message = format!("`{path}` is not a file of this memory");
+            return Err(Error::new(ErrorCode::NotFound, message, "list the files to see the valid paths"));
         }
         let reply = read_file(call, &path, self.offset, self.max_bytes).await?;
         Ok(ReadReply { path: path.into_string(), ..reply })

@@ -1,4 +1,4 @@
-//! What the commands about files share: which files there are for them.
+//! Types and functions that the commands about files share.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,13 +9,13 @@ use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 use crate::store::RelPath;
 
-/// The parts of a memory that the commands about files share.
+/// Parts of a memory that the commands about files need.
 pub(crate) struct FilesCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) entries: &'a Entries,
 }
 
-/// Where the files of the scope are.
+/// Returns the folders with the files of the scope.
 pub(super) fn scopes(call: &Call, entries: &Entries) -> Vec<FolderScope> {
     let mut scopes = FolderScope::all(&call.scope.layout);
     scopes.extend(entries.folders().map(|folder| FolderScope { folder: Some(folder.root().clone()), tree: true }));
@@ -29,8 +29,8 @@ pub(super) fn is_listed(call: &Call, entries: &Entries, path: &RelPath) -> bool 
 
 pub(super) fn parse(path: &str) -> Result<RelPath, Error> {
     RelPath::parse(path).map_err(|error| {
-        let message = format!("`{}` is no path of a file: {error}", path.escape_debug());
-        let help = "give a path below the root, as the list of files has it";
+        let message = format!("`{}` is not a valid path: {error}", path.escape_debug());
+        let help = "give a path relative to the root, as the list of files shows it";
         Error::new(ErrorCode::InvalidName, message, help)
     })
 }

@@ -1,4 +1,4 @@
-//! `append-daily`: an entry of today's log.
+//! `append-daily`: adds an entry to today's log.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,9 +14,9 @@ use crate::request::{Effect, Request, Run};
 /// Adds an entry to today's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppendDaily {
-    /// One line.
+    /// Heading: one line.
     pub heading: String,
-    /// The text below it.
+    /// Text below the heading.
     pub body: String,
 }
 

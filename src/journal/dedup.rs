@@ -1,9 +1,9 @@
-//! Which lines of an addition to long-term memory say something new.
+//! Removes duplicate lines from an addition to long-term memory.
 //!
-//! As in zerostack v1.7.2, a line whose words stand in the file already, or earlier in the addition,
-//! is left out. Unlike there, Markdown stays whole: fences, rules, headings and lone list markers
-//! are never duplicates, nor is anything in a code block; a line under a heading is compared with the
-//! lines under that heading; and a list item goes or stays together with the lines nested under it.
+//! As in zerostack v1.7.2, a line is left out if its words are in the file already, or earlier in the addition. Unlike
+//! there, Markdown stays whole. Fences, rules, headings, lone list markers and code blocks are never duplicates. A
+//! line under a heading is compared only with the lines under that heading. A list item is kept or left out together
+//! with the lines nested under it.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,30 +11,29 @@ use alloc::vec::Vec;
 use crate::document::{FenceTracker, heading, is_rule, is_structure, list_item, normalize_line};
 use crate::sorted::SortedSet;
 
-/// What is left of an addition.
+/// Result of removing duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Novelty {
-    /// Something new: the text to append, and how many lines were left out.
+    /// There is new text: the text to append, and the number of lines left out.
     New { content: String, skipped: u32 },
-    /// Nothing new, and how many lines were left out.
+    /// Nothing is new: the number of lines left out.
     Nothing { skipped: u32 },
 }
 
-/// Between the words of a list item and those of a line nested under it: no line contains it.
+/// Separator between the words of a list item and those of a line nested under it. No line contains it.
 const NESTED: char = '\n';
 
-/// A line and where it stands.
+/// A line and its position in the document.
 struct Line<'a> {
     text: &'a str,
-    /// The words of the line, behind those of the list items it is nested under; empty if it cannot
-    /// be a duplicate.
+    /// Words of the line, after those of the list items above it; empty if the line cannot be a duplicate.
     key: String,
-    /// The words of the heading above; `None` before the first.
+    /// Words of the heading above; `None` before the first heading.
     section: Option<String>,
     is_code: bool,
 }
 
-/// Leaves out of `addition` what `file` says already.
+/// Removes the lines of `addition` that `file` already has.
 pub(super) fn novelty(file: &str, addition: &str) -> Novelty {
     let mut seen = Seen::default();
     file_lines(file).for_each(|line| seen.add(&line));
@@ -63,7 +62,7 @@ pub(super) fn novelty(file: &str, addition: &str) -> Novelty {
     }
 }
 
-/// The lines that were met, by the heading they stand under and wherever they stand.
+/// Lines that were seen, by their heading and in total.
 #[derive(Default)]
 struct Seen {
     anywhere: SortedSet<String>,
@@ -87,7 +86,8 @@ impl Seen {
         }
     }
 
-    /// A line that brings its own heading belongs there; any other goes to the end of the file.
+    /// Returns true if the line was seen. A line with its own heading in the addition is compared under that heading;
+    /// any other goes to the end of the file.
     fn has(&self, line: &Line<'_>) -> bool {
         match &line.section {
             Some(section) => self.in_section.contains(&(section.clone(), line.key.clone())),
@@ -124,7 +124,7 @@ fn annotate<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Li
     })
 }
 
-/// How many lines belong together: a list item and what is nested under it, else one line.
+/// Returns the number of lines that belong together: a list item and the lines nested under it, else one line.
 fn group_length(lines: &[Line<'_>]) -> usize {
     let Some(first) = lines.first().filter(|line| !line.is_code).and_then(|line| list_item(line.text)) else {
         return 1;
@@ -139,12 +139,12 @@ fn indent(line: &str) -> usize {
     list_item(line).map_or_else(|| line.len() - line.trim_start().len(), |item| item.indent)
 }
 
-/// Whether a line is blank, a rule or a lone list marker.
+/// Returns true if a line is blank, a rule or a lone list marker.
 fn is_wordless(line: &str) -> bool {
     line.trim().is_empty() || is_rule(line) || list_item(line).is_some_and(|item| item.text.is_empty())
 }
 
-/// A heading that the file has, and under which nothing new is left, goes too.
+/// Removes headings that the file has and that would have no new line under them.
 fn drop_emptied_headings(lines: &[Line<'_>], kept: &mut [bool], seen: &Seen) {
     let is_heading = |line: &Line<'_>| !line.is_code && heading(line.text).is_some();
     let heads: Vec<usize> = (0..lines.len()).filter(|&i| lines.get(i).is_some_and(is_heading)).collect();
@@ -152,7 +152,7 @@ fn drop_emptied_headings(lines: &[Line<'_>], kept: &mut [bool], seen: &Seen) {
         let end = heads.get(place + 1).copied().unwrap_or(lines.len());
         let body = head + 1..end;
         let (Some(left), Some(is_left)) = (lines.get(body.clone()), kept.get(body)) else {
-            // Lines cannot be an error, and a heading that stays is better than one that is lost.
+            // This function has no error to return. Keeping a heading is better than losing one.
             debug_assert!(false, "a broken invariant: {head}..{end} of {} lines", lines.len());
             continue;
         };

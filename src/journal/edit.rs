@@ -1,4 +1,4 @@
-//! `edit`: replace the one occurrence of a text, or delete a note.
+//! `edit`: replaces the one occurrence of a text, or deletes a note.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,21 +16,21 @@ use crate::trust::{ForModel, InputPolicy};
 /// Changes a target in one place, or deletes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The target.
+    /// File to change.
     pub target: Target,
-    /// The change.
+    /// Change to make.
     pub change: EditChange,
 }
 
-/// What an edit did.
+/// Result of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EditReply {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// What became of the text that was replaced.
+    /// Backup of the replaced text.
     pub backup: BackupReply,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -59,8 +59,8 @@ impl Run<JournalCall<'_>> for Edit {
     }
 }
 
-/// The change as the policy lets it be stored.
-pub(super) fn screened_change(screen: &InputPolicy, change: EditChange) -> Result<EditChange, Error> {
+/// Returns the change as the policy permits it to be stored.
+pub(super) fn screened_change(screen: &Screen, change: EditChange) -> Result<EditChange, Error> {
     Ok(match change {
         EditChange::Replace { old_text: old, new_text: new } if !new.is_empty() => {
             EditChange::Replace { old_text: old, new_text: screened(screen, "new text", new)? }
@@ -71,8 +71,8 @@ pub(super) fn screened_change(screen: &InputPolicy, change: EditChange) -> Resul
 
 /// Applies a change to a target.
 ///
-/// `backups` is for a replacement in a log or a note, which keep none of their own accord; long-term
-/// memory, the scratchpad and a deleted note are always backed up.
+/// `backups` applies to a replacement in a log or a note, which have no backups by default. Long-term memory, the
+/// scratchpad and a deleted note are always backed up.
 pub(super) async fn edit(
     call: &Call,
     target: &Target,
@@ -121,7 +121,7 @@ async fn replace_once(
                 let help = if count == 0 {
                     "read the file again and copy the text exactly, with its white space"
                 } else {
-                    "add text from before or behind it until it occurs once"
+                    "add text from before or after it until it occurs once"
                 };
                 Err(Error::new(ErrorCode::NoUniqueMatch, message, help.to_string()))
             }
@@ -130,8 +130,8 @@ async fn replace_once(
     edited.await.map(|((), backup)| backup)
 }
 
-/// How often `needle` occurs, overlapping occurrences included: `aa` twice in `aaa`, where replacing
-/// "the one" occurrence would have two meanings. The empty text occurs at every boundary.
+/// Counts the occurrences of `needle`, overlapping ones included: `aa` occurs twice in `aaa`, where replacing "the
+/// one" would be ambiguous. The empty text occurs at every boundary.
 fn occurrences(text: &str, needle: &str) -> usize {
     (0..=text.len()).filter(|&at| text.get(at..).is_some_and(|rest| rest.starts_with(needle))).count()
 }

@@ -1,4 +1,4 @@
-//! Keeping what a conversation loses when it is compacted.
+//! Keeps the summary of a conversation that is compacted.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,8 +9,7 @@ use super::types::{JOURNAL, JournalCall, WriteReply};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// The heading of a compaction summary in the log: with the number of messages it stands for, or
-/// without.
+/// Returns the heading of a compaction summary in the log, with the number of messages if it is given.
 ///
 /// ```
 /// assert_eq!(saddlebag::journal::compaction_heading(Some(12)), "compaction summary (12 msgs)");
@@ -21,12 +20,12 @@ pub fn compaction_heading(messages: Option<u32>) -> String {
     messages.map_or_else(|| "compaction summary".to_string(), |count| format!("compaction summary ({count} msgs)"))
 }
 
-/// Keeps the summary of a conversation that is compacted in today's log.
+/// Stores the summary of a conversation that is compacted in today's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlushSummary {
     /// The summary.
     pub summary: String,
-    /// The number of messages that it replaces.
+    /// Number of messages that it replaces.
     pub messages: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! `list-journal`: the files that `search` covers.
+//! `list-journal`: lists the files that `search` covers.
 
 use alloc::vec::Vec;
 
@@ -14,13 +14,13 @@ use crate::store::{Layout, RelPath};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListJournal;
 
-/// The files of a scope.
+/// Files of a scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListReply {
-    /// Sorted by path.
+    /// Files, sorted by path.
     pub files: Vec<ListedFile>,
-    /// Named like memory, but not readable as such.
+    /// Files that are named like memory but could not be read.
     pub skipped: Vec<Skipped>,
 }
 
@@ -40,7 +40,7 @@ impl Run<JournalCall<'_>> for ListJournal {
     }
 }
 
-/// Every file that `search` covers, sorted by path.
+/// Lists the files that `search` covers, sorted by path.
 pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let mut reply = ListReply::default();
     let listed = list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await?;

@@ -1,7 +1,7 @@
 //! The journal: long-term memory, scratchpad, daily log and notes.
 //!
-//! Behaviour follows zerostack v1.7.2 to the byte where that is safe: names, write, append, edit,
-//! search, ranking and rendering. Where it loses text or lets text escape, this does not.
+//! Names, write, append, edit, search, ranking and rendering equal zerostack v1.7.2 byte for byte, except where
+//! zerostack loses text or lets text escape.
 //!
 //! [`Target`] names a file; each command is a struct in a file of its own, such as [`Write`] with [`WriteReply`].
 
@@ -48,7 +48,7 @@ family! {
     "journal", run with JournalCall<'_>;
     /// A command of the journal.
     JournalCommand =>
-    /// The reply of a [`JournalCommand`].
+    /// Reply of a [`JournalCommand`].
     JournalReply {
         Write,
         AppendDaily,

@@ -1,8 +1,8 @@
-//! What the model is told about its memory.
+//! Explanation of the memory for the model.
 
-/// The text for a system prompt that explains the memory tools: when to use which.
+/// Explanation of the memory tools for a system prompt: when to use which.
 ///
-/// It belongs behind the memory block, in every conversation that has the tools.
+/// Put it after the memory block, in every conversation that has the tools.
 pub const MEMORY_PROMPT: &str = "\
 # Memory
 
@@ -32,7 +32,7 @@ shorter word.
 - `memory_read` shows a whole file; a long one comes in parts, and each part says where the next begins.
 ";
 
-/// The text that has a model keep what a later conversation will need: for the end of a piece of work.
+/// Prompt for the end of a piece of work: the model keeps what a later conversation will need.
 pub const REFLECT_PROMPT: &str = "\
 Look back over this conversation and keep in memory what a later one will need. First search memory for what \
 it says already, then:
@@ -45,7 +45,7 @@ it says already, then:
 Then say in one short list what you kept and what you changed. If nothing is worth keeping, say so.
 ";
 
-/// The text that has a model keep what would be lost when its conversation is compacted.
+/// Prompt before a conversation is compacted: the model keeps what would be lost.
 pub const FLUSH_PROMPT: &str = "\
 This conversation is about to be compacted: what is not in memory will be lost. With the memory tools, add to \
 today's log what is needed to go on: the task, what was done, what was decided and why, what failed, the files \

@@ -1,4 +1,4 @@
-//! `read`: a part of a target.
+//! `read`: reads a part of a file.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,17 +13,17 @@ use crate::request::{Effect, Request, Run};
 use crate::search::TRUNCATED;
 use crate::store::RelPath;
 
-/// A character of UTF-8 has at most this many bytes behind its first.
+/// Maximum number of bytes of a UTF-8 character after its first.
 const MAX_CONTINUATION_BYTES: u32 = 3;
 
-/// Reads a part of a target.
+/// Reads a part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// The target.
+    /// File to read.
     pub target: Target,
-    /// Where to start, in bytes.
+    /// Position of the first byte.
     pub offset: u64,
-    /// The most bytes to give.
+    /// Maximum number of bytes.
     pub max_bytes: u32,
 }
 
@@ -43,13 +43,13 @@ impl Run<JournalCall<'_>> for Read {
     }
 }
 
-/// Reads a part of a target: at most `max_bytes` from `offset` on, cut on character boundaries.
+/// Reads at most `max_bytes` from `offset` on, cut at character boundaries.
 pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
     check_bytes(call, max_bytes)?;
     read_file(call, &target.existing_path(call)?, offset, max_bytes).await
 }
 
-/// Refuses a number of bytes that no part has.
+/// Refuses a number of bytes outside the limits.
 fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
     let limit = call.scope.limits.max_file_bytes;
     if max_bytes < 4 || max_bytes > limit {
@@ -59,10 +59,11 @@ fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a part of a file, as [`read`] does.
+/// Reads a part of a file like [`read`].
 pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
     check_bytes(call, max_bytes)?;
-    // A few bytes more, for a character that begins before the part; of the largest part that is left out.
+    // Reads a few bytes more, so that a character that begins before the part can be recognised. The largest part
+    // omits them.
     let asked = max_bytes.saturating_add(MAX_CONTINUATION_BYTES).min(call.scope.limits.max_file_bytes);
     let outcome = call.fs.read(path, offset, asked).await;
     let reply = ReadReply {
@@ -82,7 +83,7 @@ pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_byte
         ReadOutcome::Content(content) => content,
     };
     if offset >= content.size {
-        let message = format!("offset {offset} is at or behind the end of {path}, which has {} bytes", content.size);
+        let message = format!("offset {offset} is at or after the end of {path}, which has {} bytes", content.size);
         return Err(Error::invalid_argument(message, "start at 0, or at the next offset that a reply gave"));
     }
     let at_end = offset + content.bytes.len() as u64 >= content.size;
@@ -102,8 +103,8 @@ pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_byte
     })
 }
 
-/// The text of a part of a file, without the halves of characters that the part was cut through, and
-/// how many bytes were left out at its start. `None` if it is no UTF-8.
+/// Returns the text of a part without incomplete characters at its ends, and the number of bytes dropped at its start.
+/// `None` if the part is not UTF-8.
 pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &str)> {
     let skipped = bytes.iter().take(MAX_CONTINUATION_BYTES as usize).take_while(|&&byte| byte & 0xc0 == 0x80).count();
     let bytes = bytes.get(skipped..)?;
@@ -117,7 +118,7 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
     }
 }
 
-/// The size of a file in bytes; `None` where there is none.
+/// Returns the size of a file in bytes; `None` if it does not exist.
 pub(super) async fn size(call: &Call, path: &RelPath) -> Result<Option<u64>, Error> {
     match call.fs.read(path, 0, 0).await.map_err(|error| Error::storage(Some(path), &error))? {
         ReadOutcome::Content(content) => Ok(Some(content.size)),

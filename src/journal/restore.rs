@@ -1,4 +1,4 @@
-//! One-step backups: `MEMORY.bak` beside `MEMORY.md`, and `restore`.
+//! `restore`: puts back the backup of a file, `MEMORY.bak` beside `MEMORY.md`.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -11,10 +11,10 @@ use crate::request::{Effect, Request, Run};
 use crate::store::{Layout, RelPath};
 use crate::trust::{ForModel, Removal, Screened};
 
-/// Puts the backup of a target back. What it replaces becomes the backup, so a second restore undoes the first.
+/// Restores the backup of a file. The replaced text becomes the backup, so a second restore undoes the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restore {
-    /// The target.
+    /// File to restore.
     pub target: Target,
 }
 
@@ -35,7 +35,7 @@ impl Run<JournalCall<'_>> for Restore {
     }
 }
 
-/// Puts the backup of a file of memory back.
+/// Restores the backup of a file of memory.
 pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreReply, Error> {
     let backup = Layout::backup_of(&path);
     let limit = call.scope.limits.max_file_bytes;
@@ -61,8 +61,8 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreRe
         replaced = current.map(<[u8]>::to_vec);
         Ok(Change::Write(call.screen.restored(&path, current, kept.clone())?, ()))
     };
-    // Both texts are in some file at every moment, should this stop halfway: what is replaced waits
-    // beside the backup until the file has the backup's text.
+    // At every moment both texts are in some file: the replaced text waits beside the backup until the file has the
+    // backup's text.
     let (_, moved) = update(&call.fs, &path, limit, Backups::KeepIn(&waiting), change).await?;
     let replaced = match (replaced, moved) {
         (Some(text), Backup::Kept(_)) => make_backup(call, &backup, &text, &waiting).await?,
@@ -71,7 +71,7 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreRe
     Ok(restored(call, &path, &backup, bytes, replaced))
 }
 
-/// What a restore that stopped halfway has put in place, and what it has replaced.
+/// Finds an interrupted restore: the text that it put in place, and the text that it replaced.
 async fn stopped_halfway(
     call: &Call,
     path: &RelPath,
@@ -85,11 +85,11 @@ async fn stopped_halfway(
         Loaded::Whole { bytes, .. } if bytes == kept || replaced == kept => Ok(Some((bytes, replaced))),
         _ => {
             let message = format!(
-                "{} holds what an unfinished restore has replaced, and {} was changed since",
-                call.scope.display_path(waiting),
-                call.scope.display_path(path),
+                "{} holds the text that an interrupted restore replaced, and {} was changed since",
+                call.scope.shown(waiting),
+                call.scope.shown(path),
             );
-            let help = "move one of them away, so that neither text is lost, and restore again";
+            let help = "move one of the two files away, so that neither text is lost, then restore again";
             Err(Error::new(ErrorCode::Contention, message, help))
         }
     }
@@ -97,7 +97,7 @@ async fn stopped_halfway(
 
 async fn make_backup(call: &Call, backup: &RelPath, text: &[u8], waiting: &RelPath) -> Result<Backup, Error> {
     if text.is_empty() {
-        // An editor that truncates before it writes leaves such a file: the backup is worth more.
+        // An editor that truncates before it writes leaves such a file. The backup is worth more.
         remove(&call.fs, waiting, Removal::OF_COPY).await?;
         return Ok(Backup::None);
     }

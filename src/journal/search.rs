@@ -1,4 +1,4 @@
-//! `search`: the literal search over everything the scope holds.
+//! `search`: literal search over all files of the scope.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,20 +18,20 @@ use crate::search::{Corpus, FolderScope, Purpose, SearchResults, Terms, read_all
 pub struct Search {
     /// Words separated by white space, at most [`MAX_QUERY_BYTES`].
     pub query: String,
-    /// How many matching files to pass over: the next page of an earlier search.
+    /// Number of matching files to skip, to get the next page.
     pub offset: u32,
-    /// The most hits that the reply lists, and that its text has. Without it the reply lists 50 hits, and its text has
-    /// as many as fit into [`Self::max_bytes`].
+    /// Maximum number of hits. Without it, the reply lists 50 hits, and its text has as many as fit into
+    /// [`Self::max_bytes`].
     pub limit: Option<u32>,
-    /// How many bytes the rendered text may have, without its truncation marker.
+    /// Size limit of the rendered text in bytes, without its truncation marker.
     pub max_bytes: u32,
-    /// The host vouches that nothing changed since the last search, by a watch or a generation
-    /// number: the store is not listed again. Of no effect on the first search.
-    pub assume_unchanged: bool,
+    /// If set, the host guarantees, by a watch or a generation number, that nothing changed since the last search. The
+    /// store is then not listed. Has no effect on the first search.
+    pub vouched_unchanged: bool,
 }
 
 impl Search {
-    /// A search for `query` with the usual limits: 50 hits, [`DEFAULT_READ_BYTES`] of text.
+    /// Creates a search with the default limits: 50 hits, [`DEFAULT_READ_BYTES`] of text.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self { query: query.into(), offset: 0, limit: None, max_bytes: DEFAULT_READ_BYTES, assume_unchanged: false }
@@ -54,7 +54,7 @@ impl Run<JournalCall<'_>> for Search {
     }
 }
 
-/// Searches; brings the corpus up to date first, unless the host vouches that nothing changed.
+/// Searches. Brings the corpus up to date first, unless the host guarantees that nothing changed.
 pub(super) async fn search(
     call: &Call,
     corpus: &Arc<AtomicRefCell<Corpus>>,
@@ -72,7 +72,7 @@ pub(super) async fn search(
     if !vouched {
         refresh(call, corpus, FolderScope::all(&call.scope.layout), Purpose::Literal).await?;
     }
-    // What is known from an index file alone has no text.
+    // Files that are known only from an index file have no text yet.
     read_all(call, corpus).await;
     let page = (request.offset as usize, request.limit.map(|limit| limit as usize));
     let shown = |path: &_| call.scope.display_path(path);

@@ -1,7 +1,7 @@
 //! The `/memory` command line.
 //!
-//! [`SlashCommand::parse`] is a pure function of the line; running the command uses the operations
-//! that tools use. Whatever it replaces or deletes is backed up first, or left alone.
+//! [`SlashCommand::parse`] is a pure function of the line. Running the command uses the same operations as the tools.
+//! Everything that it replaces or deletes is backed up first.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -24,13 +24,13 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::search::Corpus;
 
-/// The help of the error for a line that is not a command.
+/// Help of the error for an invalid line.
 pub const SLASH_USAGE: &str = "usage: /memory [status|search|read|write|edit|clear|restore]";
 
-/// How much of a file or of a search a person is shown, in characters and bytes.
+/// Maximum size of a file or a search that is shown to a person, in characters and bytes.
 const SHOWN: u32 = 4000;
 
-/// What stands between the old and the new text of an edit.
+/// Separator between the old and the new text of an edit.
 const BECOMES: &str = "=>";
 
 /// Runs a `/memory` command line.
@@ -40,7 +40,7 @@ pub struct Slash {
     pub line: String,
 }
 
-/// The answer to a `/memory` command line.
+/// Answer to a `/memory` command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlashReply {
@@ -75,7 +75,7 @@ impl Run<JournalCall<'_>> for Slash {
     }
 }
 
-/// The command as it may be run.
+/// Returns the command as the policy permits it to run.
 fn screened_command(call: &Call, command: SlashCommand) -> Result<SlashCommand, Error> {
     let screen = &call.screen;
     Ok(match command {
@@ -97,23 +97,23 @@ fn screened_command(call: &Call, command: SlashCommand) -> Result<SlashCommand, 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SlashCommand {
-    /// `status`, or nothing: sizes.
+    /// `status`, or nothing: shows the sizes.
     Status,
-    /// `search WORDS`.
+    /// `search WORDS`: searches.
     Search(String),
-    /// `read TARGET`: `long_term`, `long`, `scratchpad`, `daily [DATE]`, `note NAME`.
+    /// `read TARGET`: reads `long_term`, `long`, `scratchpad`, `daily [DATE]` or `note NAME`.
     Read(Target),
-    /// `read list`: the files there are.
+    /// `read list`: lists the files.
     List,
-    /// `write TARGET TEXT`: append. A note is `note:NAME`.
+    /// `write TARGET TEXT`: appends. A note is `note:NAME`.
     Write(Target, String),
-    /// `edit TARGET OLD => NEW`: replace the one occurrence.
+    /// `edit TARGET OLD => NEW`: replaces the one occurrence.
     Edit(Target, EditChange),
-    /// `editor`: which file to open in an editor; nothing is written.
+    /// `editor`: names the file to open in an editor, and writes nothing.
     Editor,
-    /// `clear TARGET`: empty the file, or delete the note, with a backup.
+    /// `clear TARGET`: empties the file or deletes the note, with a backup.
     Clear(Target),
-    /// `restore TARGET`: put the backup back.
+    /// `restore TARGET`: puts the backup back.
     Restore(Target),
 }
 
@@ -122,7 +122,7 @@ impl SlashCommand {
     ///
     /// # Errors
     ///
-    /// The usage, for what is no command; what is missing or unknown, for what begins like one.
+    /// The usage for an unknown command; the missing or unknown part for an incomplete one.
     pub fn parse(line: &str) -> Result<Self, Error> {
         let line = line.trim();
         let line =
@@ -130,7 +130,7 @@ impl SlashCommand {
         let (verb, rest) = split_word(line);
         match verb {
             "" => Ok(Self::Status),
-            "status" | "editor" if !rest.is_empty() => Err(usage(&format!("{verb} takes nothing behind it"))),
+            "status" | "editor" if !rest.is_empty() => Err(usage(&format!("{verb} takes no arguments"))),
             "status" => Ok(Self::Status),
             "editor" => Ok(Self::Editor),
             "search" if rest.is_empty() => Err(usage("search needs words to look for")),
@@ -159,7 +159,7 @@ impl SlashCommand {
     }
 }
 
-/// Runs a command; the reply is text for a person.
+/// Runs a command. The reply is text for a person.
 async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCommand) -> Result<String, Error> {
     match command {
         SlashCommand::Status => Ok(status(call).await?.text),
@@ -187,8 +187,8 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
             Ok(edit(call, &target, &change, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Editor => {
-            let path = call.scope.display_path(call.scope.layout.long_term());
-            Ok(format!("open {path} in your editor; it is read anew at each command"))
+            let path = call.scope.shown(call.scope.layout.long_term());
+            Ok(format!("open {path} in your editor; every command reads it again"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {
             Ok(edit(call, &target, &EditChange::DeleteNote, Backups::Keep).await?.message.into_string())
@@ -213,7 +213,7 @@ async fn show(call: &Call, target: &Target) -> Result<String, Error> {
     }
 }
 
-/// Empties a file; what was in it is in the backup. A file that is not there stays so.
+/// Empties a file and keeps its text in the backup. A missing file stays missing.
 async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
     if let Target::Daily(Some(date)) = target {
         let message = format!("clear takes no date, but got `{}`: it clears today's log", date.escape_debug());
@@ -228,7 +228,7 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
     Ok(format!("Cleared {}{kept}", reply.path))
 }
 
-/// A target that the whole of `words` names: the name of a note may have spaces.
+/// Parses a target from all of `words`. The name of a note may have spaces.
 fn whole_target(words: &str, role: TargetRole) -> Result<Target, Error> {
     if let Some(name) = words.strip_prefix("note:") {
         return Target::parse("note", Some(name.trim()), role);
@@ -240,8 +240,8 @@ fn whole_target(words: &str, role: TargetRole) -> Result<Target, Error> {
     Target::parse(word, Some(name).filter(|name| !name.is_empty()), role)
 }
 
-/// A target at the start of `words`, and what follows it: `note:NAME` or `note NAME` for a note of
-/// one word, `note:"TWO WORDS"` for any.
+/// Parses a target at the start of `words`, and returns the rest. A note is `note:NAME` or `note NAME` if its name is
+/// one word, `note:"TWO WORDS"` otherwise.
 fn leading_target(words: &str) -> Result<(Target, &str), Error> {
     if let Some((name, rest)) = words.strip_prefix("note:\"").and_then(|quoted| quoted.split_once('"')) {
         return Ok((Target::parse("note", Some(name), TargetRole::Target)?, rest.trim_start()));
@@ -260,7 +260,7 @@ fn leading_target(words: &str) -> Result<(Target, &str), Error> {
     Ok((Target::parse(word, None, TargetRole::Target)?, rest))
 }
 
-/// The first word, and what follows it without the white space between.
+/// Splits off the first word, and drops the white space after it.
 fn split_word(text: &str) -> (&str, &str) {
     let text = text.trim();
     text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim_start()))

@@ -1,4 +1,4 @@
-//! `status`: the sizes of what is always at hand.
+//! `status`: the sizes of the files that are always in the context.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,23 +12,23 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::{LONG_TERM_FILE, RelPath};
 
-/// Gives the sizes of what is always at hand.
+/// Returns the sizes of the files that are always in the context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status;
 
-/// The sizes of what is always at hand.
+/// Sizes of the files that are always in the context.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusReply {
-    /// The size of the long-term memory that every project shares; `None` if it was never written.
+    /// Size of the long-term memory that all projects share; `None` if it was never written.
     pub long_term_bytes: Option<u64>,
-    /// The size of the long-term memory of the project; `None` if it was never written, or without a project.
+    /// Size of the project's long-term memory; `None` without a project, or if it was never written.
     pub project_long_term_bytes: Option<u64>,
-    /// Open items of the scratchpad.
+    /// Number of open items of the scratchpad.
     pub open_items: u32,
-    /// Entries of today's log.
+    /// Number of entries of today's log.
     pub today_entries: u32,
-    /// All of this for a person.
+    /// Summary for a person.
     pub text: String,
 }
 
@@ -48,7 +48,7 @@ impl Run<JournalCall<'_>> for Status {
     }
 }
 
-/// The sizes of what is always at hand.
+/// Returns the sizes.
 pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
     let layout = &call.scope.layout;
     let long_term = size(call, layout.shared_long_term()).await?;
@@ -66,7 +66,8 @@ pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
     let size_of = |what: &str, size: Option<u64>| {
         size.map_or_else(|| format!("{what}: (not created)"), |size| format!("{what}: {size}B"))
     };
-    // Where the shared file is the one that is written, a line for the other one says something only if it is there.
+    // If the shared file is the one that is written, the line about the project's file appears only if that file
+    // exists.
     let names_project = of_project.is_some() || layout.project_long_term() == Some(layout.long_term());
     let mut text = alloc::vec![size_of(LONG_TERM_FILE, long_term)];
     text.extend(names_project.then(|| size_of("MEMORY.md of the project", of_project)));

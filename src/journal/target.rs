@@ -1,4 +1,4 @@
-//! [`Target`]: which file of the journal a command is about.
+//! [`Target`]: the file of the journal that a command is about.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,25 +12,25 @@ use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, NoteName, RelPath, SCRATCH
 /// A file of the journal, as people and models name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `MEMORY.md`: durable facts, of every project or of this one, as [`Config::long_term`](crate::Config) says.
+    /// `MEMORY.md`: durable facts of all projects or of this one, as [`Config::long_term`](crate::Config) says.
     LongTerm,
-    /// `SCRATCHPAD.md`: the open items of the project.
+    /// `SCRATCHPAD.md`: open items of the project.
     Scratchpad,
-    /// A daily log: of the day given as `YYYY-MM-DD`, else of today.
+    /// Daily log of the day `YYYY-MM-DD`; `None` for today.
     Daily(Option<String>),
-    /// A note of this name.
+    /// Note with this name.
     Note(String),
-    /// A page of the notebook, by its path or its title. It can be read and edited. The path of long-term memory or
-    /// of the scratchpad names that file, which can be written, too.
+    /// Page of the notebook, by its path or its title. Pages can be read and edited. The path of long-term memory or
+    /// of the scratchpad selects that file, which can also be written.
     Page(String),
 }
 
-/// What the word for a target is called where it is used.
+/// Role of the word that names a target, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetRole {
-    /// Of something that is changed.
+    /// Target of a change.
     Target,
-    /// Of something that is read.
+    /// Source of a read.
     Source,
 }
 
@@ -48,14 +48,14 @@ impl Target {
         };
         match (word, name) {
             ("long_term" | "long", None) => Ok(Self::LongTerm),
-            // As replies show it, that is the file which all projects share.
+            // In replies, this path is the file that all projects share.
             (LONG_TERM_FILE, None) => Ok(Self::Page(word.to_string())),
             ("scratchpad" | SCRATCHPAD_FILE, None) => Ok(Self::Scratchpad),
             (path, None) if is_path(path) => Ok(Self::Note(path.to_string())),
             ("daily", date) => Ok(Self::Daily(date.map(ToString::to_string))),
             ("note", Some(name)) => Ok(Self::Note(name.to_string())),
             ("note", None) if role == TargetRole::Source => {
-                Err(Error::new(ErrorCode::InvalidName, "note requires name", "name the note"))
+                Err(Error::new(ErrorCode::InvalidName, "note requires name", "give the name of the note"))
             }
             ("note", None) => Ok(Self::Note(String::new())),
             ("page", Some(name)) => Ok(Self::Page(name.to_string())),
@@ -71,16 +71,16 @@ impl Target {
         }
     }
 
-    /// Long-term memory, the scratchpad, the log of a day and the note of this name.
+    /// Returns the long-term memory, the scratchpad, the log of a day and the note of this name.
     pub(super) fn samples(name: &str) -> Vec<Self> {
         alloc::vec![Self::LongTerm, Self::Scratchpad, Self::Daily(Some("2026-05-24".into())), Self::Note(name.into())]
     }
 
-    /// The file of the target.
+    /// Returns the file of the target.
     ///
     /// # Errors
     ///
-    /// A note name or a date that breaks its rule.
+    /// The note name or the date is invalid.
     pub(crate) fn path(&self, call: &Call) -> Result<RelPath, Error> {
         let layout = &call.scope.layout;
         if let Some(path) = self.kept_file(call) {
@@ -92,7 +92,7 @@ impl Target {
             Self::Daily(None) => layout.daily(call.now.date()),
             Self::Daily(Some(date)) => layout.daily(parse_date(date)?),
             Self::Note(name) => match shown_path(call, name) {
-                // A path as replies show it names a note too.
+                // A note can also be named by its path in replies.
                 Some(path) if path.parent().as_ref() == Some(layout.notes_folder()) => {
                     layout.note(&NoteName::parse(path.file_name())?)
                 }
@@ -102,18 +102,18 @@ impl Target {
         })
     }
 
-    /// The file of the target, for a command that changes it.
+    /// Returns the file of the target, for a command that changes it.
     ///
     /// # Errors
     ///
-    /// As [`path`](Self::path), and for a file that this memory may not change.
+    /// Those of [`path`](Self::path), and the refusal of a file that this memory may not change.
     pub(crate) fn changed_path(&self, call: &Call) -> Result<RelPath, Error> {
         let path = self.path(call)?;
         call.screen.check_place(&path)?;
         Ok(path)
     }
 
-    /// The long-term memory or the scratchpad that the target names by its path.
+    /// Returns the long-term memory or the scratchpad, if the target names it by its path.
     fn kept_file<'a>(&self, call: &'a Call) -> Option<&'a RelPath> {
         match self {
             Self::Page(name) => call.scope.kept_file(name),
@@ -122,12 +122,12 @@ impl Target {
         }
     }
 
-    /// The file of the target, for a command that makes none: any file of memory can be named by its path,
-    /// as replies show it or below the notebook.
+    /// Returns the file of the target, for a command that does not create files: any file of memory can be named by its path, as
+    /// replies show it or relative to the notebook.
     ///
     /// # Errors
     ///
-    /// As [`path`](Self::path).
+    /// Those of [`path`](Self::path).
     pub(crate) fn existing_path(&self, call: &Call) -> Result<RelPath, Error> {
         match self {
             Self::Note(name) => shown_path(call, name).map_or_else(|| self.path(call), Ok),
@@ -139,13 +139,13 @@ impl Target {
 fn parse_date(text: &str) -> Result<Date, Error> {
     Date::parse(text.strip_suffix(".md").unwrap_or(text)).ok_or_else(|| {
         let message = "invalid daily date name (expected YYYY-MM-DD: digits and hyphens only)";
-        let help = format!("`{}` is no day of the calendar; an example is 2026-05-30", text.escape_debug());
+        let help = format!("`{}` is not a valid date; an example is 2026-05-30", text.escape_debug());
         Error::new(ErrorCode::InvalidDate, message, help)
     })
 }
 
-/// The file of the page that a path names, be it there or not: as replies show the path, or below the notebook. A path
-/// that leads into a hidden folder or into another memory is not one of a page.
+/// Returns the file of a page, whether it exists or not. The path is relative to the root, as replies show it, or to
+/// the notebook. A path into a hidden folder or another memory is refused.
 pub(crate) fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
     let layout = &call.scope.layout;
     if let Some(path) = call.scope.kept_file(name) {
@@ -161,12 +161,12 @@ pub(crate) fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
     if notebook.holds(&path) { Ok(path) } else { Err(refused("it is hidden, or belongs to another memory".into())) }
 }
 
-/// Whether a word is a path rather than a name.
+/// Returns true if a word is a path, false if it is a name.
 fn is_path(word: &str) -> bool {
     word.contains('/') && word.ends_with(NOTE_SUFFIX)
 }
 
-/// The file of this memory that a path names.
+/// Returns the file of this memory with this path.
 fn shown_path(call: &Call, name: &str) -> Option<RelPath> {
     let path = call.scope.file(name).filter(|_| is_path(name))?;
     FolderScope::all(&call.scope.layout).iter().any(|scope| scope.reaches(&path)).then_some(path)

@@ -1,4 +1,4 @@
-//! The words that several commands of the journal share.
+//! Types that several commands of the journal share.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,24 +12,24 @@ use crate::protocol::Error;
 use crate::search::Corpus;
 use crate::trust::{ForModel, InputPolicy};
 
-/// How many bytes one write, or the new text of one edit, may have.
+/// Maximum size of one write, or of the new text of one edit, in bytes.
 pub const MAX_WRITE_BYTES: usize = 65_536;
 
-/// How many bytes `read` gives, and a search renders, unless told otherwise.
+/// Default size of a part that `read` returns, and of a rendered search, in bytes.
 pub const DEFAULT_READ_BYTES: u32 = 32_768;
 
-/// The most files that a page of a listing names unless told otherwise.
+/// Default number of files on a page of a listing.
 pub const DEFAULT_LISTED_FILES: u32 = 200;
 
-/// How long a query may be, in bytes.
+/// Maximum size of a query in bytes.
 pub const MAX_QUERY_BYTES: usize = 4_096;
 
-/// Where a write goes relative to what is there.
+/// Mode of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteMode {
-    /// Behind it, on a line of its own.
+    /// Adds the text at the end, on a line of its own.
     Append,
-    /// In its place.
+    /// Replaces the existing text.
     Overwrite,
 }
 
@@ -38,32 +38,32 @@ words!(WriteMode, "mode" { Append = "append", Overwrite = "overwrite" });
 /// A change to one place of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditChange {
-    /// The one occurrence of `old_text` becomes `new_text`; an empty `new_text` deletes it.
+    /// Replaces the one occurrence of `old_text` by `new_text`. An empty `new_text` deletes it.
     Replace {
-        /// The text as it stands in the file.
+        /// Text exactly as it is in the file.
         old_text: String,
-        /// The text in its place, at most [`MAX_WRITE_BYTES`].
+        /// New text, at most [`MAX_WRITE_BYTES`].
         new_text: String,
     },
-    /// The whole note is deleted. For notes alone.
+    /// Deletes the whole note. Other targets cannot be deleted.
     DeleteNote,
 }
 
-/// What a write did.
+/// Result of a write.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WriteReply {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// How many bytes of the content were written, separators not counted.
+    /// Number of bytes of the content that were written, without separators.
     pub bytes: u64,
-    /// How many lines were left out as the file had them.
+    /// Number of lines left out because the file already had them.
     pub skipped_lines: u32,
-    /// The size of the content before it was cut at the cap.
+    /// Size of the content before it was cut at the limit.
     pub truncated_from: Option<u64>,
-    /// What became of the text that was replaced.
+    /// Backup of the replaced text.
     pub backup: BackupReply,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -71,27 +71,27 @@ pub struct WriteReply {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadReply {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Whether there is a file, and text in it.
+    /// State of the file.
     pub state: FileState,
-    /// The text of the part.
+    /// Text of the part.
     pub text: String,
-    /// Where the text starts, in bytes.
+    /// Position of the text in the file, in bytes.
     pub offset: u64,
-    /// The size of the whole file, in bytes.
+    /// Size of the whole file in bytes.
     pub size: u64,
-    /// Where the next part starts; `None` at the end.
+    /// Position of the next part; `None` at the end.
     pub next_offset: Option<u64>,
-    /// What to show behind the text: that there is more, or that there is none.
+    /// Line to show after the text: that there is more, or that the file is empty.
     #[serde(skip)]
     pub ending: String,
 }
 
-/// Whether there is a file, and text in it.
+/// State of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
     /// The file has no bytes.
     Empty,
@@ -105,48 +105,48 @@ words!(FileState, "state of a file" { Missing = "missing", Empty = "empty", Text
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedFile {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it last changed, in nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub modified: u64,
 }
 
-/// What a restore did.
+/// Result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestoreReply {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Where the text that the restore replaced is.
+    /// Backup of the text that the restore replaced.
     pub backup: BackupReply,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
-/// What became of the backup of a change.
+/// Backup of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "Option<BackupView>")]
 pub struct BackupReply {
-    /// The file that holds what was replaced.
+    /// File that holds the replaced text.
     pub path: Option<String>,
-    /// Why it is not the usual backup file, which could not be written.
+    /// Reason why the usual backup file could not be written, if another file holds the text.
     pub failure: Option<String>,
 }
 
-/// The JSON of a [`BackupReply`]; `null` where there is no backup.
+/// JSON form of a [`BackupReply`]; `null` without a backup.
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct BackupView {
-    /// The file that holds what was replaced.
+    /// File that holds the replaced text.
     path: String,
-    /// Why it is not the usual backup file, which could not be written.
+    /// Reason why the usual backup file could not be written, if another file holds the text.
     failure: Option<String>,
 }
 
@@ -157,7 +157,7 @@ impl From<BackupReply> for Option<BackupView> {
 }
 
 impl BackupReply {
-    /// The reply for a backup that a change has made or not.
+    /// Converts the backup of a change, if it made one.
     pub(super) fn of(call: &Call, backup: Backup) -> Self {
         match backup {
             Backup::None => Self::default(),
@@ -168,25 +168,26 @@ impl BackupReply {
         }
     }
 
-    /// The end of a message where the backup is not in its usual file; it begins as in zerostack v1.7.2.
+    /// Returns the warning at the end of a message if the backup is not in its usual file. It begins as in zerostack
+    /// v1.7.2.
     pub(super) fn warning(&self) -> String {
         let (Some(failure), Some(path)) = (&self.failure, &self.path) else { return String::new() };
         format!(" (warning: backup failed, no .bak written: {failure}; the replaced text is in {path})")
     }
 }
 
-/// The parts of a memory that the commands of the journal share.
+/// Parts of a memory that the commands of the journal need.
 pub(crate) struct JournalCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
 }
 
-/// Refuses a text of tools and imports, and one with a secret, or takes the secret out, as the policy says. Files of the
-/// journal have no frontmatter that could say where their text comes from.
-pub(super) fn screened(screen: &InputPolicy, what: &str, text: String) -> Result<String, Error> {
+/// Refuses text of tools and imports, and refuses or removes secrets, as the policy says. Files of the journal have no
+/// frontmatter that could record where their text comes from.
+pub(super) fn screened(screen: &Screen, what: &str, text: String) -> Result<String, Error> {
     screen.needs_trust(JOURNAL)?;
     screen.text(what, text)
 }
 
-/// The name of the files of the journal in a refusal.
+/// Name of the journal's files in a refusal.
 pub(super) const JOURNAL: &str = "a file of the journal";

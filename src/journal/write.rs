@@ -1,4 +1,4 @@
-//! `write`: text behind what a target holds, or in its place.
+//! `write`: adds text to a file, or replaces its text.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,16 +15,16 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
-/// Writes text to a target.
+/// Writes text to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// The target. A daily log is always today's.
+    /// File to write. A daily log is always today's.
     pub target: Target,
-    /// Behind what is there, or in its place.
+    /// If the text is added, or replaces the existing text.
     pub mode: WriteMode,
     /// The text, at most [`MAX_WRITE_BYTES`].
     pub content: String,
-    /// Cut a longer text at the limit instead of refusing it; the reply says so.
+    /// If set, cuts a longer text at the limit instead of refusing it. The reply reports the cut.
     pub truncate: bool,
 }
 
@@ -57,19 +57,19 @@ impl Run<JournalCall<'_>> for Write {
     }
 }
 
-/// The treatment of a text over the limit.
+/// Treatment of a text over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OverLimit {
-    /// It is refused, and nothing is written.
+    /// Refuse it, and write nothing.
     Refuse,
-    /// Its beginning is written.
+    /// Write its beginning.
     Cut,
 }
 
 /// Writes `content` to a target.
 ///
-/// Content over [`MAX_WRITE_BYTES`] is refused or cut there, on a character boundary; a cut is in the reply.
-/// A daily log is always today's. An overwrite keeps what it replaces in a backup.
+/// Content over [`MAX_WRITE_BYTES`] is refused, or cut there at a character boundary; the reply reports the cut. A
+/// daily log is always today's. An overwrite keeps the replaced text in a backup.
 pub(super) async fn write(
     call: &Call,
     target: &Target,
@@ -109,7 +109,7 @@ pub(super) async fn write(
     Ok(written.reply(&call.scope.display_path(&path), truncated_from))
 }
 
-/// What a write came to.
+/// Result of a write.
 struct Written {
     bytes: usize,
     skipped_lines: u32,
@@ -118,7 +118,7 @@ struct Written {
 }
 
 impl Written {
-    /// The reply, with the message in the words of zerostack v1.7.2.
+    /// Builds the reply. The message has the words of zerostack v1.7.2.
     fn reply(self, path: &str, truncated_from: Option<u64>) -> WriteReply {
         let skipped = self.skipped_lines;
         let mut message = if self.nothing_new {
@@ -144,11 +144,11 @@ impl Written {
     }
 }
 
-/// Appends on a line of its own; the file ends in a newline afterwards.
+/// Appends on a line of its own. The file ends in a newline afterwards.
 async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Error> {
     let mut line = text.to_string();
     if text.is_empty() {
-        // Appending nothing still ends the last line, and gives a new file an empty one.
+        // Appending an empty text still ends the last line, and gives a new file an empty line.
         let has_text = size(call, path).await?.is_some_and(|size| size > 0);
         line = if has_text { String::new() } else { "\n".to_string() };
     } else if !text.ends_with('\n') {
@@ -158,10 +158,10 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
     append(&call.fs, path, &line, Precondition::Any).await.map(|_| ())
 }
 
-/// Appends to long-term memory what it does not say yet.
+/// Appends the lines that long-term memory does not have yet.
 async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Written, Error> {
     append_computed(&call.fs, path, call.scope.limits.max_file_bytes, |bytes| {
-        // What is not text cannot equal a line of text: it is compared as far as it is.
+        // Bytes that are not text cannot equal a line of text, so lossy conversion is safe here.
         let (content, skipped_lines) = match novelty(&String::from_utf8_lossy(bytes), text) {
             Novelty::Nothing { skipped } => (None, skipped),
             Novelty::New { content, skipped } => (Some(content), skipped),
@@ -178,7 +178,7 @@ async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Wri
     .await
 }
 
-/// The content with the newline that the last line of a file has.
+/// Returns the content, with a newline before it if the last line of the file has none.
 fn ended_line(mut content: String, before: &[u8]) -> Vec<u8> {
     let adds_nothing = content.is_empty() && !before.is_empty();
     if !content.ends_with('\n') && !adds_nothing {

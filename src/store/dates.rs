@@ -6,26 +6,26 @@ use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Timelike};
 use core::fmt::{self, Write};
 
-/// The moment at which a command is given: the only clock the component has.
+/// Time at which a command is given. The component has no other clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: i64,
     /// Nanoseconds within the second, below 1,000,000,000.
     pub nanoseconds: u32,
-    /// What local time adds to UTC, in seconds, within a day either way.
+    /// Offset of local time from UTC in seconds, less than a day either way.
     pub utc_offset_seconds: i32,
 }
 
 impl Timestamp {
-    /// The wall clock of the person or agent at this moment.
+    /// Returns the local time.
     ///
-    /// `None` when a field is out of its range or the local year is not in 0001–9999.
+    /// `None` if a field is out of its range or the local year is not in 0001–9999.
     #[must_use]
     pub fn local(self) -> Option<LocalTime> {
         let offset = FixedOffset::east_opt(self.utc_offset_seconds)?;
         let utc = chrono::DateTime::from_timestamp(self.seconds, self.nanoseconds)?;
-        // A leap second reads as nanoseconds over a full second; the contract has none.
+        // `chrono` represents a leap second by nanoseconds over a full second. The contract has no leap seconds.
         if self.nanoseconds >= 1_000_000_000 {
             return None;
         }
@@ -42,25 +42,25 @@ pub struct LocalTime {
 }
 
 impl LocalTime {
-    /// The calendar date.
+    /// Returns the calendar date.
     #[must_use]
     pub fn date(self) -> Date {
         Date(self.time.date())
     }
 
-    /// The time of day as `HH:MM`.
+    /// Returns the time of day as `HH:MM`.
     #[must_use]
     pub fn hour_minute(self) -> String {
         format!("{:02}:{:02}", self.time.hour(), self.time.minute())
     }
 
-    /// Hour, minute and second.
+    /// Returns hour, minute and second.
     #[must_use]
     pub fn time_of_day(self) -> (u32, u32, u32) {
         (self.time.hour(), self.time.minute(), self.time.second())
     }
 
-    /// The moment that it is.
+    /// Returns the time as a timestamp.
     #[must_use]
     pub fn timestamp(self) -> Timestamp {
         let utc = self.time.and_utc();
@@ -71,7 +71,7 @@ impl LocalTime {
         }
     }
 
-    /// The moment in nanoseconds since 1970-01-01T00:00:00Z; 0 before, and the greatest number after 2554.
+    /// Returns nanoseconds since 1970-01-01T00:00:00Z; 0 for earlier times, and the maximum after 2554.
     #[must_use]
     pub fn epoch_nanoseconds(self) -> u64 {
         let Timestamp { seconds, nanoseconds, .. } = self.timestamp();
@@ -79,21 +79,21 @@ impl LocalTime {
         seconds.map_or(0, |seconds| seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into()))
     }
 
-    /// The same time of day so many days later, or earlier for a negative number; `None` outside the
-    /// years 0001–9999.
+    /// Returns the same time of day this many days later, or earlier for a negative number; `None` outside the years
+    /// 0001–9999.
     #[must_use]
     pub fn plus_days(self, days: i64) -> Option<Self> {
         let time = self.time.checked_add_signed(TimeDelta::try_days(days)?)?;
         Date::new(time.date()).map(|_| Self { time, ..self })
     }
 
-    /// The beginning of a day, at the same offset.
+    /// Returns the beginning of a day, at the same offset.
     #[must_use]
     pub fn at_start_of(self, date: Date) -> Self {
         Self { time: date.0.and_time(chrono::NaiveTime::MIN), ..self }
     }
 
-    /// Formats by a pattern such as `%Y-%m-%d`; `None` for one that has unknown parts.
+    /// Formats by a pattern such as `%Y-%m-%d`; `None` if the pattern has unknown parts.
     #[must_use]
     pub fn format(self, pattern: &str) -> Option<String> {
         let offset = FixedOffset::east_opt(self.utc_offset_seconds)?;
@@ -132,7 +132,7 @@ impl Date {
         (1..=9999).contains(&date.year()).then_some(Self(date))
     }
 
-    /// Parses exactly `YYYY-MM-DD`, a day that the calendar has.
+    /// Parses exactly `YYYY-MM-DD`. The day must exist in the calendar.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
@@ -149,14 +149,14 @@ impl Date {
         Self::new(NaiveDate::from_ymd_opt(year, number(5..7)?, number(8..10)?)?)
     }
 
-    /// The number of the day, greater for later days.
+    /// Returns the number of the day, which increases with time.
     #[must_use]
     pub fn day_number(self) -> u32 {
-        // Days since the end of the year 0, so never negative.
+        // Counted from the end of the year 0, so never negative.
         self.0.num_days_from_ce().unsigned_abs()
     }
 
-    /// The day before; `None` before the first day of the calendar.
+    /// Returns the previous day; `None` before the first day of the calendar.
     #[must_use]
     pub fn yesterday(self) -> Option<Self> {
         self.0.pred_opt().and_then(Self::new)
@@ -169,8 +169,8 @@ impl fmt::Display for Date {
     }
 }
 
-/// A moment in nanoseconds since 1970-01-01T00:00:00Z as `2026-04-12T09:01:03Z`, with as many digits behind
-/// the second as it has: none, three, six or nine.
+/// Formats nanoseconds since 1970-01-01T00:00:00Z as `2026-04-12T09:01:03Z`, with as many decimal places as needed: none,
+/// three, six or nine.
 ///
 /// ```
 /// assert_eq!(saddlebag::store::utc_text(1_500_000_000), "1970-01-01T00:00:01.500Z");

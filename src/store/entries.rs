@@ -1,11 +1,11 @@
-//! [`EntryFolder`]: where the entries of an agent or of a workspace are, and which file a key has.
+//! [`EntryFolder`]: paths of the entries of an agent or a workspace.
 //!
 //! ```text
 //! agents/<agent>/entries/<category>/<key>.md
 //! workspaces/<workspace>/entries/<key>.md
 //! ```
 //!
-//! Keys, categories and names of agents are any text; [`file_stem`] makes file names of them.
+//! Keys, categories and names of agents can be any text; [`file_stem`] turns them into file names.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,21 +17,21 @@ use super::names::is_device_name;
 use super::{NOTE_SUFFIX, PathError, RelPath};
 use crate::percent;
 
-/// The folder of the agents.
+/// Folder of the agents.
 pub const AGENTS_FOLDER: &str = "agents";
-/// The folder of the workspaces.
+/// Folder of the workspaces.
 pub const WORKSPACES_FOLDER: &str = "workspaces";
-/// The folder of the entries, in that of an agent or a workspace.
+/// Folder of the entries, in that of an agent or a workspace.
 pub const ENTRIES_FOLDER: &str = "entries";
 
-/// The longest file name that is not cut, in bytes, without its extension.
+/// Maximum length of a file name that is not cut, in bytes, without its extension.
 const MAX_STEM_BYTES: usize = 200;
-/// What is kept of a longer one, before the digest.
+/// Number of bytes kept of a longer name, before the digest.
 const KEPT_STEM_BYTES: usize = 180;
-/// How many bytes of the SHA-256 of the text stand behind it, as hexadecimal digits.
+/// Number of bytes of the SHA-256 at the end of a cut name, written in hexadecimal.
 const DIGEST_BYTES: usize = 8;
 
-/// The folder that holds the entries of one agent, or of one workspace.
+/// Folder of the entries of one agent, or of one workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryFolder {
     root: RelPath,
@@ -39,37 +39,37 @@ pub struct EntryFolder {
 }
 
 impl EntryFolder {
-    /// The folder of an agent, which has one below it for each category.
+    /// Returns the folder of an agent, which has a subfolder per category.
     ///
     /// # Errors
     ///
-    /// For an empty name.
+    /// The name is empty.
     pub fn of_agent(agent: &str) -> Result<Self, PathError> {
         let root = RelPath::parse(format!("{AGENTS_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(agent)))?;
         Ok(Self { root, has_categories: true })
     }
 
-    /// The folder of a workspace, whose entries are all of one category.
+    /// Returns the folder of a workspace, whose entries all have one category.
     ///
     /// # Errors
     ///
-    /// For an empty name.
+    /// The name is empty.
     pub fn of_workspace(workspace: &str) -> Result<Self, PathError> {
         let root = RelPath::parse(format!("{WORKSPACES_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(workspace)))?;
         Ok(Self { root, has_categories: false })
     }
 
-    /// The folder itself.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn root(&self) -> &RelPath {
         &self.root
     }
 
-    /// The file of a key; `category` says in which folder, where there are such.
+    /// Returns the file of a key. `category` selects the subfolder, if there are subfolders.
     ///
     /// # Errors
     ///
-    /// For an empty key or category.
+    /// The key or the category is empty.
     pub fn file(&self, category: &str, key: &str) -> Result<RelPath, PathError> {
         let name = format!("{}{NOTE_SUFFIX}", file_stem(key));
         match self.has_categories {
@@ -78,8 +78,8 @@ impl EntryFolder {
         }
     }
 
-    /// The category and the key that the path of a file stands for: what its frontmatter need not repeat.
-    /// `None` for a part that was cut, or that is not how [`file_stem`] would write it.
+    /// Returns the category and the key that the path of a file gives, which its frontmatter may omit. `None` for a
+    /// part that was cut, or that [`file_stem`] would write differently.
     #[must_use]
     pub fn names_of(&self, path: &RelPath) -> (Option<String>, Option<String>) {
         let category = if self.has_categories {
@@ -92,11 +92,11 @@ impl EntryFolder {
         (category.flatten(), path.file_name().strip_suffix(NOTE_SUFFIX).and_then(text_of))
     }
 
-    /// Where a file from elsewhere would be here, as far as its name and that of its folder say something.
+    /// Returns the path that a file from elsewhere would have here, judged by its name and its folder.
     ///
     /// # Errors
     ///
-    /// Names that no path has room for.
+    /// The names are too long for a path.
     pub fn place_of(&self, file: &RelPath) -> Result<RelPath, PathError> {
         match file.parent().filter(|_| self.has_categories) {
             Some(folder) => self.root.join(folder.file_name())?.join(file.file_name()),
@@ -104,7 +104,7 @@ impl EntryFolder {
         }
     }
 
-    /// Whether a file is one that holds an entry.
+    /// Returns true if a file can hold an entry.
     #[must_use]
     pub fn has(&self, path: &RelPath) -> bool {
         let folder = path.parent();
@@ -117,22 +117,22 @@ impl EntryFolder {
     }
 }
 
-/// The file of an entry outside of any store: its category is its folder there, that of a workspace as well.
+/// Returns the path of an entry outside of any store. Its folder is its category, for entries of the workspace too.
 ///
 /// # Errors
 ///
-/// For an empty key or category.
+/// The key or the category is empty.
 pub fn portable_path(category: &str, key: &str) -> Result<RelPath, PathError> {
     RelPath::parse(file_stem(category))?.join(&format!("{}{NOTE_SUFFIX}", file_stem(key)))
 }
 
-/// The name of the file or folder of a text, without extension: the text with all but `a-z`, `0-9`, `.`, `_`
-/// and `-` percent-encoded.
+/// Returns the name of the file or folder for a text, without extension: all bytes except `a-z`, `0-9`, `.`, `_`
+/// and `-` are percent-encoded.
 ///
-/// Upper case is encoded as well, so that no two texts have one name where case does not count; so is what
-/// Windows reads otherwise than it is written: a dot at the start or at the end, and the first letter of a
-/// device. A name of more than 200 bytes is cut at 180, and `~` with 16 hexadecimal digits of the SHA-256 of
-/// the text follows. The rule is section 1.9 of zombie's export format.
+/// Upper case is encoded so that no two texts get one name on a file system that ignores case. A dot at the start or the end,
+/// and the first letter of a device name, are encoded because Windows changes such names. A name of more than 200 bytes is cut
+/// at 180, and `~` with 16 hexadecimal digits of the SHA-256 of the text follows. The rule is section 1.9 of zombie's export
+/// format.
 ///
 /// ```
 /// use saddlebag::store::file_stem;
@@ -156,7 +156,7 @@ pub fn file_stem(text: &str) -> String {
     if stem.len() <= MAX_STEM_BYTES {
         return stem;
     }
-    // An escape is not cut in two.
+    // An escape must not be cut in two.
     let kept = stem.get(..KEPT_STEM_BYTES).unwrap_or(&stem);
     let kept = match kept.rfind('%') {
         Some(escape) if kept.len() - escape < 3 => kept.get(..escape).unwrap_or(kept),
@@ -167,24 +167,23 @@ pub fn file_stem(text: &str) -> String {
     format!("{kept}~{digits}")
 }
 
-/// The text whose file has this name; `None` if that cannot be told.
+/// Returns the text whose file has this name; `None` if it is unknown.
 fn text_of(stem: &str) -> Option<String> {
     let text = percent::decode(stem);
     (file_stem(&text) == stem && !stem.contains('~')).then(|| text.into_owned())
 }
 
-/// The text that the name of a file or folder stands for: what a person or a model has written otherwise than
-/// [`file_stem`] would is taken as it is.
+/// Returns the text of a file or folder name. A name that [`file_stem`] would write differently is returned unchanged.
 pub(crate) fn text_of_name(stem: &str) -> String {
     text_of(stem).unwrap_or_else(|| stem.into())
 }
 
-/// Windows looks at what stands before the first dot.
+/// Windows compares the part before the first dot.
 fn is_device(stem: &str) -> bool {
     is_device_name(stem.split('.').next().unwrap_or(stem))
 }
 
-/// The stem with the ASCII character at a place encoded.
+/// Encodes one ASCII character of a stem.
 fn encode_at(stem: &str, at: usize) -> String {
     let (before, rest) = stem.split_at_checked(at).unwrap_or((stem, ""));
     let mut rest = rest.chars();

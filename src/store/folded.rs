@@ -1,9 +1,9 @@
 //! Names as a file system may compare them.
 //!
 //! On macOS and Windows, and in some folders on Linux, several spellings name one file: case and Unicode normalisation
-//! are ignored, invisible characters, trailing dots and spaces are dropped, `a:b` is a stream of `a`, and `WORKSP~1` is
-//! the short name of `workspaces`. A name that is reserved, or that belongs to another memory, is so in every spelling
-//! that some file system takes for it. The rule is the same for every host, so that a store that moves stays safe.
+//! are ignored, invisible characters, trailing dots and spaces are dropped, `a:b` is a stream of `a`, and `WORKSP~1`
+//! is the short name of `workspaces`. A reserved name, or one of another memory, is recognised in every spelling that
+//! any file system accepts for it. The rule is the same on every host, so that a store that moves stays safe.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -27,7 +27,7 @@ pub fn is_name(name: &str, reserved: &str) -> bool {
     if name.eq_ignore_ascii_case(reserved) {
         return true;
     }
-    // Nearly every name: every file of a store is asked for.
+    // The fast path for nearly every name; every file of a store is checked.
     if name.bytes().all(|byte| byte.is_ascii() && !matches!(byte, b':' | b'~')) && !name.ends_with(['.', ' ']) {
         return false;
     }
@@ -35,7 +35,7 @@ pub fn is_name(name: &str, reserved: &str) -> bool {
     folded.eq_ignore_ascii_case(reserved) || is_short_name_of(&folded, reserved)
 }
 
-/// Returns true if some file system takes the one path for the other.
+/// Returns true if some file system treats the two paths as one.
 pub(crate) fn is_path(path: &RelPath, reserved: &RelPath) -> bool {
     let mut reserved = reserved.segments();
     let mut segments = path.segments().filter(|segment| !without_ending(segment).is_empty());
@@ -53,7 +53,7 @@ pub(crate) fn is_hidden(name: &str) -> bool {
     name.trim_start_matches(is_ignored).starts_with('.')
 }
 
-/// The name in the one spelling that all of its spellings have, short names of Windows aside.
+/// Returns the one spelling that all spellings of a name share, except short names of Windows.
 ///
 /// ```
 /// use saddlebag::store::folded_name;
@@ -67,16 +67,16 @@ pub fn folded_name(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
         return Cow::Borrowed(name);
     }
-    // The lower case of the upper case is nearly full case folding, and folds a little more: `ı` is `i`. `ẞ` has an upper
-    // case of several letters only by way of `ß`.
+    // The lower case of the upper case is nearly full case folding, and folds a little more: `ı` is `i`. `ẞ` gets an
+    // upper case of several letters only through `ß`.
     let shown = decomposed(name.chars()).into_iter().filter(|&c| !is_ignored(c)).flat_map(char::to_lowercase);
     let folded = decomposed(shown.flat_map(char::to_uppercase).flat_map(char::to_lowercase));
     let folded: String = folded.into_iter().collect();
     Cow::Owned(without_ending(&folded).into())
 }
 
-/// The characters in normalisation form D. `UnicodeNormalization::nfd` links the tables of the compatibility forms, too:
-/// 60 KB, which a component of the journal alone has no other use for.
+/// Returns the characters in normalisation form D. `UnicodeNormalization::nfd` would also link the tables of the
+/// compatibility forms: 60 KB that a component with only the journal does not need.
 fn decomposed(characters: impl Iterator<Item = char>) -> Vec<char> {
     let mut decomposed = Vec::new();
     characters.for_each(|c| decompose_canonical(c, |part| decomposed.push(part)));
@@ -86,13 +86,13 @@ fn decomposed(characters: impl Iterator<Item = char>) -> Vec<char> {
     decomposed
 }
 
-/// Without what Windows drops: the name of a stream, and dots and spaces at the end.
+/// Removes the parts that Windows drops: the name of a stream, and dots and spaces at the end.
 fn without_ending(name: &str) -> &str {
     let name = name.split(':').next().unwrap_or(name);
     name.trim_end_matches(['.', ' '])
 }
 
-/// Characters that HFS+ and folding folders on Linux ignore in names.
+/// Returns true for characters that HFS+ and case-folding folders on Linux ignore in names.
 fn is_ignored(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -113,12 +113,12 @@ fn is_short_name_of(name: &str, long: &str) -> bool {
     (begins(stem, start) || is_hashed) && begins(extension, end) && end.len() == extension.len().min(3)
 }
 
-/// Returns true for a name that Windows may have made of some longer one, which it does not tell.
+/// Returns true for a short name of Windows, which does not tell the long name.
 pub(crate) fn is_short_name(name: &str) -> bool {
     short_name_parts(&folded_name(name)).is_some()
 }
 
-/// What stands before `~` and a number, and the extension.
+/// Returns the part before `~` and a number, and the extension.
 fn short_name_parts(name: &str) -> Option<(&str, &str)> {
     let (start, rest) = name.split_once('~')?;
     let (number, extension) = rest.split_once('.').unwrap_or((rest, ""));

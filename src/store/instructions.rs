@@ -1,8 +1,8 @@
-//! The files that other agents take their instructions from.
+//! Files that other agents take their instructions from.
 
 use super::{AGENTS_FOLDER, ENTRIES_FOLDER, RelPath, WORKSPACES_FOLDER, is_name};
 
-/// The files that agents read as their instructions, in whatever folder they are; in lower case.
+/// Names of files that agents read as instructions, in any folder; in lower case.
 const INSTRUCTION_FILES: [&str; 22] = [
     ".aider.conf.yml",
     ".clinerules",
@@ -28,7 +28,7 @@ const INSTRUCTION_FILES: [&str; 22] = [
     "warp.md",
 ];
 
-/// The folders in which agents have instructions, hooks and settings; in lower case.
+/// Names of folders in which agents have instructions, hooks and settings; in lower case.
 const INSTRUCTION_FOLDERS: [&str; 26] = [
     ".agent",
     ".agents",
@@ -58,11 +58,10 @@ const INSTRUCTION_FOLDERS: [&str; 26] = [
     ".zed",
 ];
 
-/// Returns true for a file that agents read as their instructions, or that is among their settings: what stands there
-/// is obeyed, not remembered.
+/// Returns true for a file that agents read as instructions or settings. Its text is obeyed instead of remembered.
 ///
-/// Names count in every spelling that some file system takes for them. The file of an entry is none of these: no agent
-/// works in the folders of entries, and `claude` is a good key.
+/// Names count in every spelling that some file system accepts for them. Files of entries do not count: no agent works
+/// in their folders, and `claude` is a good key.
 #[must_use]
 pub fn is_instructions(path: &RelPath) -> bool {
     if is_entry(path) {

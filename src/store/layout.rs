@@ -1,15 +1,15 @@
-//! [`Layout`]: where the tree keeps what.
+//! [`Layout`]: paths of the files and folders of a store.
 //!
 //! ```text
 //! <root>/
-//! ├── MEMORY.md                  long-term memory, shared by every project
-//! └── projects/<slug>/           one project; the root itself where there is no project scope
-//!     ├── MEMORY.md              long-term memory of the project
-//!     ├── SCRATCHPAD.md
-//!     ├── daily/2026-05-30.md
-//!     ├── notes/<name>.md
-//!     ├── facts/<slug>.md, decisions/<slug>.md
-//!     └── templates/, .zk/config.toml
+//! ├── MEMORY.md                  long-term memory, shared by all projects
+//! └── projects/<slug>/           one project; without a project scope, the root itself
+//!    ├── MEMORY.md              long-term memory of the project
+//!    ├── SCRATCHPAD.md
+//!    ├── daily/2026-05-30.md
+//!    ├── notes/<name>.md
+//!    ├── facts/<slug>.md, decisions/<slug>.md
+//!    └── templates/, .zk/config.toml
 //! ```
 
 use alloc::format;
@@ -21,46 +21,46 @@ use super::entries::{AGENTS_FOLDER, ENTRIES_FOLDER, WORKSPACES_FOLDER};
 use super::folded::{self, folded_name, is_hidden, is_name};
 use super::{Date, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
 
-/// The file of long-term memory.
+/// File of long-term memory.
 pub const LONG_TERM_FILE: &str = "MEMORY.md";
-/// The file of the scratchpad.
+/// File of the scratchpad.
 pub const SCRATCHPAD_FILE: &str = "SCRATCHPAD.md";
-/// The folder of the daily logs.
+/// Folder of the daily logs.
 pub const DAILY_FOLDER: &str = "daily";
-/// The folder of the notes.
+/// Folder of the notes.
 pub const NOTES_FOLDER: &str = "notes";
-/// The folder of the facts.
+/// Folder of the facts.
 pub const FACTS_FOLDER: &str = "facts";
-/// The folder of the decisions.
+/// Folder of the decisions.
 pub const DECISIONS_FOLDER: &str = "decisions";
-/// The folder of the templates of new notes.
+/// Folder of the templates of new notes.
 pub const TEMPLATES_FOLDER: &str = "templates";
-/// The folder that makes a notebook of the folder it is in, as zk has it.
+/// Folder that makes its parent a notebook, as in zk.
 pub const ZK_FOLDER: &str = ".zk";
-/// The folders of other scopes, which a notebook in the root does not take for its own.
+/// Folders of other scopes, which a notebook in the root does not contain.
 pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, AGENTS_FOLDER, WORKSPACES_FOLDER];
-/// The folder of the projects.
+/// Folder of the projects.
 pub const PROJECTS_FOLDER: &str = "projects";
-/// The extension of a backup, in place of `md`.
+/// Extension of a backup, instead of `md`.
 const BACKUP_SUFFIX: &str = ".bak";
-/// What stands in place of `.md` in the name of what a change replaces.
+/// Extension of the copy that a change keeps before it writes, instead of `.md`.
 const BEFORE_CHANGE_SUFFIX: &str = ".pre";
-/// The extension of what a restore replaces, until it is the backup.
+/// Extension of the text that a restore replaces, until it is the backup.
 const REPLACED_SUFFIX: &str = ".old";
-/// How many bytes of a name that has no room for an extension its backup keeps.
+/// Number of bytes that the backup keeps of a name that is too long for an extension.
 const KEPT_NAME_BYTES: usize = 200;
 
-/// The file that long-term memory means where there is a project. Both files are read by every memory of the project.
+/// File that long-term memory is written to in a project. Both files are read by every memory of the project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LongTermScope {
-    /// `MEMORY.md` of the root, which is in the block of every project.
+    /// `MEMORY.md` of the root, which is in the block of all projects.
     #[default]
     Shared,
     /// `MEMORY.md` of the project, which no other project reads.
     Project,
 }
 
-/// The paths of one scope. Every rule about where a file lives is here.
+/// Paths of one scope. Every rule about the place of a file is here.
 #[derive(Clone, Debug)]
 pub struct Layout {
     shared_long_term: RelPath,
@@ -73,11 +73,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a project, or of the root as one notebook. Long-term memory is the shared file.
+    /// Creates the layout of a project, or of the root as one notebook. Long-term memory is the shared file.
     ///
     /// # Errors
     ///
-    /// None for a slug that [`ProjectSlug`] accepts; the paths are checked all the same.
+    /// A path is invalid, which cannot happen for a slug that [`ProjectSlug`] accepts.
     pub fn new(project: Option<&ProjectSlug>) -> Result<Self, PathError> {
         let folder = project.map(|slug| RelPath::parse(format!("{PROJECTS_FOLDER}/{slug}"))).transpose()?;
         let below = |name: &str| folder.as_ref().map_or_else(|| RelPath::parse(name), |folder| folder.join(name));
@@ -92,15 +92,15 @@ impl Layout {
         })
     }
 
-    /// The same paths, with long-term memory in the file that `scope` names. Without a project there is one file.
+    /// Returns the same paths with another file of long-term memory. Without a project there is only one.
     #[must_use]
     pub fn with_long_term(self, long_term_scope: LongTermScope) -> Self {
         Self { long_term_scope, ..self }
     }
 
-    /// Whether a folder belongs to another scope: of a project under `projects/`, which a slug with its
-    /// eight hexadecimal digits tells from a folder of notes, or the entries of an agent or a workspace. Every
-    /// spelling counts that some file system takes for such a folder.
+    /// Returns true if a folder belongs to another scope: to a project under `projects/`, or to the entries of an
+    /// agent or a workspace. The eight hexadecimal digits of a slug distinguish a project from a folder of notes. All
+    /// spellings count that some file system accepts for such a folder.
     #[must_use]
     pub fn is_other_memory(folder: &RelPath) -> bool {
         let mut segments = folder.segments().filter(|segment| !folded_name(segment).is_empty());
@@ -114,8 +114,8 @@ impl Layout {
         }
     }
 
-    /// Whether a folder is left out as another scope's although it is not spelt as one. On a file system that tells
-    /// the spellings apart, somebody may keep notes in it.
+    /// Returns true if a folder counts as another scope's although it is spelt differently. On a file system that
+    /// distinguishes the spellings, it may contain someone's notes.
     #[must_use]
     pub fn is_alias_of_other_memory(folder: &RelPath) -> bool {
         let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
@@ -131,12 +131,12 @@ impl Layout {
     #[must_use]
     pub fn is_in_other_memory(&self, path: &RelPath) -> bool {
         let above = core::iter::successors(Some(path.clone()), RelPath::parent);
-        // The project itself and what is above it is not another memory.
+        // The project itself and its parents are not another memory.
         above.take_while(|folder| Some(folder) != self.project.as_ref()).any(|folder| Self::is_other_memory(&folder))
     }
 
-    /// The reason for which no new note can have a path, if there is one: another file or folder has the name already,
-    /// or has it where case or other parts of a name do not count.
+    /// Returns the reason why a new note cannot have a path, if there is one: the name is reserved, or counts as a
+    /// reserved one on some file system.
     #[must_use]
     pub fn reserved_for(&self, path: &RelPath) -> Option<&'static str> {
         let is_kept = |kept: &RelPath| folded::is_path(path, kept);
@@ -157,8 +157,8 @@ impl Layout {
         is_backup.then_some("a backup")
     }
 
-    /// Whether a file is the journal's: Markdown directly in the root, the scratchpad, a log, or Markdown
-    /// directly in a folder of notes, facts or decisions. What else the tree has is the notebook's alone.
+    /// Returns true if a file belongs to the journal: Markdown directly in the root, the scratchpad, a log, or
+    /// Markdown directly in a folder of notes, facts or decisions. All other files belong to the notebook only.
     #[must_use]
     pub fn is_journal(&self, path: &RelPath) -> bool {
         if !path.as_str().ends_with(NOTE_SUFFIX) {
@@ -172,7 +172,7 @@ impl Layout {
             || [NOTES_FOLDER, DAILY_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER].into_iter().any(is_folder)
     }
 
-    /// Long-term memory: the file that is meant where no other is named.
+    /// Returns the default file of long-term memory.
     #[must_use]
     pub fn long_term(&self) -> &RelPath {
         match (self.long_term_scope, &self.project_long_term) {
@@ -181,13 +181,13 @@ impl Layout {
         }
     }
 
-    /// Long-term memory that every project shares.
+    /// Returns the long-term memory that all projects share.
     #[must_use]
     pub fn shared_long_term(&self) -> &RelPath {
         &self.shared_long_term
     }
 
-    /// Long-term memory of the project; `None` where the root is the notebook.
+    /// Returns the project's long-term memory; `None` if the root is the notebook.
     #[must_use]
     pub fn project_long_term(&self) -> Option<&RelPath> {
         self.project_long_term.as_ref()
@@ -205,35 +205,35 @@ impl Layout {
         self.long_term_scope == LongTermScope::Project && self.below_notebook(path).is_none()
     }
 
-    /// The scratchpad of the project.
+    /// Returns the scratchpad of the project.
     #[must_use]
     pub fn scratchpad(&self) -> &RelPath {
         &self.scratchpad
     }
 
-    /// The folder of the daily logs.
+    /// Returns the folder of the daily logs.
     #[must_use]
     pub fn daily_folder(&self) -> &RelPath {
         &self.daily
     }
 
-    /// The folder of the notes.
+    /// Returns the folder of the notes.
     #[must_use]
     pub fn notes_folder(&self) -> &RelPath {
         &self.notes
     }
 
-    /// The folder of the project; `None` where the root is the notebook.
+    /// Returns the folder of the project; `None` if the root is the notebook.
     #[must_use]
     pub fn project_folder(&self) -> Option<&RelPath> {
         self.project.as_ref()
     }
 
-    /// A file or folder of the notebook, by its path below the notebook's own root.
+    /// Returns a file or folder of the notebook, by its path relative to the notebook.
     ///
     /// # Errors
     ///
-    /// As [`RelPath::parse`].
+    /// Those of [`RelPath::parse`].
     pub fn in_notebook(&self, path: &str) -> Result<RelPath, PathError> {
         match &self.project {
             Some(folder) => RelPath::parse(format!("{folder}/{path}")),
@@ -241,7 +241,7 @@ impl Layout {
         }
     }
 
-    /// The path below the notebook's own root; `None` for a file outside the notebook.
+    /// Returns the path relative to the notebook; `None` for a file outside of it.
     #[must_use]
     pub fn below_notebook<'a>(&self, path: &'a RelPath) -> Option<&'a str> {
         match &self.project {
@@ -250,51 +250,51 @@ impl Layout {
         }
     }
 
-    /// The log of one day.
+    /// Returns the log of one day.
     #[must_use]
     pub fn daily(&self, date: Date) -> RelPath {
         child(&self.daily, &date.to_string(), NOTE_SUFFIX)
     }
 
-    /// The file of a note.
+    /// Returns the file of a note.
     #[must_use]
     pub fn note(&self, name: &NoteName) -> RelPath {
         child(&self.notes, name.as_str(), NOTE_SUFFIX)
     }
 
-    /// Where the one-step backup of a memory file goes: `MEMORY.bak` beside `MEMORY.md`.
+    /// Returns the backup of a file: `MEMORY.bak` beside `MEMORY.md`.
     #[must_use]
     pub fn backup_of(path: &RelPath) -> RelPath {
         beside(path, BACKUP_SUFFIX)
     }
 
-    /// Where a change keeps what it replaces until that is the backup: `MEMORY.pre`.
+    /// Returns the file in which a change keeps the replaced text until it is the backup: `MEMORY.pre`.
     #[must_use]
     pub fn before_change_of(path: &RelPath) -> RelPath {
         beside(path, BEFORE_CHANGE_SUFFIX)
     }
 
-    /// Where a restore keeps what it replaces until that is the backup: `MEMORY.old`.
+    /// Returns the file in which a restore keeps the replaced text until it is the backup: `MEMORY.old`.
     #[must_use]
     pub fn replaced_of(path: &RelPath) -> RelPath {
         beside(path, REPLACED_SUFFIX)
     }
 }
 
-/// Eight hexadecimal digits stand at the end of a slug.
+/// Returns true if a name ends in the eight hexadecimal digits of a slug.
 fn is_slug(name: &str) -> bool {
     name.rsplit_once('-').is_some_and(|(_, hash)| {
         hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
     })
 }
 
-/// A short name of Windows does not tell whose it is.
+/// A short name of Windows does not show the slug.
 fn may_be_slug(name: &str) -> bool {
     is_slug(&folded_name(name)) || folded::is_short_name(name)
 }
 
-/// The same name with another extension in place of `md`. Where that is too long for a name, a part of it and a digest of
-/// the whole path: the file itself would be overwritten by its own backup.
+/// Returns the same name with another extension. If that is too long for a name, it is shortened and gets a digest of
+/// the whole path; otherwise a file would be overwritten by its own backup.
 fn beside(path: &RelPath, suffix: &str) -> RelPath {
     let whole = path.as_str();
     let stem = whole.strip_suffix(NOTE_SUFFIX).unwrap_or(whole);
@@ -305,7 +305,7 @@ fn beside(path: &RelPath, suffix: &str) -> RelPath {
         let name = path.file_name();
         let kept = name.get(..name.floor_char_boundary(KEPT_NAME_BYTES)).unwrap_or(name);
         let short = RelPath::parse(format!("{folder}{kept}~{digits}{suffix}"));
-        // In folders so deep that no further name fits, the digest alone, in the root.
+        // In very deep folders no further name fits, so the digest is the whole name, in the root.
         short.or_else(|_| RelPath::parse(format!("~{digits}{suffix}"))).unwrap_or_else(|error| {
             debug_assert!(false, "a broken invariant: a digest is not a name: {error}");
             path.clone()
@@ -313,8 +313,8 @@ fn beside(path: &RelPath, suffix: &str) -> RelPath {
     })
 }
 
-/// A date or a note name is one safe segment with room for a suffix, so this cannot fail; should
-/// that ever change, the folder itself is the answer and the operation on it is refused.
+/// Appends a name to a folder. A date or a note name is a safe segment with room for a suffix, so this cannot fail. If
+/// it did, the result would be the folder itself, and the operation on it would be refused.
 fn child(folder: &RelPath, stem: &str, suffix: &str) -> RelPath {
     let name: String = format!("{stem}{suffix}");
     folder.join(&name).unwrap_or_else(|error| {

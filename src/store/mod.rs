@@ -1,8 +1,8 @@
-//! What a store is made of: paths, names, dates, and where each file lives.
+//! Parts of a store: paths, names, dates, and the place of each file.
 //!
-//! [`RelPath`] names a file, [`NoteName`] and [`ProjectSlug`] are the names that people and agents
-//! give, [`Timestamp`] is the time that the host hands in, [`Layout`] knows the tree, and [`EntryFolder`] the
-//! part of it that is an agent's or a workspace's.
+//! [`RelPath`] names a file, [`NoteName`] and [`ProjectSlug`] are names that people and agents give, [`Timestamp`] is
+//! the time that the host passes, [`Layout`] has the paths of a scope, and [`EntryFolder`] those of an agent's or a
+//! workspace's entries.
 
 mod dates;
 mod entries;

@@ -1,4 +1,4 @@
-//! [`NoteName`]: what a note may be called.
+//! [`NoteName`]: the name of a note.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,31 +6,31 @@ use core::fmt;
 
 use crate::protocol::{Error, ErrorCode, MAX_SEGMENT_BYTES};
 
-/// The longest name of a note in bytes: with `.bak` behind it, it is still one segment.
+/// Maximum length of the name of a note in bytes. With `.bak` after it, it is still one segment.
 pub const MAX_NOTE_NAME_BYTES: usize = MAX_SEGMENT_BYTES - ".bak".len();
 
-/// The extension of every file that memory is made of.
+/// Extension of all files of memory.
 pub const NOTE_SUFFIX: &str = ".md";
 
-/// The name of a note, without folder and extension.
+/// Name of a note, without folder and extension.
 ///
-/// White space around it and every trailing `.md` are dropped. What is left is non-empty, has no
-/// `/`, `\`, `.` or control character, is no device name of Windows, and is at most
-/// [`MAX_NOTE_NAME_BYTES`] long. Case, spaces and every script are kept.
+/// White space around it and every trailing `.md` are dropped. The rest must not be empty, must have no `/`, `\`, `.`
+/// or control character, must not be a device name of Windows, and must have at most [`MAX_NOTE_NAME_BYTES`]. Case,
+/// spaces and all scripts are kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoteName(String);
 
-/// Why a text is not a [`NoteName`].
+/// Reason why a text is not a [`NoteName`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// Nothing is left of the name, or it holds `/`, `\` or `.`. The text is that of zerostack.
+    /// The name is empty, or contains `/`, `\` or `.`. The message is zerostack's.
     #[error("invalid note name (no slashes or dots)")]
     SlashOrDot,
-    /// The name holds a control character, which could forge a line in a listing.
+    /// The name contains a control character, which could forge a line in a listing.
     #[error("invalid note name: control character U+{:04X}", u32::from(*.0))]
     ControlCharacter(char),
-    /// Windows opens a device instead of a file of this name.
+    /// Windows would open a device instead of a file of this name.
     #[error("invalid note name: `{0}` is a device name on Windows")]
     DeviceName(String),
     /// The name is longer than [`MAX_NOTE_NAME_BYTES`].
@@ -39,7 +39,7 @@ pub enum NameError {
 }
 
 impl NoteName {
-    /// Parses `text`.
+    /// Parses a name.
     ///
     /// ```
     /// use saddlebag::store::NoteName;
@@ -51,7 +51,7 @@ impl NoteName {
     ///
     /// # Errors
     ///
-    /// The first rule that the name breaks.
+    /// The first rule that the name violates.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let mut name = text.trim();
         while let Some(stem) = name.strip_suffix(NOTE_SUFFIX) {
@@ -72,7 +72,7 @@ impl NoteName {
         Ok(Self(name.into()))
     }
 
-    /// The name as text.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -87,13 +87,13 @@ impl fmt::Display for NoteName {
 
 impl From<NameError> for Error {
     fn from(error: NameError) -> Self {
-        let help = "a name is letters, digits, spaces, `-`, `_` or any other script; `.md` may follow it";
+        let help = "use letters of any script, digits, spaces, `-` and `_`; `.md` may follow";
         Self::new(ErrorCode::InvalidName, format!("{error}"), help)
     }
 }
 
-/// Returns true for the name of a device, without extension. Windows reserves these whatever their case, and COM and LPT
-/// also with superscript digits.
+/// Returns true for a device name without extension. Windows reserves these in any case, and COM and LPT also with
+/// superscript digits.
 #[must_use]
 pub fn is_device_name(name: &str) -> bool {
     let name = name.trim_end();

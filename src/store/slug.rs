@@ -1,28 +1,28 @@
-//! The project slug: which folder under `projects/` belongs to a path.
+//! The project slug: the folder under `projects/` that belongs to a path.
 //!
-//! The rule is byte for byte that of zerostack v1.7.2, so that an existing store keeps its folders.
+//! The rule is that of zerostack v1.7.2, byte for byte, so that an existing store keeps its folders.
 
 use alloc::string::String;
 use core::fmt;
 
 use crate::protocol::MAX_SEGMENT_BYTES;
 
-/// How many characters of the folder's name a slug keeps.
+/// Number of characters that a slug keeps of the folder's name.
 const MAX_BASE_CHARS: usize = 40;
 
-/// The base of a slug whose path has no usable last component.
+/// Base of a slug whose path has no usable last component.
 const ROOT: &str = "root";
 
-/// The name of a project's folder: `{base}-{hash}`, for example `api-0db23a34`.
+/// Name of a project's folder: `{base}-{hash}`, for example `api-0db23a34`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectSlug(String);
 
 impl ProjectSlug {
-    /// The slug of the project at `path`, the absolute path as raw bytes.
+    /// Computes the slug of the project at `path`, the absolute path as raw bytes.
     ///
-    /// The base is the last component with every character but ASCII letters, digits, `-` and `_`
-    /// replaced by one `-`, cut to 40; the hash is the low half of FNV-1a (64 bit) over the whole
-    /// path, so that folders of one name in different places stay apart.
+    /// The base is the last component, in which every character except ASCII letters, digits, `-` and `_` is replaced by one `-`,
+    /// cut to 40. The hash is the low half of FNV-1a (64 bit) over the whole path, so that folders of one name in different places
+    /// get different slugs.
     ///
     /// ```
     /// use saddlebag::store::ProjectSlug;
@@ -40,18 +40,17 @@ impl ProjectSlug {
         Self(alloc::format!("{base}-{:08x}", fnv1a(path) & 0xffff_ffff))
     }
 
-    /// Takes a slug that was made before.
+    /// Parses an existing slug.
     ///
     /// # Errors
     ///
-    /// Gives the text back unless it is non-empty, at most 255 bytes, and made of ASCII letters,
-    /// digits, `-` and `_` alone.
+    /// The text itself, unless it is non-empty, has at most 255 bytes, and only ASCII letters, digits, `-` and `_`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let fits = !text.is_empty() && text.len() <= MAX_SEGMENT_BYTES;
         if fits && text.chars().all(is_plain) { Ok(Self(text.into())) } else { Err(text.into()) }
     }
 
-    /// The slug as text.
+    /// Returns the slug as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -68,7 +67,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-/// The last component as a Unix path sees it: trailing slashes and `.` do not count.
+/// Returns the last component of a Unix path. Trailing slashes and `.` do not count.
 fn last_component(path: &[u8]) -> Option<&str> {
     let mut parts = path.split(|&byte| byte == b'/').rev().filter(|part| !part.is_empty() && *part != b".");
     match parts.next() {

@@ -1,4 +1,4 @@
-//! [`Answer`]: what a tool says, in pages that are bounded.
+//! [`Answer`]: text and structured result of a tool, in pages of bounded size.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,15 +8,15 @@ use super::json::{Object, cursor_text};
 use crate::document::head;
 use crate::trust::Flag;
 
-/// How long the text of an answer may be, in bytes, without the line that says how to get more.
+/// Maximum size of the text of an answer in bytes, without the line that says how to get more.
 pub const MAX_ANSWER_BYTES: usize = 32_768;
 
-/// What a tool says.
+/// Answer of a tool.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) structured: Option<String>,
-    /// What was found in text that was made harmless before.
+    /// Findings in stored text that was made harmless before it came here.
     pub(super) flags: Vec<Flag>,
 }
 
@@ -26,13 +26,13 @@ impl Answer {
     }
 }
 
-/// A thing of a list or a search: what a model reads, and the same for programs.
+/// One item of a list or a search: text for the model, and JSON for programs.
 pub(super) struct Item {
     pub(super) text: String,
     pub(super) object: Object,
 }
 
-/// The items that fit an answer; at least one, cut if it has to be.
+/// Items that fit into one answer. There is at least one, cut if necessary.
 pub(super) struct Page {
     items: Vec<Item>,
 }
@@ -59,7 +59,7 @@ impl Page {
         u32::try_from(self.items.len()).unwrap_or(u32::MAX)
     }
 
-    /// The answer: a headline, the items under `field`, and where to go on.
+    /// Builds the answer: a headline, the items under `field`, and the cursor of the next page.
     pub(super) fn answer(self, headline: &str, field: &str, total: Option<u64>, next: Option<&str>) -> Answer {
         let mut text = headline.to_string();
         for item in &self.items {
@@ -80,7 +80,7 @@ impl Page {
     }
 }
 
-/// How to get what comes next.
+/// Returns the line that tells the model how to get the next page.
 pub(super) fn more(next: &str) -> String {
     let next = cursor_text(next);
     format!("\n(more: call again with the same arguments and cursor {next})")

@@ -1,4 +1,4 @@
-//! [`Arguments`]: what a model sends, held against the table.
+//! [`Arguments`]: the arguments of a model, checked against the table of tools.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,21 +14,21 @@ use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::Provenance;
 
-/// How long the arguments of a call may be, in bytes of JSON.
+/// Maximum size of the arguments of a call, in bytes of JSON.
 pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;
 
-/// How many hits an answer has unless told otherwise, as NullClaw's. Fewer than a command gives: a model reads each, and
-/// can ask for the next page.
+/// Default number of hits in an answer, as in NullClaw. It is below the default of the commands because a model reads
+/// every hit and can ask for the next page.
 const USUAL_HITS: u32 = 5;
-/// How much of a value an error shows, in characters.
+/// Maximum number of characters of a value that an error shows.
 const SHOWN_CHARS: usize = 60;
 
-/// Arguments that fit the table: each field is known, is there once, and is of its type and within its bounds.
+/// Arguments that fit the table: every field is known, given once, of the right type and within its bounds.
 pub(super) struct Arguments {
     fields: Vec<(&'static str, Given)>,
 }
 
-/// A value of a field.
+/// Value of a field.
 enum Given {
     Text(String),
     Integer(i64),
@@ -38,7 +38,7 @@ enum Given {
 }
 
 impl Arguments {
-    /// Reads the JSON of a call. `null` stands for a field that is left out, as some models send it.
+    /// Parses the JSON of a call. `null` counts as a missing field, because some models send it.
     pub(super) fn parse(spec: &Spec, json: &str) -> Result<Self, Error> {
         if json.len() > MAX_ARGUMENT_BYTES {
             let message =
@@ -47,7 +47,7 @@ impl Arguments {
         }
         let json = if json.trim().is_empty() { "{}" } else { json };
         let Pairs(pairs) = serde_json::from_str(json).map_err(|error| {
-            let message = format!("{}: the arguments are no JSON object: {error}", spec.name);
+            let message = format!("{}: the arguments are not a JSON object: {error}", spec.name);
             Error::invalid_argument(message, allowed(spec))
         })?;
         let mut fields: Vec<(&'static str, Given)> = Vec::new();
@@ -77,7 +77,7 @@ impl Arguments {
         Ok(Self { fields })
     }
 
-    /// Which fields are given.
+    /// Returns the names of the given fields.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.fields.iter().map(|(name, _)| *name)
     }
@@ -97,7 +97,7 @@ impl Arguments {
         }
     }
 
-    /// A text that is there, as the table has it required.
+    /// Returns a text that the table requires.
     pub(super) fn needed(&self, name: &str) -> Result<String, Error> {
         self.text(name).map(ToString::to_string).ok_or_else(|| Error::internal(format!("no `{name}` was given")))
     }
@@ -127,12 +127,12 @@ impl Arguments {
         }
     }
 
-    /// Where the text comes from, if that is said.
+    /// Returns the given provenance of the text.
     pub(super) fn provenance(&self) -> Result<Option<Provenance>, Error> {
         Ok(self.text("provenance").map(str::parse).transpose()?)
     }
 
-    /// How many hits are wanted.
+    /// Returns the requested number of hits.
     pub(super) fn hits(&self) -> u32 {
         self.limit(USUAL_HITS)
     }
@@ -141,12 +141,12 @@ impl Arguments {
         self.integer("limit").and_then(|limit| u32::try_from(limit).ok()).unwrap_or(usual)
     }
 
-    /// Where a page begins that is told by a number; 0 for the first.
+    /// Parses the cursor of a search, which is a number; 0 for the first page.
     pub(super) fn start(&self) -> Result<u32, Error> {
         let Some(cursor) = self.text("cursor") else { return Ok(0) };
         cursor.parse().map_err(|_| {
             let message = format!("`cursor` is `{}`", shown(cursor));
-            Error::invalid_argument(message, "give the cursor that the answer before named, or none for the beginning")
+            Error::invalid_argument(message, "give the cursor of the previous answer, or leave it out to begin")
         })
     }
 }
@@ -176,17 +176,17 @@ fn given(spec: &Spec, field: &Field, value: &Value) -> Result<Given, Error> {
     given.ok_or_else(refused)
 }
 
-/// A whole number, also one that is written `5.0`.
+/// Returns a whole number, even if it is written `5.0`.
 fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let number = value.as_f64()?;
-        // Beyond this, not every whole number is one of these.
+        // Above this limit `f64` cannot represent every whole number.
         let is_exact = number.abs() <= 9_007_199_254_740_992.0;
         (is_exact && number as i64 as f64 == number).then_some(number as i64)
     })
 }
 
-/// What a field takes, for an error.
+/// Describes the values of a field for an error.
 fn expected(kind: Kind) -> String {
     match kind {
         Kind::Text => "a string".into(),
@@ -206,7 +206,7 @@ fn allowed(spec: &Spec) -> String {
     format!("the arguments are {}", names.join(", "))
 }
 
-/// A part of what was given, on one line.
+/// Shortens a value and puts it on one line.
 pub(super) fn shown(text: &str) -> String {
     cut(text.chars().take(SHOWN_CHARS + 1).flat_map(char::escape_debug).collect())
 }
@@ -218,7 +218,7 @@ fn cut(text: String) -> String {
     }
 }
 
-/// A text that names something, whole and on one line.
+/// Puts a name on one line without shortening it.
 pub(super) fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
@@ -227,7 +227,7 @@ pub(super) fn on_one_line(text: &str) -> String {
     line
 }
 
-/// The fields of an object as they stand there: a field that is given twice is not silently one.
+/// Fields of an object in their order. A field that is given twice is kept twice, so that it can be refused.
 struct Pairs(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Pairs {

@@ -1,4 +1,4 @@
-//! The tools of the entries.
+//! Tools of the entries.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,14 +15,14 @@ use crate::entries::{
 use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
 
-/// How many keys a list has unless told otherwise.
+/// Default number of keys in a list.
 const USUAL_LIST: u32 = 20;
-/// How far a search can be paged.
+/// Highest position that the pages of a search reach.
 const MAX_START: u32 = 1_000;
-/// How much of its content a list shows of an entry, in bytes.
+/// Size of the content that a list shows of each entry, in bytes.
 const PREVIEW_BYTES: usize = 120;
 
-/// The command of a call.
+/// Builds the command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesCommand, Error> {
     let verb = match spec.id {
         Id::Store => EntriesCommand::StoreEntry(StoreEntry {
@@ -39,7 +39,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
         Id::Recall => match (arguments.text("key"), arguments.text("query")) {
             (Some(key), None) => {
                 if arguments.has("limit") {
-                    let message = "memory_recall: `limit` does not go with `key`, which is one entry";
+                    let message = "memory_recall: `limit` cannot be used with `key`, which selects one entry";
                     return Err(Error::invalid_argument(message, "leave it out, or give a query"));
                 }
                 arguments.start()?;
@@ -48,7 +48,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             (None, Some(query)) => {
                 let start = arguments.start()?;
                 if start > MAX_START {
-                    let message = format!("`cursor` is {start}, a search goes on to {MAX_START}");
+                    let message = format!("`cursor` is {start}, the limit is {MAX_START}");
                     return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
                 }
                 let limit = start.saturating_add(arguments.hits());
@@ -79,7 +79,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
     Ok(verb)
 }
 
-/// What the call answers.
+/// Builds the answer from the reply.
 pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answer, Error> {
     Ok(match reply {
         EntriesReply::StoreEntry(reply) => stored(&reply)?,
@@ -92,9 +92,9 @@ pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answe
 }
 
 fn stored(reply: &StoreReply) -> Result<Answer, Error> {
-    // Nothing was written, which a model would take for done.
+    // Nothing was written. A model would read any other answer as success.
     if reply.state == StoreState::Forgotten {
-        let help = "it was forgotten on purpose; if it is true after all, store it in other words";
+        let help = "it was forgotten on purpose; if it is still true, store it in other words";
         return Err(Error::new(ErrorCode::InvalidArgument, reply.message.as_str(), help));
     }
     let state = match &reply.state {
@@ -114,13 +114,13 @@ fn stored(reply: &StoreReply) -> Result<Answer, Error> {
     Ok(Answer::new(reply.message.as_str(), object))
 }
 
-/// One entry; its content from a byte on where it is longer than an answer.
+/// Builds the answer for one entry. Content that is longer than an answer is shown from byte `start` on.
 fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     let start = start as usize;
     let size = entry.content.len();
     let rest = entry.content.get(start..).filter(|rest| start == 0 || !rest.is_empty()).ok_or_else(|| {
         let message = format!("`cursor` is {start}, the content has {size} bytes");
-        Error::invalid_argument(message, "give the cursor that the answer before named, or none for the beginning")
+        Error::invalid_argument(message, "give the cursor of the previous answer, or leave it out to begin")
     })?;
     let part = head(rest, MAX_ANSWER_BYTES);
     let next = (part.len() < rest.len()).then(|| (start + part.len()).to_string());
@@ -173,7 +173,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
         Item { text, object: fields(entry, &preview) }
     });
     let page = Page::of(items);
-    // A page that was full before its end goes on behind the last entry that is shown.
+    // A page that is full before the command's page ends continues after the last entry shown.
     let last = reply.entries.get(page.len() as usize..).and_then(|rest| rest.first()).and_then(|_| {
         let last = (page.len() as usize).checked_sub(1)?;
         reply.entries.get(last).map(cursor_of)
@@ -195,7 +195,7 @@ fn forgotten(reply: &ForgetEntryReply) -> Answer {
     Answer::new(format!("Forgot memory: {}{again}", on_one_line(&reply.key)), object)
 }
 
-/// The content of an entry as far as an answer has room for one; what is longer is there by its key.
+/// Shortens the content of an entry to fit the answer. The whole content can be recalled by its key.
 fn content(content: &str) -> String {
     let part = head(content, MAX_ANSWER_BYTES / 2);
     match part.len() < content.len() {
@@ -204,7 +204,7 @@ fn content(content: &str) -> String {
     }
 }
 
-/// The mark of text that nobody has approved.
+/// Returns the mark of text that nobody approved.
 fn unapproved(entry: &EntryInfo) -> String {
     entry.trust_state().unapproved().map(|from| format!(" (unapproved: {from})")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The tools of the journal.
+//! Tools of the journal.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,10 +18,10 @@ use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
 use crate::trust::{add_flags, for_model};
 
-/// How many notes an error names.
+/// Maximum number of notes that an error names.
 const NAMED_NOTES: usize = 10;
 
-/// The command of a call.
+/// Builds the command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalCommand, Error> {
     let name = arguments.text("name");
     let target = |word: &str, role| match (word, name.map(str::trim)) {
@@ -42,7 +42,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
             "list" => {
                 if let Some(name) = name {
                     let message = format!("list takes no name, but got `{}`", shown(name));
-                    return Err(Error::invalid_argument(message, "leave the name out, or read note or daily"));
+                    return Err(Error::invalid_argument(message, "leave the name out, or use source note or daily"));
                 }
                 arguments.start()?;
                 JournalCommand::ListJournal(ListJournal)
@@ -66,39 +66,39 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
     })
 }
 
-/// Text is deleted only by what says so: an empty `new_str`, or a call without either.
+/// Builds the change of a call. Text is deleted only by an explicit request: an empty `new_str`, or neither field.
 fn change(arguments: &Arguments) -> Result<EditChange, Error> {
     match (arguments.text("old_str"), arguments.text("new_str")) {
         (Some(old), Some(new)) => Ok(EditChange::Replace { old_text: old.to_string(), new_text: new.to_string() }),
         (None, None) => Ok(EditChange::DeleteNote),
         (Some(_), None) => {
-            let help = "give the text in its place; an empty one deletes old_str";
+            let help = "give the new text; an empty text deletes old_str";
             Err(Error::invalid_argument("memory_edit: `new_str` is missing", help))
         }
         (None, Some(_)) => {
-            let help = "give the text that is to be replaced; memory_write adds text";
+            let help = "give the text to replace; memory_write adds text";
             Err(Error::invalid_argument("memory_edit: `old_str` is missing", help))
         }
     }
 }
 
-/// The name of the note that was asked for and does not exist.
+/// Returns the name of the requested note if it does not exist.
 pub(super) fn missing_note<'a>(arguments: &'a Arguments, reply: &JournalReply) -> Option<&'a str> {
     let is_missing = matches!(reply, JournalReply::Read(read) if read.state == FileState::Missing);
     arguments.text("name").filter(|_| is_missing && arguments.text("source") == Some("note"))
 }
 
-/// The place of the memory that all projects share, for a reader of the project's own.
+/// Returns the line that points a reader of the project's memory to the memory that all projects share.
 pub(super) fn shared_memory(call: &Call, arguments: &Arguments) -> Option<String> {
     let layout = &call.scope.layout;
     let is_asked = arguments.text("source") == Some("long_term");
     (is_asked && layout.long_term() != layout.shared_long_term()).then(|| {
-        let path = call.scope.display_path(layout.shared_long_term());
-        format!("\n(memory of this project; that of all projects is the page {path})")
+        let path = call.scope.shown(layout.shared_long_term());
+        format!("\n(memory of this project; page {path} has the memory of all projects)")
     })
 }
 
-/// The error for a missing note, with the notes that exist.
+/// Returns the error for a missing note, which names the notes that exist.
 pub(super) fn no_note(name: &str, list: &ListReply) -> Error {
     let names = list.files.iter().filter_map(|file| {
         let (folder, name) = file.path.rsplit_once('/')?;
@@ -112,7 +112,7 @@ pub(super) fn no_note(name: &str, list: &ListReply) -> Error {
     Error::new(ErrorCode::NotFound, format!("there is no note `{}`", shown(name)), help)
 }
 
-/// What the call answers.
+/// Builds the answer from the reply.
 pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answer, Error> {
     Ok(match reply {
         JournalReply::Write(reply) => written(&reply),
@@ -214,7 +214,7 @@ fn found(query: &str, results: SearchResults, start: u32) -> Answer {
     object.next(next.as_deref());
     let mut answer = Answer::new(text, object);
     for hit in hits.iter().take(shown_hits as usize) {
-        // The rendering has them in a form that hides nothing.
+        // The rendering already shows hidden characters, so only the findings are missing.
         add_flags(&mut answer.flags, for_model(&hit.body).1);
     }
     answer

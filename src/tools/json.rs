@@ -1,4 +1,4 @@
-//! Writing JSON, with the fields in the order in which they are added.
+//! JSON writer that keeps the fields in the order in which they are added.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::trust::for_model;
 
-/// An object.
+/// A JSON object.
 #[derive(Clone, Debug)]
 pub(super) struct Object(String);
 
@@ -21,7 +21,7 @@ impl Object {
         push_text(&mut self.0, value);
     }
 
-    /// Where the next page begins, if there is one: as it is, since it comes back.
+    /// Adds the cursor of the next page, if there is one. It stays unchanged, because the model sends it back.
     pub(super) fn next(&mut self, cursor: Option<&str>) {
         if let Some(cursor) = cursor {
             self.name("next");
@@ -34,7 +34,7 @@ impl Object {
         self.0.push_str(&alloc::format!("{value}"));
     }
 
-    /// A number of bytes or of things, which is far from the end of the range.
+    /// Adds a number of bytes or items. Such a number is far below the limit of JSON's numbers.
     pub(super) fn count(&mut self, name: &str, value: u64) {
         self.number(name, i64::try_from(value).unwrap_or(i64::MAX));
     }
@@ -96,8 +96,8 @@ fn push_text(out: &mut String, text: &str) {
     out.push_str(&Value::from(for_model(text).0.as_str()).to_string());
 }
 
-/// A cursor as JSON. Whoever reads it as JSON has it as it is; to a reader of text, what it may hide or pose as is
-/// written in ASCII.
+/// Returns a cursor as JSON text. A JSON parser gets it unchanged. A reader of the text sees ASCII escapes in place of
+/// characters that hide or imitate something.
 pub(super) fn cursor_text(cursor: &str) -> String {
     let json = Value::from(cursor).to_string();
     let mut text = String::with_capacity(json.len());

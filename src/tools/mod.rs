@@ -1,8 +1,7 @@
-//! The tools that a model is given: [`tools`] describes them, a [`CallTool`] runs one.
+//! The tools of a model: [`tools`] describes them, a [`CallTool`] runs one.
 //!
-//! One table says what a tool is called, what its arguments are and what it answers. The JSON Schemas and the
-//! check of what a model sends are both made of it, so neither can promise what the other refuses. Behind the
-//! check, a tool is the command of its family and no more.
+//! One table holds the name, the arguments and the answer of each tool. Both the JSON Schemas and the check of a model's
+//! arguments follow from it, so they cannot disagree. After the check, a tool is a command of its family.
 //!
 //! ```
 //! use saddlebag::tools::{DEFAULT_SETS, tools};
@@ -14,14 +13,14 @@
 //! # How do tools work?
 //!
 //! docs/tools.md has the rules. A tool is a row of `TABLE`: name, description, fields of its arguments and of its
-//! answer, effect. `tools` makes schemas and annotations of the rows; `Arguments::parse` holds what a model sends against
-//! the same row. Then a tool is its family's command: `command` maps the arguments to it, the family runs it, `answer` maps
-//! the reply to text and structure. No rule of memory is in this room.
+//! answer, effect. `tools` turns the rows into schemas and annotations; `Arguments::parse` checks what a model sends against
+//! the same row. `command` maps the arguments to a command of the family, the family runs it, and `answer` maps the reply to
+//! text and structure. This room has no rules of memory.
 //!
-//! `memory` has no command of its own to stand on, as its words and its paths are Anthropic's. A path is parsed
-//! (`MemoryPath`), then located: long-term memory, the scope's own Markdown, the entries, or `memories/` of the scope for
-//! whatever a model makes besides. Files are changed by `engine::update`, as by every family; entries by
-//! `entries/files.rs`, which reads the edited text as an entry again and stores it under the version that was shown.
+//! `memory` maps to no single command, because its words and paths are Anthropic's. A path is parsed (`MemoryPath`) and then
+//! located: long-term memory, the scope's own Markdown, the entries, or `memories/` of the scope for all other files that a
+//! model creates. Files are changed by `engine::update`, as in every family. Entries are changed by `entries/files.rs`, which
+//! parses the edited text as an entry and stores it if the entry still has the version that was shown.
 
 mod answer;
 mod anthropic;
@@ -75,7 +74,7 @@ impl Request for CallTool {
     }
 }
 
-/// The tools of these sets, in the order of [`ToolSet::ALL`].
+/// Returns the tools of these sets, in the order of [`ToolSet::ALL`].
 #[must_use]
 pub fn tools(sets: &[ToolSet]) -> Vec<Tool> {
     table::rows(sets).map(shown).collect()
@@ -94,7 +93,7 @@ fn shown(spec: &Spec) -> Tool {
     }
 }
 
-/// A tool runs with this: what the commands of the families share.
+/// Parts of a memory that a tool needs: those of the families.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolsCall<'a> {
     pub(crate) call: &'a Call,
@@ -108,7 +107,7 @@ family! {
     "tools", run with ToolsCall<'_>;
     /// A command about tools.
     ToolsCommand =>
-    /// The reply of a [`ToolsCommand`].
+    /// Reply of a [`ToolsCommand`].
     ToolsReply {
         CallTool,
     }
@@ -138,7 +137,7 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
     }
 }
 
-/// An error as a model reads it.
+/// Formats an error for a model.
 fn told(error: &Error) -> String {
     if error.help.is_empty() { error.message.clone() } else { format!("{}\n{}", error.message, error.help) }
 }

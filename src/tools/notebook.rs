@@ -1,4 +1,4 @@
-//! The tools of the notebook.
+//! Tools of the notebook.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,10 +15,10 @@ use crate::notebook::{
 };
 use crate::protocol::Error;
 
-/// How many related notes an answer has unless told otherwise.
+/// Default number of related notes in an answer.
 const USUAL_RELATED: u32 = 20;
 
-/// The command of a call.
+/// Builds the command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookCommand, Error> {
     Ok(match spec.id {
         Id::Remember => NotebookCommand::Remember(Remember {
@@ -47,14 +47,14 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
         }),
         Id::Related => {
             let end = arguments.start()?.saturating_add(arguments.limit(USUAL_RELATED));
-            // One more tells whether there are more.
+            // Asks for one more than is shown, to know if there is a next page.
             NotebookCommand::Related(Related { note: arguments.needed("note")?, limit: end.saturating_add(1) })
         }
         _ => return Err(Error::internal("no tool of the notebook")),
     })
 }
 
-/// What the call answers.
+/// Builds the answer from the reply.
 pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answer, Error> {
     Ok(match reply {
         NotebookReply::Remember(reply) => remembered(&reply),

@@ -1,4 +1,4 @@
-//! JSON Schemas, of the fields of the table.
+//! JSON Schemas, generated from the fields of the table.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::json::Object;
 use super::spec::{Field, Kind};
 
-/// The schema of an object with these fields; `closed` for one that may have no others.
+/// Returns the schema of an object with these fields. If `closed` is set, the object may have no other fields.
 pub(super) fn of(fields: &[Field], closed: bool) -> String {
     let mut properties = Object::new();
     for field in fields {

@@ -1,9 +1,9 @@
-//! [`Spec`]: a row of the table of the tools.
+//! [`Spec`]: a row of the table of tools.
 
 use super::types::ToolSet;
 use crate::request::Effect;
 
-/// What a value may be.
+/// Type of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// Any text.
@@ -16,11 +16,11 @@ pub(super) enum Kind {
         most: i64,
     },
     Flag,
-    /// Texts, at most so many.
+    /// List of texts, at most this many.
     Texts(usize),
     /// Two whole numbers.
     Range,
-    /// Objects, of answers alone.
+    /// List of objects; only in answers.
     Objects,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) required: bool,
-    /// What its name does not say; empty where that is nothing.
+    /// Description, if the name alone is not clear; else empty.
     pub(super) description: &'static str,
 }
 
-/// Which tool it is.
+/// Identifies a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
     Write,
@@ -53,7 +53,7 @@ pub(super) enum Id {
     Memory,
 }
 
-/// A tool.
+/// A tool: a row of the table.
 #[derive(Debug)]
 pub(super) struct Spec {
     pub(super) id: Id,
@@ -61,11 +61,11 @@ pub(super) struct Spec {
     pub(super) set: ToolSet,
     pub(super) description: &'static str,
     pub(super) fields: &'static [Field],
-    /// What its structured answer has; nothing if it has none.
+    /// Fields of the structured answer; empty if the tool answers in text only.
     pub(super) answer: &'static [Field],
-    /// That of its commands: the strongest, if there are several.
+    /// Effect of the tool's command. If it has several commands, the strongest effect.
     pub(super) effect: Effect,
-    /// Called again with the same arguments, it changes nothing further.
+    /// True if a second call with the same arguments changes nothing.
     pub(super) idempotent: bool,
 }
 

@@ -1,7 +1,7 @@
-//! The table of the tools: the one place that says what they are called, take and answer.
+//! Table of tools: the one place that has their names, descriptions, arguments and answers.
 //!
-//! What a model is shown costs tokens in every request: descriptions say when to use which, and what a name or
-//! an enumeration says already is not said again.
+//! The table is sent with every request of a model, so each word costs tokens. A description says when to use the
+//! tool. It does not repeat what a name or an enumeration says.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,7 +15,7 @@ use crate::request::{Effect, Request};
 use crate::samples::SAMPLE_TEXT;
 use crate::trust::Provenance;
 
-/// Arguments with which a tool succeeds for the note and the entry of this name, if there are any.
+/// Returns arguments with which the tool succeeds in a store that has a note and an entry of this name.
 pub(super) fn sample_arguments(id: Id, name: &str) -> String {
     let name = serde_json::Value::from(name);
     match id {
@@ -37,23 +37,24 @@ pub(super) fn sample_arguments(id: Id, name: &str) -> String {
 const COUNT: Kind = Kind::Integer { least: 0, most: i64::MAX };
 const TARGETS: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note"]);
 const EDITED: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note", "page"]);
-/// How many hits an answer has at most.
+/// Maximum number of hits in an answer.
 pub(super) const MAX_LIMIT: i64 = 100;
 const LIMIT: Field = optional("limit", Kind::Integer { least: 1, most: MAX_LIMIT });
-/// Every list and search is continued by it.
+/// Cursor of a list or a search.
 const CURSOR: Field = optional("cursor", Kind::Text);
 const TOTAL: Field = needed("total", COUNT);
 const NEXT: Field = optional("next", Kind::Text).about("the cursor of the next page");
 const PATH: Field = needed("path", Kind::Text);
-/// As many as an entry may have, and no note more.
+/// Maximum number of tags or links, equal to the maximum number of tags of an entry.
 const MAX_TEXTS: usize = 32;
 const TAGS: Field = optional("tags", Kind::Texts(MAX_TEXTS));
 
-/// What an agent can say of text that is not its own.
+/// Provenance that an agent can give for text that it did not write.
 const PROVENANCE: Field = optional("provenance", Kind::Word(&[Provenance::Agent.as_str(), Provenance::Tool.as_str()]))
     .about("tool: what a tool or page said; kept out of prompts until approved");
 
-/// The tools of these sets, in the order in which a model is shown them. A set whose family is not enabled is empty.
+/// Returns the rows of these sets, in the order in which a model is shown them. A set whose family is disabled has no
+/// rows.
 pub(super) fn rows(sets: &[ToolSet]) -> impl Iterator<Item = &'static Spec> {
     TABLE.iter().filter(|spec| spec.set.is_enabled() && sets.contains(&spec.set))
 }
@@ -248,7 +249,7 @@ const TABLE: &[Spec] = &[
             optional("old_str", Kind::Text),
             optional("new_str", Kind::Text),
             optional("insert_line", Kind::Integer { least: i64::MIN, most: i64::MAX })
-                .about("insert behind it; 0: at the top"),
+                .about("insert after it; 0: at the top"),
             optional("insert_text", Kind::Text),
             optional("old_path", Kind::Text),
             optional("new_path", Kind::Text),

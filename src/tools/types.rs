@@ -1,4 +1,4 @@
-//! Tools, their sets and their answers, as hosts know them.
+//! Public types of the tools: sets, descriptions, calls and answers.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use saddlebag_words::words;
 
 use crate::trust::ForModel;
 
-/// Tools that are switched on together.
+/// A set of tools, switched on as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolSet {
     /// `memory_write`, `memory_read`, `memory_edit`, `memory_search`.
@@ -20,8 +20,8 @@ pub enum ToolSet {
     Anthropic,
 }
 
-/// What is on unless a host says otherwise. Anthropic's tool is not among them: it shows the same files again,
-/// and a model that has it is told by the API to look into it first.
+/// Default sets. Anthropic's tool is not among them, because it shows the same files a second time and the API tells a
+/// model that has it to look there first.
 pub const DEFAULT_SETS: [ToolSet; 3] = [ToolSet::Journal, ToolSet::Entries, ToolSet::Notebook];
 
 words!(ToolSet, "set of tools" {
@@ -43,74 +43,74 @@ impl ToolSet {
     }
 }
 
-/// The words in which `memory` answers. Models know both.
+/// Wording of the answers of `memory`. Models know both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Those of the API's documentation.
+    /// Wording of the API's documentation.
     #[default]
     Docs,
-    /// Those of the SDK's own implementation.
+    /// Wording of the SDK's implementation.
     Sdk,
 }
 
 words!(Dialect, "dialect" { Docs = "docs", Sdk = "sdk" });
 
-/// A tool, as a model is shown it.
+/// A tool, as it is described to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// What it does, and when to use it rather than another.
+    /// Purpose of the tool, and when to use it.
     pub description: String,
-    /// What its arguments are: a JSON Schema, as JSON.
+    /// JSON Schema of the arguments, as JSON.
     pub input_schema: String,
-    /// What [`ToolAnswer::structured`] is, likewise; `None` for a tool that answers in text alone.
+    /// JSON Schema of [`ToolAnswer::structured`], as JSON; `None` for a tool that answers in text only.
     pub output_schema: Option<String>,
-    /// The set that it belongs to.
+    /// Set that the tool belongs to.
     pub set: ToolSet,
-    /// It changes nothing.
+    /// True if the tool changes nothing.
     pub read_only: bool,
-    /// It may replace or remove what is there.
+    /// True if the tool may replace or remove existing text.
     pub destructive: bool,
-    /// Called again with the same arguments, it changes nothing further.
+    /// True if a second call with the same arguments changes nothing.
     pub idempotent: bool,
 }
 
 /// Runs a tool for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallTool {
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its input: a JSON object of at most [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES).
+    /// Arguments: a JSON object of at most [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES).
     pub input: String,
-    /// The sets that are on: a tool of another one is not there.
+    /// Sets that are switched on. A tool of any other set is unknown.
     pub sets: Vec<ToolSet>,
-    /// The words in which `memory` answers.
+    /// Wording of the answers of `memory`.
     pub dialect: Dialect,
 }
 
-/// What a tool answers. Every failure of a tool is an answer, which a model can act on.
+/// Answer of a tool. A failure is also an answer, so that the model can act on it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "AnswerView")]
 pub struct ToolAnswer {
-    /// For the model.
+    /// Text for the model.
     pub text: ForModel,
-    /// The same for programs, as a JSON object; `None` where there is nothing but the text.
+    /// Same answer for programs, as a JSON object; `None` if the answer is only text.
     pub structured: Option<String>,
-    /// The text says what went wrong, and what to do.
+    /// True if the call failed; the text says why and what to do.
     pub is_error: bool,
 }
 
-/// The JSON of a [`ToolAnswer`].
+/// JSON form of a [`ToolAnswer`].
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct AnswerView {
-    /// For the model.
+    /// Text for the model.
     text: ForModel,
-    /// The same for programs; `null` where there is nothing but the text.
+    /// Same answer for programs; `null` if the answer is only text.
     structured: Option<serde_json::Value>,
-    /// The text says what went wrong, and what to do.
+    /// True if the call failed; the text says why and what to do.
     is_error: bool,
 }
 

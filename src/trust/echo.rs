@@ -1,8 +1,8 @@
-//! Text of the memory block that comes back.
+//! Detection of memory-block text in new text.
 //!
-//! A model quotes what stands in its prompt. Kept again, memory would grow by itself, and what was only
-//! recalled would stand beside what was said. The block is told by its wrapper, its titles and its markers;
-//! single lines of it are not, as to keep a line of the log for good is what memory is for.
+//! A model may quote its prompt. If such text were stored again, memory would grow by itself, and recalled text would
+//! look like new text. The block is recognised by its wrapper, titles and markers. Single lines of it are not, because
+//! storing a line of the log for good is a normal use.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,11 +11,11 @@ use super::escape::{fold, is_forged, is_ignorable, is_line_break, opens_tag};
 use crate::document::{FenceTracker, heading};
 use crate::part::TextPart;
 
-/// How the opening tag of the block goes on, in lower case and without white space.
+/// Text after the opening tag of the block, in lower case and without white space.
 const NOTE: &str = "memorynote=\"referenceonly";
-/// More characters than that has.
+/// More characters than the note has.
 const NOTE_LETTERS: usize = 32;
-/// What of a title or a marker no text has of its own accord.
+/// Parts of titles and markers that text has only if it quotes them.
 const OURS: [&str; 7] = [
     "(memory.md)",
     "(openitems)",
@@ -26,18 +26,18 @@ const OURS: [&str; 7] = [
     "[memorytruncated]",
 ];
 
-/// What a text has of the block.
+/// Parts of the block in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Echo {
-    /// Nothing.
+    /// No part of the block.
     Nothing,
-    /// Whole blocks; the text without them.
+    /// Whole blocks; the value is the text without them.
     Blocks(String),
     /// A section, or a block without an end: the line it begins with, and the text without it.
     Section(String, String),
 }
 
-/// Looks for the block in a text.
+/// Searches a text for the block.
 pub(super) fn echo(text: &str) -> Echo {
     let (rest, blocks, unended) = without_blocks(text);
     let (rest, first) = without_sections(&rest);
@@ -48,7 +48,7 @@ pub(super) fn echo(text: &str) -> Echo {
     }
 }
 
-/// The text without its blocks, how many there were, and how one without an end begins.
+/// Returns the text without its blocks, their number, and the first line of a block without an end.
 fn without_blocks(text: &str) -> (String, usize, Option<String>) {
     let mut rest = String::new();
     let mut blocks = 0;
@@ -68,7 +68,7 @@ fn without_blocks(text: &str) -> (String, usize, Option<String>) {
     (rest, blocks, None)
 }
 
-/// Where a `<` stands behind which a tag goes on like this.
+/// Finds the position of a `<` that is followed by a matching tag.
 fn find_tag(text: &str, is_it: impl Fn(&str) -> bool) -> Option<usize> {
     text.match_indices('<').map(|(at, _)| at).find(|&at| is_it(text.part(at + 1..)))
 }
@@ -77,8 +77,8 @@ fn letters(text: &str, most: usize) -> String {
     text.chars().filter(|&c| !is_ignorable(c)).map(fold).take(most).collect()
 }
 
-/// The text without the sections of the block, and the first of their titles. A section goes to the next
-/// heading that is none of ours.
+/// Returns the text without the sections of the block, and the first of their titles. A section ends at the next
+/// heading that is not one of ours.
 fn without_sections(text: &str) -> (String, Option<String>) {
     let mut fences = FenceTracker::default();
     let lines: Vec<(&str, bool)> = text
@@ -93,7 +93,7 @@ fn without_sections(text: &str) -> (String, Option<String>) {
         let letters = letters(line, usize::MAX);
         OURS.iter().any(|ours| letters.contains(ours))
     };
-    // A title that a person may well write is no echo: two different ones are.
+    // A person may well write one such title. Two different ones are an echo.
     let are_two = titles.iter().any(|line| titles.first().is_some_and(|first| letters(first, 64) != letters(line, 64)));
     let Some(first) = titles.iter().find(|line| is_ours(line)).or(titles.first().filter(|_| are_two)) else {
         return (text.to_string(), None);

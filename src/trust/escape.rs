@@ -1,8 +1,8 @@
-//! Making stored text harmless where a model reads it.
+//! Escaping of stored text for a model.
 //!
-//! Whoever can write a memory file could otherwise close the block and speak with the authority of
-//! the system prompt, pose as a role or as the answer of a tool, or forge a section or a marker of the block.
-//! Text that does none of this, and hides nothing, is unchanged.
+//! Without it, anyone who can write a memory file could close the block and speak with the authority of the system
+//! prompt, imitate a role or a tool's answer, or forge a section or a marker of the block. Text that does none of
+//! this, and hides nothing, is unchanged.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,10 +11,10 @@ use super::invisible::{Flag, FlagKind, count, reveal};
 use super::titles;
 use crate::part::TextPart;
 
-/// The name of the tag around the block.
+/// Name of the tag around the block.
 pub(super) const TAG: &str = "memory";
 
-/// Names of tags by which models tell roles and tools apart. They count as whole words: `<SystemTime>` is none.
+/// Tag names that models use for roles and tools. Whole words are compared: `<SystemTime>` does not match.
 const ROLE_TAGS: [&str; 9] = [
     "system",
     "system-reminder",
@@ -27,14 +27,14 @@ const ROLE_TAGS: [&str; 9] = [
     "tool_result",
 ];
 
-/// The text and the flags of a [`ForModel`](super::ForModel).
+/// Returns the text and the flags of a [`ForModel`](super::ForModel).
 pub(super) fn escape_stored(text: &str) -> (String, Vec<Flag>) {
     let mut flags = Vec::new();
     let escaped = escape(text, &mut flags);
     (reveal(&escaped, &mut flags), flags)
 }
 
-/// Adds flags to others, those of one kind to each other.
+/// Adds flags to others and merges those of one kind.
 pub(crate) fn add_flags(flags: &mut Vec<Flag>, others: Vec<Flag>) {
     for other in others {
         match flags.iter_mut().find(|flag| flag.kind == other.kind) {
@@ -44,7 +44,7 @@ pub(crate) fn add_flags(flags: &mut Vec<Flag>, others: Vec<Flag>) {
     }
 }
 
-/// `body` with every tag, section title and marker defused.
+/// Escapes every tag, section title and marker in `body`.
 fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
     let mut out = String::with_capacity(body.len());
     let mut begins_line = true;
@@ -54,7 +54,7 @@ fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
             out.push('\\');
         }
         begins_line = is_line_break(c);
-        // A tag may go on in the lines below.
+        // A tag may continue on the lines below.
         let rest = || body.part(at + c.len_utf8()..);
         match c {
             _ if is_tag_start(c) && (opens_tag(rest()) || poses(rest())) => {
@@ -67,29 +67,29 @@ fn escape(body: &str, flags: &mut Vec<Flag>) -> String {
     out
 }
 
-/// Whether a character may begin a tag, as a model reads it.
+/// Returns true if a model may read a character as the beginning of a tag.
 pub(super) fn is_tag_start(c: char) -> bool {
     matches!(c, '<' | '＜' | '‹' | '〈' | '﹤')
 }
 
-/// How much of a text is looked at for a tag that goes over its end, in bytes.
+/// Number of bytes of a text that are searched for a tag that crosses its end.
 pub(super) const TAG_REACH: usize = 256;
 
-/// The place and the length of the character that begins a tag, where the text begins with a tag.
+/// Returns position and length of the character that begins a tag, if the text begins with a tag.
 pub(super) fn open_tag(text: &str) -> Option<(usize, usize)> {
     let first = text.chars().next().filter(|&c| is_tag_start(c))?;
     let rest = text.get(first.len_utf8()..)?;
     (opens_tag(rest) || poses(rest)).then_some((0, first.len_utf8()))
 }
 
-/// What a tag or a title is called in a report: its first letters.
+/// Returns the name of a tag or a title for a report: its first letters.
 fn name_of(text: &str) -> String {
     let letters = text.chars().filter(|&c| !is_ignorable(c)).map(fold);
     letters.enumerate().take_while(|&(at, c)| at < 24 && (at == 0 || c != '>')).map(|(_, c)| c).collect()
 }
 
-/// The end of a text that [`for_model`](super::for_model) gave. Where the cut took the `\` off a forged line, the line loses
-/// its beginning as well.
+/// Returns the end of a text that [`for_model`](super::for_model) made. If the cut took the `\` off a forged line, the
+/// line loses its beginning as well.
 pub(crate) fn unforged(tail: &str) -> &str {
     if !is_forged(tail) {
         return tail;
@@ -97,7 +97,7 @@ pub(crate) fn unforged(tail: &str) -> &str {
     tail.trim_start_matches(|c| is_ignorable(c) || matches!(fold(c), '#' | '…' | '.'))
 }
 
-/// Whether what follows a `<` is the name of our tag.
+/// Returns true if the text after a `<` is the name of our tag.
 pub(super) fn opens_tag(rest: &str) -> bool {
     let mut letters = rest.chars().filter(|&c| !is_ignorable(c)).skip_while(|&c| is_slash(c));
     TAG.chars().all(|expected| letters.next().is_some_and(|c| fold(c) == expected))
@@ -107,7 +107,8 @@ fn is_slash(c: char) -> bool {
     matches!(c, '/' | '／' | '⁄' | '∕' | '!' | '?')
 }
 
-/// Whether what follows a `<` is the name of a tag of a role or a tool, or a special token such as `|im_start|`.
+/// Returns true if the text after a `<` is the name of a role's or tool's tag, or a special token such as
+/// `|im_start|`.
 fn poses(rest: &str) -> bool {
     let mut letters = rest.chars().filter(|&c| !is_ignorable(c) || c.is_whitespace());
     let mut letters = letters.by_ref().skip_while(|&c| c.is_whitespace() || is_slash(c)).map(fold).peekable();
@@ -123,7 +124,7 @@ fn poses(rest: &str) -> bool {
     name.split(':').any(|part| ROLE_TAGS.contains(&part)) || name.starts_with("antml:")
 }
 
-/// Lower case, and full-width letters as plain ones.
+/// Returns lower case, and plain letters for full-width ones.
 pub(super) fn fold(c: char) -> char {
     let plain = match u32::from(c) {
         code @ 0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),
@@ -132,7 +133,7 @@ pub(super) fn fold(c: char) -> char {
     plain.to_ascii_lowercase()
 }
 
-/// White space, control characters, and characters that show nothing.
+/// Returns true for white space, control characters, and characters that show nothing.
 pub(crate) fn is_ignorable(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
@@ -144,13 +145,13 @@ pub(crate) fn is_ignorable(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// What a reader may take for the end of a line.
+/// Returns true if a reader may take the character for the end of a line.
 pub(crate) fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether the first line of `text` reads like a title or a marker that only the block itself may have,
-/// whatever its case and with white space or invisible characters anywhere.
+/// Returns true if the first line of `text` reads like a title or a marker of the block, whatever its case, and with
+/// white space or invisible characters anywhere.
 pub(super) fn is_forged(text: &str) -> bool {
     let line = text.chars().take_while(|&c| !is_line_break(c));
     let mut letters = line.filter(|&c| !is_ignorable(c)).map(fold).peekable();
@@ -168,7 +169,7 @@ pub(super) fn is_forged(text: &str) -> bool {
     }
 }
 
-/// What follows a title of the block in letters that were folded, with white space left out.
+/// Returns the text after a title of the block. Letters are folded, white space is left out.
 fn after_title<'a>(letters: &'a str, title: &str) -> Option<&'a str> {
     let mut rest = letters.chars();
     title.chars().filter(|c| !c.is_whitespace()).all(|c| rest.next() == Some(fold(c))).then_some(rest.as_str())

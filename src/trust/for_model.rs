@@ -1,4 +1,4 @@
-//! [`ForModel`]: text that a model may read.
+//! [`ForModel`]: text that is safe for a model to read.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,9 +11,9 @@ use super::escape::{TAG_REACH, add_flags, escape_stored, is_line_break, is_tag_s
 use super::invisible::Flag;
 use crate::part::TextPart;
 
-/// Text that a model may read: it poses as nobody else and hides nothing.
+/// Text that is safe for a model to read: it imitates nothing and hides nothing.
 ///
-/// It is made by escaping text, of literals of ours, and of other text of this type. No other text can become one.
+/// It is made by escaping text, from our own literals, or from other text of this type. No other text can become one.
 ///
 /// ```
 /// use saddlebag::trust::ForModel;
@@ -25,68 +25,68 @@ use crate::part::TextPart;
 pub struct ForModel(String);
 
 impl ForModel {
-    /// Escapes text. Escaped text stays as it is.
+    /// Escapes text. Escaped text is unchanged.
     #[must_use]
     pub fn escaped(text: &str) -> Self {
         Self::with_flags(text).0
     }
 
-    /// Escapes text, and says what was found in it.
+    /// Escapes text, and returns the findings.
     #[must_use]
     pub fn with_flags(text: &str) -> (Self, Vec<Flag>) {
         let (text, flags) = escape_stored(text);
         (Self(text), flags)
     }
 
-    /// A text of our own, which may have titles and tags of the block.
+    /// Wraps our own text, which may have titles and tags of the block.
     #[must_use]
     pub fn ours(text: &'static str) -> Self {
         Self(text.into())
     }
 
-    /// The instructions that the host of this memory gives for its model: they are its own words.
+    /// Wraps the instructions that the host gives for its model: they are its own words.
     pub(crate) fn of_host(text: String) -> Self {
         Self(text)
     }
 
-    /// Text that the component or the host on the other side of the contract has as this type.
+    /// Wraps text that already has this type on the other side of the contract.
     pub(crate) fn from_contract(text: String) -> Self {
         Self(text)
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text.
+    /// Returns the text as a `String`.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// Adds a text of our own.
+    /// Appends our own text.
     pub fn push_ours(&mut self, text: &'static str) {
         self.join(text);
     }
 
-    /// Adds text.
+    /// Appends text.
     pub fn push(&mut self, text: &Self) {
         self.join(&text.0);
     }
 
-    /// Adds text that is escaped first.
+    /// Escapes text and appends it.
     pub fn push_escaped(&mut self, text: &str) {
         self.push(&Self::escaped(text));
     }
 
-    /// Two harmless texts can make a tag together: then its `<` is escaped.
+    /// Appends text. If two harmless texts together would make a tag, its `<` is escaped.
     fn join(&mut self, text: &str) {
         let reach = self.0.ceil_char_boundary(self.0.len().saturating_sub(TAG_REACH));
         let before = self.0.part(reach..);
         let head = text.get(..text.floor_char_boundary(TAG_REACH)).unwrap_or(text);
-        // A tag that is whole is one of ours.
+        // A complete tag can only be one of ours.
         let is_whole = |at: &usize| open_tag(before.part(*at..)).is_some();
         if let Some(at) = before.rfind(is_tag_start).filter(|at| !is_whole(at)) {
             let mut both = String::from(before.part(at..));
@@ -98,8 +98,8 @@ impl ForModel {
         self.0.push_str(text);
     }
 
-    /// A part of the text. A line whose escape is cut off loses what the escape was for, and so does a tag that a cut
-    /// makes of a longer word.
+    /// Returns a part of the text. A line whose escape is cut off also loses the text that the escape was for. So does
+    /// a tag that a cut makes from a longer word.
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         let is_whole_start = range.start == 0;
         let is_whole_end = range.end >= self.0.len();
@@ -115,7 +115,7 @@ impl ForModel {
         Self(part.into())
     }
 
-    /// The text, or if it has more than `max` bytes its beginning with `marker` behind it.
+    /// Returns the text. If it has more than `max` bytes, returns its beginning with `marker` after it.
     pub(crate) fn truncated(self, max: usize, marker: &Self) -> Self {
         if self.0.len() <= max {
             return self;
@@ -125,7 +125,7 @@ impl ForModel {
         cut
     }
 
-    /// The text with a mark of ours before every line.
+    /// Returns the text with our mark before every line.
     pub(crate) fn marked(&self, mark: &'static str, is_line_break: impl Fn(char) -> bool) -> Self {
         if mark.is_empty() || self.0.is_empty() {
             return self.clone();
@@ -141,32 +141,32 @@ impl ForModel {
         Self(marked)
     }
 
-    /// The text on one line.
+    /// Returns the text on one line.
     pub(crate) fn on_one_line(&self, is_line_break: impl Fn(char) -> bool) -> Self {
         Self::escaped(&self.0.replace(is_line_break, " "))
     }
 
-    /// Without white space at its end.
+    /// Removes white space at the end.
     pub(crate) fn trimmed_end(mut self) -> Self {
         self.0.truncate(self.0.trim_end().len());
         self
     }
 }
 
-/// Stored text as a model may read it, and what was found in it.
+/// Escapes stored text for a model, and returns the findings.
 ///
 /// Tags of the block, of roles and of tools are escaped, whatever their case, and with white space or invisible
-/// characters inside: the `<` that begins one becomes `&lt;`. A line that reads like a title or a marker of the
-/// block gets a `\`. A character that nobody sees becomes visible, as `[U+202E]`, unless the script or the
-/// emoji that it stands in needs it.
+/// characters inside: the `<` that begins one becomes `&lt;`. A line that reads like a title or a marker of the block
+/// gets a `\`. An invisible character becomes visible, as `[U+202E]`, unless the script or the emoji around it needs
+/// it.
 #[must_use]
 pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
     ForModel::with_flags(text)
 }
 
-/// An item of a list, escaped. Every line of the text is indented below the heading, so that none can pose as
-/// another item.
-pub(crate) fn escaped_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
+/// Renders an item of a list, escaped. Every line of the text is indented below the heading, so that it cannot look
+/// like another item.
+pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
     let mut escaped = |text: &str| {
         let (text, found) = for_model(text);
         add_flags(flags, found);

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How long a [`HostSecret`] is, in bytes.
+/// Length of a [`HostSecret`] in bytes.
 pub const HOST_SECRET_BYTES: usize = 32;
 
-/// A key that the host keeps outside of the store, so that nobody who can write to the store has it. No message, no
-/// trace and no file has it.
+/// A key that the host keeps outside of the store, so that writing to the store does not reveal it. It never appears in a
+/// message, a trace or a file.
 ///
 /// ```
 /// use saddlebag::trust::HostSecret;
@@ -20,19 +20,19 @@ pub const HOST_SECRET_BYTES: usize = 32;
 pub struct HostSecret(Vec<u8>);
 
 impl HostSecret {
-    /// Returns true if it has the length of a key.
+    /// Returns true if the key has the right length.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.0.len() == HOST_SECRET_BYTES
     }
 
-    /// How many bytes it has.
+    /// Returns its length in bytes.
     #[must_use]
     pub(crate) fn size(&self) -> usize {
         self.0.len()
     }
 
-    /// The bytes, for the host that gave them.
+    /// Returns the bytes, for the host that gave them.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -1,8 +1,8 @@
-//! [`InputPolicy`]: the policy of a memory, which every text that a command brings in has to pass.
+//! [`Screen`]: the policy of a memory, which every text in a command must pass.
 //!
-//! Commands check their arguments first, so that an error names the argument. Then the bytes of each file pass, as they
-//! are to be stored: only that finds a secret that two harmless texts make together. [`Screened`] and [`Removal`] are the
-//! proof, and the engine changes no file without one.
+//! Commands check their arguments first, so that an error names the argument. Then the bytes of each file are checked as they
+//! will be stored, because only that finds a secret that two harmless texts make together. [`Screened`] and [`Removal`] are the
+//! proof of this check, and the engine changes no file without one.
 
 use alloc::format;
 use alloc::string::String;
@@ -21,54 +21,58 @@ use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, is_instructions};
 
-/// Whose text a memory takes, and what of it.
+/// Policy for the text that a memory accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrustConfig {
-    /// Where the text of its commands comes from. A command can name a source that is trusted less, and none
-    /// that is trusted more. Only a memory that is opened for a person approves.
+    /// Provenance of the text in commands. A command can name a less trusted provenance, never a more trusted one.
+    /// Only a memory that is opened for a person can approve.
     pub provenance: Provenance,
-    /// What becomes of secrets.
+    /// Policy for secrets.
     pub secrets: SecretPolicy,
 }
 
-/// What becomes of a text with a secret in it.
+/// Policy for text with a secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SecretPolicy {
-    /// It is refused, with the name of the rule.
+    /// Refuses the text. The error names the rule.
     #[default]
     Refuse,
-    /// It is kept, with `[redacted: RULE]` in the place of the secret.
+    /// Stores the text with `[redacted: RULE]` in place of the secret.
     Redact,
-    /// It is kept.
+    /// Stores the text unchanged.
     Allow,
 }
 
 words!(SecretPolicy, "policy for secrets" { Refuse = "refuse", Redact = "redact", Allow = "allow" });
 
 impl TrustConfig {
-    /// The provenance of the text of a tool: at best that of a tool.
+    /// Returns the provenance of a tool's text: `tool`, or a less trusted one if that is configured.
     pub(crate) fn of_tool(self) -> Provenance {
         self.provenance.max(Provenance::Tool)
     }
 
-    /// Where the text of a command comes from.
+    /// Returns the provenance of a command's text.
     pub(crate) fn provenance_of(&self, asked: Option<Provenance>) -> Result<Provenance, Error> {
         match asked {
             Some(asked) if asked < self.provenance => {
                 let own = self.provenance;
-                let message = format!("text cannot be of `{asked}` here: this memory was opened for `{own}`");
-                Err(Error::new(ErrorCode::NotPermitted, message, "leave the provenance out, or name a lower one"))
+                let message = format!("the provenance `{asked}` is not permitted: this memory was opened for `{own}`");
+                Err(Error::new(
+                    ErrorCode::NotPermitted,
+                    message,
+                    "leave the provenance out, or give a less trusted one",
+                ))
             }
             asked => Ok(asked.unwrap_or(self.provenance)),
         }
     }
 
-    /// Refuses what only a person may do.
+    /// Refuses an action that is reserved for a person. `what` is a verb with its object.
     pub(crate) fn check_person(&self, what: &str) -> Result<(), Error> {
         match self.provenance {
             Provenance::User => Ok(()),
             other => {
-                let message = format!("{what} is for a person, and this memory was opened for `{other}`");
+                let message = format!("only a person may {what}, and this memory was opened for `{other}`");
                 Err(Error::new(ErrorCode::NotPermitted, message, "ask the person who owns the memory to do it"))
             }
         }
@@ -82,12 +86,12 @@ impl TrustConfig {
 pub(crate) struct Screened(Vec<u8>);
 
 impl Screened {
-    /// Bytes that are stored already: of a file that moves, or of a copy that is kept.
+    /// Wraps bytes that are stored already: of a file that moves, or of a copy that is kept.
     pub(crate) fn unchanged(stored: &[u8]) -> Self {
         Self(stored.to_vec())
     }
 
-    /// A record that has no text of a command: a number, a template that is built in.
+    /// Wraps a record without text of a command: a number, or a built-in template.
     pub(crate) fn ours(record: Vec<u8>) -> Self {
         Self(record)
     }
@@ -97,37 +101,37 @@ impl Screened {
     }
 }
 
-/// The permission to remove a file.
+/// Permission to remove a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Removal(());
 
 impl Removal {
-    /// Of a file whose text another file has, or that is a record of our own.
+    /// Permission for a file whose text another file has, or that is a record of our own.
     pub(crate) const OF_COPY: Self = Self(());
-    /// Of an entry that has outlived its category.
+    /// Permission for an entry that has expired.
     pub(crate) const OF_EXPIRED: Self = Self(());
 }
 
-/// The policy of a memory, and what it has done to the texts of one command.
+/// Policy of a memory, and a record of the changes that it made to the texts of one command.
 #[derive(Clone, Debug)]
 pub(crate) struct InputPolicy {
     config: TrustConfig,
-    /// The scope of the memory; `None` in tests of the policy alone.
+    /// Layout of the memory; `None` in tests of the policy alone.
     layout: Option<Layout>,
     done: Arc<AtomicRefCell<Done>>,
 }
 
-/// What was done to texts, for the reply.
+/// Changes that were made to texts, for the reply.
 #[derive(Debug, Default)]
 struct Done {
     redacted: Vec<&'static str>,
     echoes: bool,
-    /// The rules that know a secret that a change has taken out of a file.
+    /// Rules that match a secret that a change has removed from a file.
     removed: Vec<&'static str>,
 }
 
-/// How far from a change a secret may begin or end that the change completes, in bytes. It is more than the longest
-/// token that a rule knows.
+/// Maximum distance from a change, in bytes, at which a secret may begin or end that the change completes. It exceeds
+/// the longest token of any rule.
 const SECRET_REACH: usize = 32 << 10;
 
 impl InputPolicy {
@@ -135,28 +139,28 @@ impl InputPolicy {
         Self { config, layout: None, done: Arc::default() }
     }
 
-    /// The policy for the files of a scope.
+    /// Creates the policy for the files of a scope.
     pub(crate) fn of_scope(config: TrustConfig, layout: Layout) -> Self {
         Self { layout: Some(layout), ..Self::new(config) }
     }
 
-    /// The bytes that a file is to have. `before` are those that it has; `None` for a new file.
+    /// Checks the new bytes of a file. `before` are its old bytes; `None` for a new file.
     pub(crate) fn file(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
         self.check_trust_state(path, before, Some(&after))?;
         self.moved(path, before, after)
     }
 
-    /// As [`file`](Self::file), for an edit by hand: only a person changes where the text of a file is from.
+    /// Checks like [`file`](Self::file), for an edit by hand. Only a person may change the recorded provenance.
     pub(crate) fn edited(&self, path: &RelPath, before: &str, after: String) -> Result<Screened, Error> {
-        if self.config.provenance != Provenance::User && TrustState::of_text(before) != TrustState::of_text(&after) {
-            let message = "the edit changes what a file says of where its text is from";
-            let help = "leave `provenance` and `approved` as they are; nothing was written";
+        if self.config.provenance != Provenance::User && Standing::of_text(before) != Standing::of_text(&after) {
+            let message = "the edit changes the recorded provenance of the file";
+            let help = "leave `provenance` and `approved` unchanged; nothing was written";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         self.file(path, Some(before.as_bytes()), after.into_bytes())
     }
 
-    /// As [`file`](Self::file), for a text that stays as trusted as it is: it is moved, counted or approved.
+    /// Checks like [`file`](Self::file), for text that keeps its trust: it is moved, counted or approved.
     pub(crate) fn moved(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
         self.check_place(path)?;
         if before.is_none() {
@@ -165,20 +169,20 @@ impl InputPolicy {
         self.without_new_secrets(path, before.unwrap_or_default(), after).map(Screened)
     }
 
-    /// Bytes that are added at the end of a file, on a line of their own.
+    /// Checks bytes that are added at the end of a file, on a line of their own.
     pub(crate) fn added(&self, path: &RelPath, addition: Vec<u8>) -> Result<Screened, Error> {
         self.needs_trust(path.as_str())?;
         self.moved(path, None, addition)
     }
 
-    /// The bytes of a backup, which take the place of what the file has.
+    /// Checks the bytes of a backup, which replace the text of the file.
     pub(crate) fn restored(&self, path: &RelPath, before: Option<&[u8]>, kept: Vec<u8>) -> Result<Screened, Error> {
         self.check_place(path)?;
         self.check_trust_state(path, before, Some(&kept))?;
         Ok(Screened(kept))
     }
 
-    /// The removal of a file with this text.
+    /// Checks the removal of a file with this text.
     pub(crate) fn removed(&self, path: &RelPath, before: &[u8]) -> Result<Removal, Error> {
         self.check_place(path)?;
         self.check_trust_state(path, Some(before), None)?;
@@ -186,7 +190,7 @@ impl InputPolicy {
         Ok(Removal(()))
     }
 
-    /// The removal of a file with this text, which gets another name.
+    /// Checks the removal of a file with this text, which gets another name.
     pub(crate) fn renamed(&self, from: &RelPath, text: &[u8], to: &RelPath) -> Result<Removal, Error> {
         self.check_place(from)?;
         self.check_place(to)?;
@@ -195,22 +199,22 @@ impl InputPolicy {
         Ok(Removal(()))
     }
 
-    /// The removal of a text of this trust state.
-    pub(crate) fn removed_of(&self, path: &RelPath, trust_state: TrustState) -> Result<Removal, Error> {
+    /// Checks the removal of a text with this record.
+    pub(crate) fn removed_of(&self, path: &RelPath, standing: Standing) -> Result<Removal, Error> {
         self.check_place(path)?;
         self.check_replaced(path, trust_state)?;
         Ok(Removal(()))
     }
 
-    /// Refuses a change of a file that agents take instructions from, or that other projects read, unless a person makes
-    /// it.
+    /// Refuses a change of a file that agents take instructions from, or that other projects read, unless a person
+    /// makes it.
     pub(crate) fn check_place(&self, path: &RelPath) -> Result<(), Error> {
         let provenance = self.config.provenance;
         if provenance == Provenance::User {
             return Ok(());
         }
         if let Some(layout) = self.layout.as_ref().filter(|layout| layout.is_shared_with_other_projects(path)) {
-            let message = format!("`{path}` is shared by every project, and this memory writes for its project alone");
+            let message = format!("`{path}` is shared by all projects, and this memory writes only for its project");
             let help = format!(
                 "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
                  `--scope all`; nothing was changed",
@@ -228,9 +232,8 @@ impl InputPolicy {
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
-    /// Refuses a change by text of tools and imports of a file that is trusted, or that would not say where its text is
-    /// from.
-    fn check_trust_state(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), Error> {
+    /// Refuses text of tools and imports in a file that is trusted, or that cannot record its provenance.
+    fn check_standing(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), Error> {
         if self.config.provenance.is_trusted() {
             return Ok(());
         }
@@ -254,7 +257,8 @@ impl InputPolicy {
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
-    /// The bytes without the secrets that `before` does not have. Only what differs is looked at, and what is near.
+    /// Removes or refuses secrets that `before` does not have. Only the changed part and its surroundings are
+    /// searched.
     fn without_new_secrets(&self, path: &RelPath, before: &[u8], after: Vec<u8>) -> Result<Vec<u8>, Error> {
         if self.config.secrets == SecretPolicy::Allow {
             return Ok(after);
@@ -276,7 +280,7 @@ impl InputPolicy {
         Ok([start, redacted(&text, &found).as_bytes(), end].concat())
     }
 
-    /// Notes the secrets that a change takes out of a file: it does not take them out of backups.
+    /// Records the secrets that a change removes from a file. It does not remove them from backups.
     fn note_removed(&self, found: &[FoundSecret]) {
         add_rules(&mut self.done.borrow_mut().removed, found);
     }
@@ -285,21 +289,21 @@ impl InputPolicy {
         add_rules(&mut self.done.borrow_mut().redacted, found);
     }
 
-    /// A text to keep: without blocks of memory, and without secrets.
+    /// Checks a text to store: removes blocks of memory, and applies the policy for secrets.
     pub(crate) fn text(&self, what: &str, text: String) -> Result<String, Error> {
         let text = match echo(&text) {
             Echo::Nothing => text,
             Echo::Blocks(rest) => self.without_echo(what, rest)?,
             Echo::Section(line, _) => {
-                let message = format!("{what} has a part of the memory block, which begins with `{line}`");
-                let help = "keep what is new, without what memory says already; nothing was written";
+                let message = format!("{what} contains a part of the memory block, which begins with `{line}`");
+                let help = "store only new text, without text that memory already has; nothing was written";
                 return Err(Error::invalid_argument(message, help));
             }
         };
         self.without_secrets(what, text)
     }
 
-    /// A text that would be lost if it were refused: sections of the block go as well.
+    /// Checks a text that would be lost if it were refused: sections of the block are removed as well.
     pub(crate) fn summary(&self, what: &str, text: String) -> Result<String, Error> {
         let text = match echo(&text) {
             Echo::Nothing => text,
@@ -310,14 +314,14 @@ impl InputPolicy {
 
     fn without_echo(&self, what: &str, rest: String) -> Result<String, Error> {
         if rest.trim().is_empty() {
-            let message = format!("{what} is the memory block and nothing else");
-            return Err(Error::invalid_argument(message, "memory has it already; nothing was written"));
+            let message = format!("{what} has no text except the memory block");
+            return Err(Error::invalid_argument(message, "memory already has this text; nothing was written"));
         }
         self.done.borrow_mut().echoes = true;
         Ok(rest)
     }
 
-    /// Text as it came from elsewhere: without secrets.
+    /// Checks text from elsewhere: applies the policy for secrets only.
     pub(crate) fn without_secrets(&self, what: &str, text: String) -> Result<String, Error> {
         if self.config.secrets == SecretPolicy::Allow {
             return Ok(text);
@@ -333,7 +337,7 @@ impl InputPolicy {
         Ok(redacted(&text, &found))
     }
 
-    /// A name, a title, a tag: it is kept as it is or not at all.
+    /// Checks a name, a title or a tag, which is stored unchanged or not at all.
     pub(crate) fn name(&self, what: &str, text: &str) -> Result<(), Error> {
         let found = match self.config.secrets {
             SecretPolicy::Allow => Vec::new(),
@@ -342,23 +346,23 @@ impl InputPolicy {
         if found.is_empty() { Ok(()) } else { Err(refused(what, &found)) }
     }
 
-    /// Refuses text of a tool or an import where no frontmatter can say so.
+    /// Refuses text of a tool or an import in a place without frontmatter, which could not record the provenance.
     pub(crate) fn needs_trust(&self, place: &str) -> Result<(), Error> {
         let provenance = self.config.provenance;
         if provenance.is_trusted() {
             return Ok(());
         }
-        let message = format!("text of `{provenance}` cannot go into {place}, where nothing would say so");
+        let message = format!("text of `{provenance}` cannot be stored in {place}, which cannot record its provenance");
         let help = "keep it as a note with `remember`, or as an entry with `store`; nothing was written";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
-    /// Adds what was done to texts to a message, once.
+    /// Adds a report of the changes to a message, once.
     pub(crate) fn tell(&self, message: &mut ForModel) {
         message.push_escaped(&self.told());
     }
 
-    /// What was done to texts, as the end of a message; empty if it was told before.
+    /// Returns the report of the changes as the end of a message; empty if it was reported before.
     pub(crate) fn told(&self) -> String {
         let mut message = String::new();
         let Done { redacted, echoes, removed } = core::mem::take(&mut *self.done.borrow_mut());
@@ -379,7 +383,7 @@ impl InputPolicy {
     }
 }
 
-/// The ranges of two texts that differ, and what is near enough to make a secret with it.
+/// Returns the ranges in which two texts differ, extended as far as a secret can reach.
 fn differing(before: &[u8], after: &[u8]) -> (Range<usize>, Range<usize>) {
     let shortest = before.len().min(after.len());
     let same_start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
@@ -396,7 +400,7 @@ fn differing(before: &[u8], after: &[u8]) -> (Range<usize>, Range<usize>) {
     (range(before), range(after))
 }
 
-/// The secrets of a text that another text does not have as often.
+/// Returns the secrets that occur more often in a text than in another one.
 fn secrets_beside(text: &str, other: &str) -> Vec<FoundSecret> {
     let mut found = secrets_in(text);
     if found.is_empty() {
@@ -410,7 +414,7 @@ fn secrets_beside(text: &str, other: &str) -> Vec<FoundSecret> {
     found
 }
 
-/// Adds the rules that know the secrets, each once.
+/// Adds the rules that matched, each once.
 fn add_rules(rules: &mut Vec<&'static str>, found: &[FoundSecret]) {
     for secret in found {
         if !rules.contains(&secret.rule) {
@@ -419,12 +423,12 @@ fn add_rules(rules: &mut Vec<&'static str>, found: &[FoundSecret]) {
     }
 }
 
-/// The error names the rule and never the secret.
+/// Returns the error, which names the rule and never the secret.
 fn refused(what: &str, found: &[FoundSecret]) -> Error {
     let mut rules = Vec::new();
     add_rules(&mut rules, found);
-    let message = format!("{what} has a secret, by the rule {}", rules.join(", "));
-    let help = "keep where the secret is, not the secret; a person may set `secrets` to `redact` or `allow`; \
+    let message = format!("{what} contains a secret, by the rule {}", rules.join(", "));
+    let help = "store the place of the secret, not the secret; a person may set `secrets` to `redact` or `allow`; \
                 nothing was written";
     Error::new(ErrorCode::Secret, message, help)
 }
@@ -443,7 +447,7 @@ mod tests {
     fn the_error_names_the_rule_and_not_the_secret() {
         let error = screen(SecretPolicy::Refuse).text("content", format!("the key is {KEY}.")).unwrap_err();
         assert_eq!(error.code, ErrorCode::Secret);
-        assert_eq!(error.message, "content has a secret, by the rule aws-access-token");
+        assert_eq!(error.message, "content contains a secret, by the rule aws-access-token");
         assert!(!error.help.contains(KEY));
         assert!(screen(SecretPolicy::Refuse).name("key", KEY).is_err());
         assert!(screen(SecretPolicy::Redact).name("key", KEY).is_err());
@@ -483,7 +487,7 @@ mod tests {
             for asked in Provenance::ALL {
                 assert_eq!(config.provenance_of(Some(asked)).is_ok(), asked >= own, "{asked} of {own}");
             }
-            assert_eq!(config.check_person("to approve").is_ok(), own == Provenance::User);
+            assert_eq!(config.check_person("approve text").is_ok(), own == Provenance::User);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Characters that a person does not see and a model reads.
+//! Characters that a person does not see but a model reads.
 //!
-//! Each becomes visible, as `[U+202E]`. What scripts and emoji need is left alone where it belongs:
+//! Each becomes visible, as `[U+202E]`. Characters that scripts and emoji need are unchanged where they belong:
 //!
-//! * a zero-width joiner between two pictographs, and one presentation selector behind a character that takes one;
-//! * zero-width joiners and non-joiners behind letters of the scripts that join or conjoin (Arabic, Syriac, N'Ko,
-//!   the scripts of India, Burmese, Khmer, Mongolian), and the free variation selectors of Mongolian;
-//! * one variation selector behind an ideograph;
+//! * a zero-width joiner between two pictographs, and one presentation selector after a character that takes one;
+//! * zero-width joiners and non-joiners after letters of the scripts that join or conjoin (Arabic, Syriac, N'Ko,
+//!  the scripts of India, Burmese, Khmer, Mongolian), and the free variation selectors of Mongolian;
+//! * one variation selector after an ideograph;
 //! * the marks of direction (LRM, RLM, ALM) beside a letter that runs from right to left;
 //! * the tags of the three flags that have them: England, Scotland and Wales;
 //! * a byte order mark at the very start of a text, which is dropped.
@@ -17,40 +17,40 @@ use alloc::vec::Vec;
 use crate::part::TextPart;
 use saddlebag_words::words;
 
-/// What was found in a text that a model is to read.
+/// A finding in text for a model.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flag {
-    /// What kind of thing it is.
+    /// Kind of the finding.
     pub kind: FlagKind,
-    /// The first of its kind: `U+202E` for a character, `</memory` for markup, the address of a link or an image.
+    /// First finding of this kind: `U+202E` for a character, `</memory` for markup, the address of a link or an image.
     pub what: String,
-    /// How many of the kind there are.
+    /// Number of findings of this kind.
     pub count: u32,
 }
 
-/// A kind of thing that does not belong into plain text.
+/// Kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlagKind {
-    /// It shows nothing: a zero-width space, a soft hyphen, a filler.
+    /// Character that shows nothing: a zero-width space, a soft hyphen, a filler.
     Invisible,
-    /// It changes the order in which text is shown.
+    /// Character that changes the order in which text is shown.
     Bidirectional,
-    /// A Unicode tag: an invisible copy of an ASCII character.
+    /// Unicode tag: an invisible copy of an ASCII character.
     UnicodeTag,
-    /// It chooses a form of the character before it, and may carry a byte of a hidden message.
+    /// Character that selects a variant of the one before it, and may carry a byte of a hidden message.
     VariationSelector,
-    /// A control character, as terminals obey them.
+    /// Control character, which terminals obey.
     Control,
-    /// A tag, a title or a marker that poses as one of the block, of a role or of a tool.
+    /// Tag, title or marker that imitates one of the block, of a role or of a tool.
     Markup,
-    /// A link to an address outside of the store. Looked for only in what waits to be approved.
+    /// Link to an address outside of the store. Searched only in text that waits for approval.
     Link,
-    /// A picture, or other HTML with an address, that is loaded from outside when the text is displayed: the address
-    /// can carry text away. Looked for likewise.
+    /// Picture or other HTML that is loaded from an address when the text is displayed; the address can carry text
+    /// away. Searched only in text that waits for approval.
     Image,
-    /// A comment of HTML, which nobody sees once the text is displayed. Looked for likewise.
+    /// HTML comment, which nobody sees when the text is displayed. Searched only in text that waits for approval.
     HtmlComment,
 }
 
@@ -72,10 +72,10 @@ impl core::fmt::Display for Flag {
     }
 }
 
-/// How many hidden characters in a row are shown; of the others, the number is.
+/// Number of hidden characters in a row that are shown. The others are counted.
 const SHOWN_IN_A_ROW: u32 = 4;
 
-/// Counts one more of a kind.
+/// Counts a further finding of a kind.
 pub(super) fn count(flags: &mut Vec<Flag>, kind: FlagKind, what: impl FnOnce() -> String) {
     match flags.iter_mut().find(|flag| flag.kind == kind) {
         Some(flag) => flag.count = flag.count.saturating_add(1),
@@ -83,10 +83,10 @@ pub(super) fn count(flags: &mut Vec<Flag>, kind: FlagKind, what: impl FnOnce() -
     }
 }
 
-/// The text with its hidden characters made visible.
+/// Returns the text with its hidden characters made visible.
 pub(super) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // Most texts hide nothing, and a look at their bytes tells.
+    // Most texts hide nothing. Checking their bytes first is fast.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
         return text.into();
     }
@@ -133,15 +133,15 @@ fn end_row(out: &mut String, in_a_row: &mut u32) {
     *in_a_row = 0;
 }
 
-/// Returns true for a character that nobody sees, or that a terminal obeys: every control character but the tab and
-/// the line feed. It does not matter what stands beside it.
+/// Returns true for a character that nobody sees, or that a terminal obeys: every control character except tab and
+/// line feed. Adjacent characters do not matter.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     kind_of(c).is_some() || (c.is_control() && !matches!(c, '\t' | '\n'))
 }
 
-/// Returns the text for a terminal: hidden characters are shown as `[U+202E]`, except where scripts and emoji need
-/// them, and so is every control character but tabs and line ends.
+/// Returns the text for a terminal. Hidden characters are shown as `[U+202E]`, except where scripts and emoji need
+/// them; so are control characters except tabs and line ends.
 #[must_use]
 pub fn for_terminal(text: &str) -> String {
     let revealed = reveal(text, &mut Vec::new()).replace("\r\n", "\n");
@@ -156,7 +156,7 @@ pub fn for_terminal(text: &str) -> String {
     out
 }
 
-/// What a character is that nobody sees. The ends of lines are seen.
+/// Returns the kind of an invisible character. Line ends count as visible.
 fn kind_of(c: char) -> Option<FlagKind> {
     Some(match c {
         '\u{e0000}'..='\u{e007f}' => FlagKind::UnicodeTag,
@@ -190,7 +190,7 @@ fn kind_of(c: char) -> Option<FlagKind> {
     })
 }
 
-/// Whether a hidden character has a use between these two.
+/// Returns true if a hidden character has a use between these two.
 fn belongs(before: Option<char>, c: char, behind: Option<char>) -> bool {
     let before = |test: fn(char) -> bool| before.is_some_and(test);
     match c {
@@ -208,7 +208,7 @@ fn is_tag(c: char) -> bool {
     matches!(c, '\u{e0020}'..='\u{e007f}')
 }
 
-/// How many tags behind a black flag make it the flag of a land.
+/// Returns the number of tags after a black flag that make it the flag of a country.
 fn flag_tags(behind: &str) -> usize {
     let letters: String = behind
         .chars()
@@ -253,7 +253,7 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Letters and signs of scripts in which a joiner changes what is written.
+/// Returns true for letters and signs of scripts in which a joiner changes the writing.
 fn joins(c: char) -> bool {
     matches!(c, '\u{620}'..='\u{6ff}' | '\u{700}'..='\u{7ff}' | '\u{840}'..='\u{85f}' | '\u{8a0}'..='\u{8ff}'
         | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17b3}' | '\u{17b6}'..='\u{17ff}'

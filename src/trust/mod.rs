@@ -1,12 +1,12 @@
-//! What text is trusted, and what is done to text before a model reads it or a file keeps it.
+//! Trust: the provenance of text, and the checks before a model reads it or a file keeps it.
 //!
-//! * [`Provenance`] is where text comes from, [`TrustState`] what a file says of that. Text of tools and imports
-//!   is found, and goes into a prompt only once a person has approved it.
-//! * [`for_model`] makes stored text harmless: tags that would close the block or pose as somebody else are
-//!   escaped, characters that nobody sees are shown, and both are counted as [`Flag`]s.
-//! * [`secrets_in`] names the secrets in a text by the rule that knows them.
-//! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` holds what comes in against it, text of the memory
-//!   block that comes back included.
+//! * [`Provenance`] is the origin of text, [`Standing`] is the origin and approval that a file records. Text of tools and
+//!  imports can be found, but goes into a prompt only after a person approved it.
+//! * [`for_model`] makes stored text harmless: tags that would close the block or imitate someone are escaped, invisible
+//!  characters are shown, and both are counted as [`Flag`]s.
+//! * [`secrets_in`] finds the secrets in a text, each with the rule that matched.
+//! * [`TrustConfig`] is the policy of a memory. A `Screen` checks incoming text against it, and removes text of the memory
+//!  block.
 //!
 //! ```
 //! use saddlebag::trust::{FlagKind, for_model};
@@ -19,27 +19,26 @@
 //!
 //! # What is trusted?
 //!
-//! docs/trust.md has the rules. Text passes two gates. At the way **in**, each family begins with its
-//! `screen.rs`: the command as it may be run, or an error. There the provenance of a `store` or a `remember` is settled from
-//! the configuration and from what the command names, secrets are refused or redacted, text of the block is left out, and
-//! journal files take nothing of tools and imports. Whoever runs a command of a family passes it, as it is inside
-//! `journal::run`, `notebook::run` and `entries::run`. `import.rs` screens each file by itself, behind the check that it is
-//! not what is stored already: so an export comes back to its store whatever the policy. Behind it is a second check, which
-//! no command can skip: `engine::{create, update, append, write_version}` take `Screened` bytes alone, and every removal needs
-//! a `Removal`. Both are made by the `InputPolicy` of the call, which sees the path, the bytes that the file has and those that it
-//! is to have: it finds secrets that were put together, refuses to change trusted text in a memory for tools, and to change
-//! files that other projects or other agents read.
+//! docs/trust.md has the rules. Text passes two gates. On the way **in**, each family begins with its `screen.rs`, which
+//! returns the command as it may be run, or an error. It sets the provenance of a `store` or a `remember` from the
+//! configuration and the command, refuses or redacts secrets, removes text of the block, and keeps text of tools and imports out
+//! of journal files. No caller can bypass it, because it is inside `journal::run`, `notebook::run` and `entries::run`.
+//! `import.rs` screens each file by itself, after the check that it differs from the stored one, so an export comes back to
+//! its store whatever the policy. A second check cannot be skipped by any command:
+//! `engine::{create, update, append, write_version}` accept only `Screened` bytes, and every removal needs a `Removal`. Both are
+//! made by the `Screen` of the call, which sees the path, the old bytes and the new ones. It finds secrets that were put
+//! together from parts. It refuses to change trusted text in a memory for tools, and files that other projects or agents read.
 //!
-//! At the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out what `TrustState::of_text` says is
-//! not approved, of the text of the file and never of the index. What is left becomes `ForModel`, by escaping or from literals;
-//! the fields of replies that a model may read have that type. `from_contract` takes over what the other side of the contract
-//! has as this type, `of_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command
+//! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `Standing::of_text`
+//! finds unapproved. It reads the text of the file, never the index. The rest becomes `ForModel`, by escaping or from literals;
+//! the fields of replies that a model may read have that type. `from_contract` accepts text that has this type on the other
+//! side of the contract, `of_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command
 //! ends, in `memory.rs`.
 //!
-//! An approval is a field of the file, and bound to the text by what writes: every change of content, category or tags
-//! through a command writes the field anew. To approve is a conditional write under
-//! the version of the text that was listed, its SHA-256, which the request has to name for each text.
-//! When a turn recalls something unapproved, it recalls once more among the others, so that it takes nobody's place.
+//! An approval is a field of the file. Every change of content, category or tags through a command writes the field again, so
+//! an approval holds only for the approved text. An approval is a conditional write under the version of the text that was
+//! listed, its SHA-256, which the request names for each text. If a turn recalls something unapproved, it recalls once more
+//! among the others, so that unapproved text takes no place from them.
 
 mod echo;
 mod escape;

@@ -11,35 +11,35 @@ use crate::protocol::Error;
 use crate::store::RelPath;
 
 /// A file whose text nobody has approved yet.
-pub(crate) struct PendingApproval {
-    /// What it may be named by, the name that a report uses first.
+pub(crate) struct Waiting {
+    /// Names that select it; a report uses the first one.
     pub(crate) names: Vec<String>,
     pub(crate) path: RelPath,
     pub(crate) is_entry: bool,
     pub(crate) provenance: Provenance,
     pub(crate) source: Option<String>,
-    /// Of the text.
+    /// Version of the text.
     pub(crate) version: String,
-    /// The size of the file in bytes.
+    /// Size of the file in bytes.
     pub(crate) size: u64,
-    /// What would go into a prompt.
+    /// Text that would go into a prompt.
     pub(crate) text: String,
 }
 
-impl PendingApproval {
-    /// The name that a report uses.
+impl Waiting {
+    /// Returns the name for reports.
     pub(crate) fn name(&self) -> Result<&str, Error> {
         let name = self.names.first().map(String::as_str);
         name.ok_or_else(|| Error::internal(format!("{} has no name", self.path)))
     }
 }
 
-/// Tells one text of a file from another, also where somebody means to have them mistaken: a person approves by it.
+/// Returns a version that nobody can forge, because a person approves a text by it.
 pub(crate) fn version_of(text: &str) -> String {
     sha256(text)
 }
 
-/// The SHA-256 of a text in hexadecimal digits.
+/// Returns the SHA-256 of a text in hexadecimal.
 pub(crate) fn sha256(text: &str) -> String {
     let digits = |byte: &u8| [byte >> 4, byte & 15].map(|four| char::from_digit(u32::from(four), 16));
     Sha256::digest(text.as_bytes()).iter().flat_map(digits).flatten().collect()

@@ -1,4 +1,4 @@
-//! Where text comes from, and how a file says so.
+//! Provenance of text, and its record in the file.
 
 use alloc::string::String;
 
@@ -8,13 +8,12 @@ use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_fi
 use crate::part::TextPart;
 use crate::store::utc_text;
 
-/// The field that says where the text of a file comes from. A file without it is a person's, or older than
-/// the field.
+/// Field with the provenance of the text. A file without it was written by a person, or before the field existed.
 const PROVENANCE: &str = "provenance";
-/// The field that says when a person approved the text.
+/// Field with the time when a person approved the text.
 const APPROVED: &str = "approved";
 
-/// Where text comes from, the most trusted first.
+/// Origin of text, the most trusted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provenance {
     /// A person.
@@ -22,7 +21,7 @@ pub enum Provenance {
     User,
     /// The agent, in its own words.
     Agent,
-    /// A tool: what a program printed, what a page said.
+    /// A tool: the output of a program, the text of a page.
     Tool,
     /// A file from elsewhere.
     Imported,
@@ -31,30 +30,30 @@ pub enum Provenance {
 words!(Provenance, "provenance" { User = "user", Agent = "agent", Tool = "tool", Imported = "import" });
 
 impl Provenance {
-    /// Whether its text goes into a prompt without being approved.
+    /// Returns true if text of this provenance goes into prompts without approval.
     #[must_use]
     pub fn is_trusted(self) -> bool {
         matches!(self, Self::User | Self::Agent)
     }
 }
 
-/// What a file says of where its text comes from.
+/// Provenance and approval of the text of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrustState {
-    /// Where it comes from. A word that is none of the four counts as an import.
+pub struct Standing {
+    /// Origin of the text. An unknown word counts as an import.
     pub provenance: Provenance,
-    /// When a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time when a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
     pub approved: Option<u64>,
 }
 
-impl TrustState {
-    /// Of text that nobody has approved yet.
+impl Standing {
+    /// Creates the record of text that nobody has approved yet.
     #[must_use]
     pub fn new(provenance: Provenance) -> Self {
         Self { provenance, approved: None }
     }
 
-    /// What the head of a file says.
+    /// Reads the record in the frontmatter of a file.
     #[must_use]
     pub(crate) fn of(frontmatter: &Frontmatter) -> Self {
         let provenance = match frontmatter.value(PROVENANCE) {
@@ -66,8 +65,8 @@ impl TrustState {
         Self { provenance, approved }
     }
 
-    /// Reads the trust state in the text of a whole file. Frontmatter that cannot be read and names a provenance counts as
-    /// that of an import.
+    /// Reads the record in the text of a whole file. Invalid frontmatter that names a provenance counts as that of an
+    /// import.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         let frontmatter = Frontmatter::parse(text);
@@ -78,8 +77,8 @@ impl TrustState {
         Self::of(&frontmatter)
     }
 
-    /// Reads the trust state in the start of a file that is too large to be read whole. Frontmatter that has no end there
-    /// counts as that of an import if it names a provenance.
+    /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end that
+    /// names a provenance counts as that of an import.
     #[must_use]
     pub(crate) fn of_start(text: &str) -> Self {
         let is_open =
@@ -87,27 +86,26 @@ impl TrustState {
         if is_open && names_provenance(text) { Self::new(Provenance::Imported) } else { Self::of_text(text) }
     }
 
-    /// The trust state that the bytes of a file have. Bytes that are not text have no frontmatter.
+    /// Reads the record in the bytes of a file. Bytes that are not text have no frontmatter.
     #[must_use]
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         core::str::from_utf8(bytes).map(Self::of_text).unwrap_or_default()
     }
 
-    /// Where the text comes from, if that keeps it out of prompts.
+    /// Returns the provenance, if it keeps the text out of prompts.
     #[must_use]
     pub fn unapproved(&self) -> Option<Provenance> {
         (!self.provenance.is_trusted() && self.approved.is_none()).then_some(self.provenance)
     }
 }
 
-/// Whether a line of frontmatter sets a provenance, whatever is wrong with the rest.
+/// Returns true if a line of frontmatter sets a provenance, even if the rest is invalid.
 fn names_provenance(block: &str) -> bool {
     let key = |line: &str| line.trim_start().get(..PROVENANCE.len()).map(str::to_ascii_lowercase);
     block.lines().any(|line| key(line).as_deref() == Some(PROVENANCE))
 }
 
-/// The text of a file with another provenance, not approved. `None` where its frontmatter could not be made
-/// to say so.
+/// Returns the text of a file with another provenance, not approved. `None` if its frontmatter could not be edited.
 pub(crate) fn mark(text: &str, provenance: Provenance) -> Option<String> {
     let text = remove_field(text, &head_of(text), APPROVED);
     let text = match provenance {
@@ -117,19 +115,19 @@ pub(crate) fn mark(text: &str, provenance: Provenance) -> Option<String> {
     said(text, TrustState::new(provenance))
 }
 
-/// The text of a file, approved at a moment in nanoseconds. `None` as for [`mark`].
+/// Returns the text of a file, approved at a time in nanoseconds. `None` as for [`mark`].
 pub(crate) fn approve(text: &str, now: u64) -> Option<String> {
     let trust_state = TrustState { approved: parse_date(&utc_text(now)), ..TrustState::of_text(text) };
     said(set_field(text, &head_of(text), APPROVED, &utc_text(now)), trust_state)
 }
 
-/// The text, if it reads back as what it is to say.
-fn said(text: String, trust_state: TrustState) -> Option<String> {
+/// Returns the text, if it parses back to this record.
+fn said(text: String, standing: Standing) -> Option<String> {
     let frontmatter = Frontmatter::parse(&text);
     (frontmatter.problem.is_none() && TrustState::of(&frontmatter) == trust_state).then_some(text)
 }
 
-/// The head alone, as what an edit of it needs.
+/// Parses the frontmatter only, which is all that an edit of it needs.
 fn head_of(text: &str) -> Note {
     Note { frontmatter: Frontmatter::parse(text), ..Note::default() }
 }

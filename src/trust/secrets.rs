@@ -1,12 +1,12 @@
-//! Secrets in a text, told by what they look like.
+//! Secrets in a text, recognised by their form.
 //!
-//! The rules are named as those of gitleaks (<https://github.com/gitleaks/gitleaks>, MIT) are, and know the same
-//! shapes: how a token begins, which characters it has, and how many. They are a table of parts and no regular
-//! expressions, which would be a tenth of the component. Two look at what stands around a value: what is
-//! assigned to a name such as `api_key` (`generic-api-key`), and a password in an address (`url-password`).
+//! The rules have the names of those of gitleaks (<https://github.com/gitleaks/gitleaks>, MIT) and match the same
+//! forms: the prefix of a token, its characters, and their number. They are a table of parts, because regular
+//! expressions would be a tenth of the component. Two rules use the context of a value: an assignment to a name such
+//! as `api_key` (`generic-api-key`), and a password in an address (`url-password`).
 //!
-//! Better a secret too few than prose refused: a value that is written in words, or that says of itself that it
-//! is an example, is none.
+//! A missed secret is better than refused prose: a value of plain words, or one that says that it is an example, is
+//! not reported.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,13 +17,13 @@ use crate::order;
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSecret {
-    /// The rule that knows it.
+    /// Rule that matched.
     pub rule: &'static str,
-    /// Where it is, in bytes.
+    /// Byte range in the text.
     pub range: Range<usize>,
 }
 
-/// What a part of a token is made of.
+/// Character set of a part of a token.
 #[derive(Clone, Copy)]
 enum Set {
     /// ASCII letters and digits.
@@ -40,16 +40,16 @@ enum Set {
     Digit,
     /// Hexadecimal digits in lower case.
     Hex,
-    /// Of Base64, with padding.
+    /// Characters of Base64, padding included.
     Base64,
 }
 
 /// A part of a token.
 #[derive(Clone, Copy)]
 enum Part {
-    /// Exactly this.
+    /// Exactly this text.
     Is(&'static str),
-    /// So many of a set, as many as there are.
+    /// Characters of a set, from a minimum to a maximum number; as many as possible.
     Of(Set, usize, usize),
 }
 
@@ -57,7 +57,7 @@ use crate::part::{SlicePart, TextPart};
 use Part::{Is, Of};
 use Set::{Alnum, Base64, Digit, Hex, Lower, Upper, Word, WordDash};
 
-/// A rule: its name, and the parts of the token. The first part is a text.
+/// A rule: name, and parts of the token. The first part is a text.
 type Shape = (&'static str, &'static [Part]);
 
 const SHAPES: &[Shape] = &[
@@ -126,7 +126,7 @@ const SHAPES: &[Shape] = &[
     ("xai-api-key", &[Is("xai-"), Of(Lower, 1, 1), Of(Alnum, 79, 79)]),
 ];
 
-/// The last words of a name to which a secret is assigned.
+/// Last words of a name to which a secret is assigned.
 const SECRET_NAMES: [&str; 17] = [
     "password",
     "passwd",
@@ -146,9 +146,9 @@ const SECRET_NAMES: [&str; 17] = [
     "credential",
     "authorization",
 ];
-/// Of these, the value may be shorter and have any character.
+/// Names whose value may be shorter and have any character.
 const PASSWORD_NAMES: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
-/// What a value has that stands for another, or says that it is an example.
+/// Parts of a value that is a placeholder or an example.
 const PLACEHOLDERS: [&str; 14] = [
     "example",
     "placeholder",
@@ -166,7 +166,7 @@ const PLACEHOLDERS: [&str; 14] = [
     "sample",
 ];
 
-/// The secrets in a text, in their order, none within another.
+/// Returns the secrets in a text, in order and without overlaps.
 #[must_use]
 pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
     let mut found = Vec::new();
@@ -195,7 +195,7 @@ pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
     found
 }
 
-/// The text with its secrets replaced by the names of their rules.
+/// Returns the text with its secrets replaced by the names of their rules.
 pub(super) fn redacted(text: &str, found: &[FoundSecret]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
@@ -211,7 +211,7 @@ pub(super) fn redacted(text: &str, found: &[FoundSecret]) -> String {
     out
 }
 
-/// Where a token begins: one that is told by its middle has letters and digits before it.
+/// Returns the start of a token. A token that is recognised by its middle has letters and digits before it.
 fn token_start(text: &str, start: usize) -> usize {
     let before = text.part(..start);
     let is_inside = text.as_bytes().get(start) == Some(&b'.');
@@ -219,7 +219,7 @@ fn token_start(text: &str, start: usize) -> usize {
     start - letters
 }
 
-/// The end of a token that begins here, if it is whole, stands apart and is random enough.
+/// Returns the end of a token that begins here, if it is complete, separate from other text and random enough.
 fn token_end(text: &str, start: usize, parts: &[Part]) -> Option<usize> {
     let bytes = text.as_bytes();
     let begins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -274,7 +274,7 @@ impl Set {
     }
 }
 
-/// Keys in PEM: the head alone is none.
+/// Finds keys in PEM. The head alone does not count.
 fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
     const HEAD: &str = "-----BEGIN ";
     const LEAST: usize = 64;
@@ -287,7 +287,7 @@ fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
         }
         let behind = crate::document::head(behind, MOST);
         let end = behind.find("-----END").unwrap_or(behind.len());
-        // In a string of a program the lines end with `\n` as it is written.
+        // In a string literal, the line ends are written as `\n`.
         let body = behind.part(..end);
         let letters = body.bytes().filter(|&byte| Base64.has(byte)).count();
         if letters >= LEAST {
@@ -299,7 +299,7 @@ fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
     }
 }
 
-/// What is assigned to a name that says what it is.
+/// Finds values that are assigned to a name of a secret.
 fn assigned(text: &str, found: &mut Vec<FoundSecret>) {
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(['=', ':']) {
@@ -329,7 +329,7 @@ fn assigned(text: &str, found: &mut Vec<FoundSecret>) {
     }
 }
 
-/// The name before an assignment in lower case, with `_` for `-`, if it is one of a secret.
+/// Returns the name before an assignment in lower case, with `_` for `-`, if it is the name of a secret.
 fn name_before(text: &str, at: usize) -> Option<String> {
     let before = text.get(..at)?.trim_end_matches([' ', '\t', '"', '\'', '`', '*', ':', ')', ']']);
     let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ');
@@ -365,7 +365,7 @@ fn is_password_like(value: &str) -> bool {
         && entropy(value) >= 3 * BIT
 }
 
-/// `scheme://user:password@host`.
+/// Finds passwords in `scheme://user:password@host`.
 fn url_passwords(text: &str, found: &mut Vec<FoundSecret>) {
     for (at, mark) in text.match_indices("://") {
         let start = at + mark.len();
@@ -392,7 +392,7 @@ fn stands_for_another(value: &str) -> bool {
     PLACEHOLDERS.iter().any(|known| lower.contains(known))
 }
 
-/// Whether every part between signs is a word, a number, or a word with a number.
+/// Returns true if every part between signs is a word, a number, or a word with a number.
 fn is_written_in_words(value: &str) -> bool {
     let mut parts = value.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.all(|part| {
@@ -405,10 +405,10 @@ fn is_written_in_words(value: &str) -> bool {
     })
 }
 
-/// One bit, as [`entropy`] counts them.
+/// One bit, in the unit of [`entropy`].
 const BIT: u64 = 256;
 
-/// How many bits one character of a text carries, in parts of [`BIT`]: Shannon's entropy of its bytes.
+/// Returns the entropy of a text's bytes (Shannon), in [`BIT`]s per character.
 fn entropy(text: &str) -> u64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {
@@ -424,10 +424,10 @@ fn entropy(text: &str) -> u64 {
     log2(length).saturating_sub(spent / length)
 }
 
-/// The logarithm of a number to the base of 2, in parts of [`BIT`]; 0 for 0.
+/// Returns the logarithm to the base 2, in parts of [`BIT`]; 0 for 0.
 fn log2(number: u64) -> u64 {
     let Some(whole) = number.checked_ilog2() else { return 0 };
-    // In [1, 2), with 30 bits behind the point.
+    // Lies in [1, 2), with 30 bits after the point.
     let mut rest = if whole >= 30 { number >> (whole - 30) } else { number << (30 - whole) };
     let mut bits = 0;
     for _ in 0..8 {

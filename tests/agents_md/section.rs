@@ -39,7 +39,7 @@ fn nothing_to_say_makes_no_section_and_no_file(kind: Kind) {
     drive.run(keep("k", "v", "core")).unwrap();
     let unnamed = sync(&mut drive, SyncAgentsMd::default());
     assert_eq!((unnamed.content, unnamed.changes), (None, Vec::new()));
-    assert!(unnamed.message.ends_with("no tag and no key is named, so no fact goes into the file"));
+    assert!(unnamed.message.ends_with("the request names neither tags nor keys, so no fact is written into the file"));
     let made = sync(&mut drive, SyncAgentsMd { content: None, ..request("") }).content.expect("a file");
     assert!(made.starts_with(b"<!-- saddlebag:begin") && made.ends_with(b"-->\n"));
 }
@@ -102,19 +102,19 @@ fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
             "entry",
             "section",
             |text| text.replace("`k`: base", "`k`: section"),
-            "the section and the entry have both changed",
+            "both the section and the entry have changed",
         ),
         (
             "entry",
             "",
             |text| text.replace("- `k`: base\n", ""),
-            "the section has it no longer, and the entry has changed",
+            "it was removed from the section, but the entry has changed",
         ),
         (
             "",
             "section",
             |text| text.replace("`k`: base", "`k`: section"),
-            "the section has changed it, and the entry is gone",
+            "it was changed in the section, but the entry is gone",
         ),
         (
             "entry",
@@ -122,7 +122,7 @@ fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
             |text| {
                 text.replace("`k`: base", "`k`: section").replace(text.split("saddlebag:end").nth(1).unwrap(), " -->\n")
             },
-            "the section has added it, and there is an entry that says something else",
+            "it was added to the section, but an entry with another text exists",
         ),
     ];
     for (in_store, in_section, edit, reason) in edits {
@@ -254,7 +254,7 @@ fn refused_files_change_nothing(kind: Kind) {
         (
             b"<!-- saddlebag:begin agent=b -->\n- new: x\n<!-- saddlebag:end -->".to_vec(),
             ErrorCode::InvalidArgument,
-            "line 1: the section is that of agent `b`, this is agent `a`",
+            "line 1: the section belongs to agent `b`, and this memory to agent `a`",
         ),
         (b"x\n```\nopen".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
         (b"x\n<!-- open".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
@@ -295,7 +295,7 @@ fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone(kind: Kind) {
     drive.executor.insert(&path("agents/a/entries/core/k.md"), b"caf\xe9".to_vec());
     for edited in [text.clone(), text.replace("- `k`: v\n", "")] {
         let (now, reply) = synced(&mut drive, &edited);
-        assert!(conflict_of(&reply).starts_with("its entry cannot be read: "), "{reply:?}");
+        assert!(conflict_of(&reply).starts_with("its entry cannot be parsed: "), "{reply:?}");
         let items = |text: &str| text.split("<!-- saddlebag:end").next().map(str::to_string);
         assert_eq!((items(&now), reply.problems.len()), (items(&edited), 1));
         let still = sync(&mut drive, request(&now));

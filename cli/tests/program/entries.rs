@@ -14,7 +14,7 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
     let store = Store::new();
     keep(&store, &["deploy_target", "The staging cluster", "-t", "ops,eu"]).prints("Stored deploy_target in core\n");
     keep(&store, &["deploy_target", "The staging cluster", "-t", "ops,eu"])
-        .prints("deploy_target says this already; nothing was written\n");
+        .prints("deploy_target already has this text; nothing was written\n");
     assert_eq!(
         store.text("agents/main/entries/core/deploy_target.md"),
         "---\nkey: deploy_target\ncategory: core\nagent: main\ntags: [ops, eu]\ncreated: 2026-05-30T07:15:00Z\n\
@@ -102,10 +102,10 @@ fn bad_entries_change_nothing() {
     store.refuses(&["store", "k", &content], 3, "content has 16385 bytes, the limit is 16384: 1 too many");
     store.refuses(&["store", "", "v"], 2, "key is empty");
     store.refuses(&["store", "k", "v", "--category", ""], 2, "category is empty");
-    store.refuses(&["store", "k", "v", "--category", "conversation"], 2, "live in a run alone");
+    store.refuses(&["store", "k", "v", "--category", "conversation"], 2, "can only be in a run");
     store.refuses(&["store", "k", "v", "--category", "workspace"], 2, "opened without a workspace");
     store.refuses(&["--agent", "", "get", "k"], 3, "no name of an agent");
-    store.refuses(&["entries", "--after", "x"], 2, "`x` is no cursor");
+    store.refuses(&["entries", "--after", "x"], 2, "`x` is not a cursor");
     store.refuses(&["forget", "--key", "k"], 3, "UZ-MEM-004: no entry `k`");
     store.refuses(&["forget"], 2, "<NOTE>");
     store.put("agents/main/entries/core/k.md", "---\nkey: [\n---\n\nmine");

@@ -136,8 +136,7 @@ fn links_and_devices_are_named_and_not_read() {
 fn facts_are_kept_in_agents_md_and_edits_are_read_back() {
     let store = Store::new();
     keep(&store, "port", "8080");
-    let unnamed =
-        "AGENTS.md stays as it is: 0 listed, 0 not listed; no tag and no key is named, so no fact goes into the file\n";
+    let unnamed = "AGENTS.md is unchanged: 0 listed, 0 not listed; the request names neither tags nor keys, so no fact is written into the file\n";
     store.run(&["agents-md", "sync"]).exits(0).prints(unnamed);
     assert!(!store.here.join("AGENTS.md").exists());
     put_here(&store, "AGENTS.md", "\u{feff}# Project\r\n\r\nRules.\r\n");
@@ -153,7 +152,7 @@ fn facts_are_kept_in_agents_md_and_edits_are_read_back() {
     );
     assert!(text.contains("\r\n- `port`: 8080\r\n"), "{text}");
     assert_eq!(fs::read_to_string(store.here.join(".saddlebag/.gitignore")).expect("there"), "*\n");
-    store.run(&["agents-md", "sync"]).exits(0).prints("AGENTS.md stays as it is: 1 listed, 0 not listed\n");
+    store.run(&["agents-md", "sync"]).exits(0).prints("AGENTS.md is unchanged: 1 listed, 0 not listed\n");
 
     put_here(&store, "AGENTS.md", text.replace("8080", "9090").replace("Rules.", "More rules."));
     let line = text.lines().position(|line| line.starts_with("- `port`")).expect("listed") + 1;
@@ -179,7 +178,7 @@ fn facts_are_kept_in_agents_md_and_edits_are_read_back() {
 
     put_here(&store, "AGENTS.md", here(&store, "AGENTS.md").replace("saddlebag:end", "saddlebag:done"));
     let broken = here(&store, "AGENTS.md");
-    store.refuses(&["agents-md", "sync"], 2, "this is no marker");
+    store.refuses(&["agents-md", "sync"], 2, "this is not a valid marker");
     assert_eq!(here(&store, "AGENTS.md"), broken);
 }
 
@@ -249,7 +248,7 @@ fn an_old_copy_and_one_in_another_folder_change_nothing_without_yes() {
 
     put_here(&store, "AGENTS.md", &old);
     let asked = store.run(&["agents-md", "sync"]).exits(3);
-    assert!(asked.stdout.contains("is not the one that this store wrote last (generation 3)"), "{asked:?}");
+    assert!(asked.stdout.contains("differs from the last one that this store wrote (generation 3)"), "{asked:?}");
     assert_eq!(here(&store, "AGENTS.md"), old);
     let json = store.run(&["--json", "agents-md", "sync", "--dry-run"]).exits(3).json();
     assert!(json["unconfirmed"]["digest"].as_str().is_some_and(|digest| digest.len() == 64), "{json}");
@@ -277,6 +276,6 @@ fn an_agent_cannot_confirm_what_a_file_changes() {
     store.run(&["agents-md", "sync", "--key", "port"]).exits(0);
     put_here(&store, "AGENTS.md", here(&store, "AGENTS.md").replace("8080", "6666"));
     let run = store.run(&["--provenance", "agent", "agents-md", "sync", "--yes"]).exits(3);
-    run.complains("to confirm what a section changes is for a person");
+    run.complains("only a person may confirm the changes of a section");
     store.run(&["get", "port"]).exits(0).prints("8080");
 }

@@ -85,7 +85,7 @@ fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
     for arguments in refused {
         let before = store.tree();
         let run = store.run_in("a", &[&["--provenance", "agent"], arguments].concat());
-        let run = run.exits(3).complains("is shared by every project");
+        let run = run.exits(3).complains("is shared by all projects");
         run.complains("nothing was changed").complains("--scope all");
         assert_eq!(store.tree(), before, "{arguments:?}");
     }

@@ -28,7 +28,7 @@ fn a_tool_is_called() {
     let answer = store.run(&["--json", "call", "memory_recall", "{\"key\": \"port\"}"]).exits(0).json();
     assert_eq!(answer["structured"]["entries"][0]["content"], "8080");
     store.run(&["call", "memory_recall", "{\"key\": \"nope\"}"]).exits(3).complains("UZ-MEM-004");
-    store.run(&["call", "memory_recall", "nope"]).exits(3).complains("no JSON object");
+    store.run(&["call", "memory_recall", "nope"]).exits(3).complains("not a JSON object");
     let answer = store.run(&["--json", "call", "memory_recall"]).exits(3).json();
     assert_eq!(answer["is_error"], true);
     let missing = json!({ "command": "delete", "path": "/memories/x" }).to_string();

@@ -29,7 +29,7 @@ fn an_import_waits_until_it_is_approved() {
 
     let version = pending["items"][0]["version"].as_str().unwrap();
     store.refuses(&["--provenance", "agent", "approve", "port", "--base", version], 3, "for a person");
-    store.refuses(&["approve"], 2, "nothing is named to approve");
+    store.refuses(&["approve"], 2, "the request names nothing to approve");
     store.run(&["approve", "nothing", "--dry-run"]).exits(3);
     store.run(&["approve", "port", "--base", "0123456789abcdef"]).exits(3);
     store.run(&["approve", "--all-from", "old", "--dry-run"]).exits(0);
@@ -183,7 +183,7 @@ fn nothing_is_approved_that_nobody_has_seen() {
     store.refuses(&["approve", "--all-from", "tool", "--base", digest], 3, "what waits is not what was listed");
     store.run(&["--provenance", "tool", "store", "b", "another text"]).exits(0);
     let some = store.run(&["approve", "a", "b", "--base", version(0), "--base", version(1)]).exits(3);
-    assert!(some.stdout.contains("skipped b: its text is not the one of version"), "{some:?}");
+    assert!(some.stdout.contains("skipped b: its text no longer has the version"), "{some:?}");
     assert!(some.stdout.ends_with("Approved 1, skipped 1\n"), "{some:?}");
     let listed = store.run(&["pending", "--from", "tool"]).exits(0).stdout;
     let digest = listed.trim_end().rsplit(' ').next().unwrap();
@@ -216,7 +216,7 @@ fn pending_shows_what_a_text_its_name_and_its_source_hide() {
     let whole = store.run(&["pending", "k[U+202E]ey"]).exits(0).stdout;
     assert!(whole.contains("\n  The end[U+200B].\n"), "{whole}");
     store.run(&["approve", "k[U+202E]ey", "--base", item["version"].as_str().unwrap()]).exits(0);
-    store.run(&["pending", "gone"]).exits(3).complains("nothing of this name waits");
+    store.run(&["pending", "gone"]).exits(3).complains("nothing with this name waits");
 }
 
 #[test]

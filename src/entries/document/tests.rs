@@ -70,7 +70,7 @@ fn what_is_no_entry_says_why() {
     let twice = parse_at("agents/a/entries/core/k.md", "---\nkey: a\nkey: b\n---\n\nx").unwrap_err();
     assert!(twice.message.contains("twice"), "{}", twice.message);
     let unnamed = parse_at("agents/a/entries/core/A%zz.md", "x").unwrap_err();
-    assert_eq!(unnamed.message, "no key: neither the frontmatter nor the name of the file says");
+    assert_eq!(unnamed.message, "no key: neither the frontmatter nor the name of the file has one");
     let shared = parse_at("agents/a/entries/core/k.md", "---\ncategory: workspace\n---\n\nx").unwrap_err();
     assert!(shared.message.contains("folder of the workspace"));
 }

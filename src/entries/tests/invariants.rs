@@ -1,6 +1,6 @@
-//! What is broken in the component is named, and never shown as an entry that says nothing.
+//! Tests of broken invariants: they are reported, and never shown as an empty entry.
 //!
-//! A debug build stops at the place; a release build answers with an error of the code `internal`.
+//! A debug build panics at the place; a release build returns an error with the code `internal`.
 
 use super::super::decision::placed;
 use super::super::state::Parsed;
@@ -10,7 +10,7 @@ use crate::engine::replace;
 use crate::store::RelPath;
 use crate::trust::Screened;
 
-/// The entries of a world as a command sees them.
+/// Returns the entries of a world as a command sees them.
 fn view_of(world: &mut World) -> View {
     let (entries, now) = (world.entries.clone(), world.now());
     let view = world.store.run(move |fs| async move { look(&call_at(fs, now), &entries, entries.scope()?).await });
@@ -32,7 +32,7 @@ fn an_entry_whose_text_is_lost_is_not_one_without_text() {
 #[test]
 #[cfg_attr(
     debug_assertions,
-    should_panic(expected = "agents/a/entries/core/k.md is listed in the index and not parsed")
+    should_panic(expected = "agents/a/entries/core/k.md is listed in the index but was not parsed")
 )]
 fn a_file_that_was_not_parsed_is_not_passed_over() {
     let mut world = World::new();
@@ -87,7 +87,7 @@ fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_oth
             let verb = verbs().get(usize::try_from(number).unwrap()).cloned();
             async move {
                 let Some(verb) = verb else {
-                    // The person has done writing.
+                    // The person has finished writing.
                     let text = Screened::unchanged(b"---\nkey: k\ncategory: core\n---\n\nof a person");
                     return replace(&fs, &path, &text, 1 << 20).await.map(|_| None);
                 };

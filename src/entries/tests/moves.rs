@@ -1,4 +1,4 @@
-//! Export and import: what leaves comes back byte for byte, and what cannot come in is named.
+//! Tests of export and import: exported files come back byte for byte, and files that cannot be imported are named.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn an_edited_file_is_imported_as_it_is() {
     assert_eq!(world.store.text(K), edited);
     let info = world.get("k").unwrap();
     assert_eq!((info.content.as_str(), info.updated), ("w", 1_700_000_000_000_000_000));
-    // A category and a key are taken from the path where the file has none.
+    // Category and key come from the path if the file has none.
     assert_eq!(world.import(&given(&[("./x", "v")]), ImportMode::Upsert).len(), 1);
     assert_eq!(
         world.import(&given(&[("backup/notes/a%3Ab.md", "plain")]), ImportMode::Upsert),
@@ -57,7 +57,7 @@ fn an_edited_file_is_imported_as_it_is() {
 
 #[test]
 fn a_file_that_does_not_say_when_it_changed_gets_the_moment_of_the_import() {
-    // The store of this test says of every file that it was modified at 0, as a host may that does not know.
+    // This store reports 0 as the time of every file, as a host may do that does not know it.
     let mut world = World::new();
     let files = given(&[("daily/k.md", "---\nkey: k\n---\n\nv"), ("daily/plain.md", "text alone")]);
     assert_eq!(world.import(&files, ImportMode::Upsert), ImportState::Upserted.times(2));
@@ -78,7 +78,7 @@ fn a_file_of_another_category_moves_the_entry() {
         assert_eq!(world.import(&given(&[(path, &text)]), ImportMode::Upsert).len(), 1);
         assert_eq!(world.files_but_backups(), [("agents/a/entries/notes/k.md".to_string(), text.clone())]);
     }
-    // The folder alone says it.
+    // Only the folder has the category.
     assert_eq!(world.import(&given(&[("ideas/k.md", "bare")]), ImportMode::Upsert), [ImportState::Upserted]);
     let dated = format!("---\nupdated: {}\n---\n\nbare", crate::store::utc_text(world.now().epoch_nanoseconds()));
     assert_eq!(world.files_but_backups(), [("agents/a/entries/ideas/k.md".to_string(), dated)]);
@@ -96,17 +96,17 @@ fn what_cannot_be_imported_is_rejected_and_the_rest_goes_on() {
         ("/core/k.md", "v", "its path is refused"),
         ("core/../../k.md", "v", "its path is refused"),
         ("core\\k.md", "v", "its path is refused"),
-        ("core/k.md", "---\nagent: b\n---\n\nv", "it is of the agent `b`, and these are the entries of `a`"),
-        ("core/k.md", "---\nagent: a\nfleet_id: b\n---\n\nv", "it is of the agent `b`"),
-        ("workspace/k.md", "---\nworkspace: x\n---\n\nv", "it is of the workspace `x`, and this one is `w`"),
+        ("core/k.md", "---\nagent: b\n---\n\nv", "it belongs to the agent `b`, and this memory to `a`"),
+        ("core/k.md", "---\nagent: a\nfleet_id: b\n---\n\nv", "it belongs to the agent `b`"),
+        ("workspace/k.md", "---\nworkspace: x\n---\n\nv", "it belongs to the workspace `x`, and this memory to `w`"),
         ("core/k.md", "---\nkey: [\n---\n\nv", "line 3: while parsing"),
         ("core/k.md", "---\nkey: k\n---\n", "content is empty"),
         ("core/k.md", &huge, "it has more than 262144 bytes"),
         ("core/k.md", &long, "content has 16385 bytes, the limit is 16384: 1 too many"),
         ("k.md", "v", "no category"),
         ("core/My Key.md", "v", "no key"),
-        ("conversation/k.md", "v", "live in a run alone"),
-        ("daily/k.md", "---\nupdated: 2020-01-01\n---\n\nv", "a daily entry lives 72 hours"),
+        ("conversation/k.md", "v", "can only be in a run"),
+        ("daily/k.md", "---\nupdated: 2020-01-01\n---\n\nv", "a daily entry expires after 72 hours"),
         ("core/broken.md", "v", "agents/a/entries/core/broken.md cannot be read as an entry"),
     ];
     let before = world.files();
@@ -122,7 +122,7 @@ fn what_cannot_be_imported_is_rejected_and_the_rest_goes_on() {
     let states = world.import(&all, ImportMode::Upsert);
     assert_eq!(states[16], ImportState::Rejected("it is not UTF-8 text".into()));
     assert_eq!(states[17], ImportState::Upserted);
-    // What a rejected file stands for is there, if only nobody can read it.
+    // The key of a rejected file counts as present, even though nobody can read the file.
     assert_eq!(world.retain(&given(&[("core/kept.md", "---\nkey: [\n---\n")]), ImportMode::Replace), ["fine"]);
 }
 
@@ -156,7 +156,7 @@ fn what_was_forgotten_comes_back_by_a_replacement_alone() {
         String::from_utf8(backup[0].1.clone()).unwrap().replace("---\n\nv", "forgotten: 2001-01-01\n---\n\nv");
     let states = world.import(&given(&[("core/k.md", &tombstone)]), ImportMode::Upsert);
     let [ImportState::Rejected(reason)] = states.as_slice() else { panic!("{states:?}") };
-    assert!(reason.contains("and was changed after that"), "{reason}");
+    assert!(reason.contains("but it was changed after that"), "{reason}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn an_import_evicts_nothing() {
         let states: Vec<ImportState> = states.collect();
         assert_eq!(states, [ImportState::Upserted, full.clone(), ImportState::Upserted], "{dry_run}");
     }
-    // What is to go leaves its place to what replaces it.
+    // Entries that will be removed leave their places to those that replace them.
     let others = given(&[("core/d.md", "v"), ("core/e.md", "v"), ("core/f.md", "v")]);
     let states = world.import(&others, ImportMode::Replace);
     assert_eq!(states, [ImportState::Upserted, ImportState::Upserted, full]);
@@ -238,8 +238,8 @@ fn an_import_that_is_cut_short_leaves_each_entry_old_or_new_and_is_finished_by_a
             break;
         }
     }
-    // For a and b: what is replaced waits, the file, its backup, what waited goes. Then b in its folder, b's old file,
-    // d, c.
+    // For a and b: keep the old text, write the file, write its backup, remove the kept text. Then b in its folder,
+    // b's old file, d, c.
     assert_eq!(deaths, 12);
 }
 
@@ -261,7 +261,7 @@ fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
     let refused = world
         .run(EntriesCommand::ExportEntries(ExportEntries { forgotten: false, cursor: Some("../x".into()) }))
         .unwrap_err();
-    assert_eq!(refused.message, "`../x` is no cursor");
+    assert_eq!(refused.message, "`../x` is not a cursor");
 }
 
 #[test]
@@ -300,7 +300,7 @@ proptest! {
         let mut fresh = World::new();
         let states = fresh.import(&exported, ImportMode::Upsert);
         prop_assert!(states.iter().all(|state| *state == ImportState::Upserted), "{:?}", states);
-        // A backup is no part of an export.
+        // Backups are not exported.
         let written: Vec<_> = world.files().into_iter().filter(|(name, _)| !name.ends_with(".bak")).collect();
         prop_assert_eq!(fresh.files(), written);
         prop_assert_eq!(fresh.export(true), exported);
@@ -308,7 +308,7 @@ proptest! {
         prop_assert_eq!(list(&mut fresh), list(&mut world));
     }
 
-    /// Whatever the bytes and the path are, they are taken or rejected, and what is taken reads back.
+    /// Checks that any bytes at any path are either imported, and then read back, or rejected.
     #[test]
     fn any_file_is_imported_as_it_is_or_rejected(
         path in "(core/|notes/|workspace/|\\.\\./|/)?[a-b~%./]{0,6}(\\.md)?",

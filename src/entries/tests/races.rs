@@ -1,4 +1,4 @@
-//! Moves between categories, and commands of several processes at one moment.
+//! Tests of moves between categories, and of concurrent commands in several processes.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
     }
 }
 
-/// Runs verbs at the same moment, each as a process of its own does, in an order that the seed decides.
+/// Runs commands concurrently, each as a process of its own, in an order that the seed decides.
 fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesCommand]) -> Vec<Result<EntriesReply, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };

@@ -1,4 +1,4 @@
-//! What a restore puts back, and what a purge leaves nothing of.
+//! Tests of restoring and purging.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Runs: what they hold, and what a checkpoint stores of it.
+//! Tests of runs: entries that they hold, and their checkpoints.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     assert_eq!(gone.message, "no run `r` is open");
     let outside = world
         .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), expected_version: None }));
-    assert_eq!(outside.unwrap_err().message, "entries of a conversation live in a run alone");
+    assert_eq!(outside.unwrap_err().message, "entries of a conversation can only be in a run");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `memory`: the memory tool of Anthropic's API, `memory_20250818`, over the files of the scope.
 //!
-//! Six commands, in the words of the API's documentation or of its SDK. `place.rs` says what its folder shows;
-//! writes are held to the rules of the family whose file it is, and made under the version that was read.
+//! The six commands answer in the words of the API's documentation or of its SDK. `place.rs` decides what the folder
+//! shows. A write follows the rules of the family that owns the file, and fails if the file changed since it was read.
 
 mod path;
 mod place;
@@ -22,12 +22,12 @@ use path::{MemoryPath, exactly, names_root};
 use place::{Area, Child, Folder, Kind, Place, Use};
 use text::{human_size, inserted, numbered, replaced};
 
-/// How many files and folders one view lists.
+/// Maximum number of files and folders that one view lists.
 const MAX_LISTED: usize = 1_000;
-/// How many files a folder may have to be deleted or renamed at once.
+/// Maximum number of files in a folder that is deleted or renamed.
 const MAX_TREE: usize = 1_000;
 
-/// What each command needs, and what it takes besides.
+/// Commands, each with its required and its optional arguments.
 const COMMANDS: [(&str, &[&str], &[&str]); 6] = [
     ("view", &["path"], &["view_range"]),
     ("create", &["path", "file_text"], &[]),
@@ -37,7 +37,7 @@ const COMMANDS: [(&str, &[&str], &[&str]); 6] = [
     ("rename", &["old_path", "new_path"], &[]),
 ];
 
-/// Runs a command of the tool.
+/// Runs one command of the tool.
 pub(super) async fn run(
     call: &Call,
     entries: &Entries,
@@ -47,7 +47,7 @@ pub(super) async fn run(
     let command = arguments.needed("command")?;
     check_fields(&command, arguments)?;
     let tool = Tool { folder: Folder { call, entries }, dialect };
-    // `rename` has two paths instead.
+    // `rename` has two other paths.
     let path = || arguments.needed("path");
     match command.as_str() {
         "view" => tool.view(&path()?, arguments.range("view_range")).await,
@@ -64,7 +64,7 @@ pub(super) async fn run(
     }
 }
 
-/// The table has let a command through that the tool does not have.
+/// Returns the error for a command that the table accepts and this module does not know.
 fn unknown(command: &str) -> Error {
     Error::internal(format!("memory: no command `{command}`"))
 }
@@ -86,7 +86,7 @@ fn check_fields(command: &str, arguments: &Arguments) -> Result<(), Error> {
     }
 }
 
-/// The text of a file after a change, and what the tool answers.
+/// New text of a file, and the answer of the tool.
 type Edited = Result<(String, String), Error>;
 
 struct Tool<'a> {
@@ -95,7 +95,7 @@ struct Tool<'a> {
 }
 
 impl Tool<'_> {
-    /// An error that the documentation has with `Error: ` before it, and the SDK without.
+    /// Returns an error that has the prefix `Error: ` in the documentation and no prefix in the SDK.
     fn error(&self, message: String) -> Error {
         match self.dialect {
             Dialect::Docs => exactly(format!("Error: {message}")),
@@ -117,7 +117,7 @@ impl Tool<'_> {
         }
     }
 
-    /// Two levels of a folder, depth first; `range` is the lines to show where there are many.
+    /// Lists two levels of a folder, depth first. `range` selects the lines to show.
     async fn list(&self, typed: &str, place: &Place, range: Option<(i64, i64)>) -> Result<String, Error> {
         let mut lines: Vec<String> = Vec::new();
         let mut total = 0_u64;
@@ -166,7 +166,7 @@ impl Tool<'_> {
         Ok(text)
     }
 
-    /// The size of all files of a folder, however deep they are; `None` for an empty one.
+    /// Returns the total size of all files below a folder; `None` if it has no files.
     async fn held_by(&self, place: &Place) -> Result<Option<u64>, Error> {
         let mut children = self.visible(place).await?;
         if children.is_empty() {
@@ -190,7 +190,7 @@ impl Tool<'_> {
         Ok(children)
     }
 
-    /// The text of a file that is there.
+    /// Reads a file that must exist.
     async fn text(&self, typed: &str, place: &Place) -> Result<String, Error> {
         match place {
             Place::Stored { path, .. } => {
@@ -262,7 +262,7 @@ impl Tool<'_> {
         self.edit(typed, &place, addition, &change).await
     }
 
-    /// The place of a file; `missing` if there is none.
+    /// Returns the place of a file, or the error `missing` if the file does not exist.
     async fn file(&self, typed: &str, missing: Error) -> Result<Place, Error> {
         let path = MemoryPath::parse(typed)?;
         let place = self.folder.locate(&path).await?;
@@ -273,14 +273,14 @@ impl Tool<'_> {
         }
     }
 
-    /// Text for a file that has no frontmatter of ours, held against the policy of the memory.
+    /// Checks text against the policy of the memory, for a file without frontmatter of ours.
     fn screened(&self, text: &str) -> Result<String, Error> {
         let screen = &self.call().screen;
         screen.needs_trust("a file of the memory tool")?;
         screen.text("the text", text.into())
     }
 
-    /// Changes a file by what is computed from its text and what is added, if it still has that text then.
+    /// Changes a file, if it still has the text that the change was computed from.
     async fn edit(
         &self,
         typed: &str,
@@ -310,7 +310,7 @@ impl Tool<'_> {
         edited.await.map(|(answer, _)| answer)
     }
 
-    /// Refuses to change a file that other projects read, as the journal does.
+    /// Refuses changes to a file that other projects read, as the journal does.
     fn check_change(&self, place: &Place) -> Result<(), Error> {
         match place {
             Place::Stored { path, .. } => self.call().screen.check_place(path),
@@ -318,7 +318,7 @@ impl Tool<'_> {
         }
     }
 
-    /// A family takes no more at once than its own tools do.
+    /// Refuses text over the limit that the family's own tools have.
     fn check_size(&self, area: Area, path: &RelPath, text: &str) -> Result<(), Error> {
         let limit = self.call().scope.limits.max_file_bytes as usize;
         let limit = if area == Area::Own { limit } else { limit.min(MAX_WRITE_BYTES) };
@@ -359,7 +359,7 @@ impl Tool<'_> {
         Ok(format!("Successfully deleted {typed}"))
     }
 
-    /// Removes a file; of a note of the notebook a backup is kept. One that is gone already is no error.
+    /// Removes a file, and keeps a backup if it is a note of the notebook. A file that no longer exists is a success.
     async fn remove(&self, typed: &str, file: &Place) -> Result<(), Error> {
         match file {
             Place::Stored { area, path } => {
@@ -378,8 +378,8 @@ impl Tool<'_> {
         }
     }
 
-    /// Removes a folder whose files have gone, with the folders in it that they were in. What else is in it stays, such as
-    /// a hidden file, a backup, and a folder that was empty before.
+    /// Removes a folder whose files were removed, and its subfolders that held them. Everything else stays: hidden
+    /// files, backups and folders that were empty before.
     async fn remove_folder(&self, folder: &RelPath, files: &[Place]) {
         let stored = files.iter().filter_map(|file| match file {
             Place::Stored { path, .. } => Some(path),
@@ -388,7 +388,7 @@ impl Tool<'_> {
         remove_emptied(&self.call().fs, stored, |above| above == folder || above.is_below(folder)).await;
     }
 
-    /// Every file below a folder, at most [`MAX_TREE`].
+    /// Lists all files below a folder, at most [`MAX_TREE`].
     async fn tree(&self, typed: &str, folder: &Place) -> Result<Vec<Place>, Error> {
         let mut files = Vec::new();
         let mut folders = Vec::from([folder.clone()]);
@@ -398,7 +398,7 @@ impl Tool<'_> {
                 seen += 1;
                 if seen > MAX_TREE {
                     let message = format!("{typed} has more than {MAX_TREE} files and folders");
-                    let help = "take the folders in it one by one; nothing was changed";
+                    let help = "do the same for each of its folders; nothing was changed";
                     return Err(Error::new(ErrorCode::TooLarge, message, help));
                 }
                 if child.is_folder { folders.push(child.place) } else { files.push(child.place) }
@@ -438,14 +438,15 @@ impl Tool<'_> {
                 self.move_folder(old, &from, source, target).await?;
             }
             _ => {
-                let message = format!("Cannot rename {old} to {new}: the two are kept differently");
+                let message =
+                    format!("Cannot rename {old} to {new}: the two paths belong to different kinds of memory");
                 return Err(Error::invalid_argument(message, "create the new file, then delete the old one"));
             }
         }
         Ok(format!("Successfully renamed {old} to {new}"))
     }
 
-    /// `false`: the new name is taken.
+    /// Moves a file. Returns `false` if the new name is taken.
     async fn move_file(&self, old: &str, from: &RelPath, to: &RelPath) -> Result<bool, Error> {
         let call = self.call();
         let Loaded::Whole { bytes, .. } = load(&call.fs, from, call.scope.limits.max_file_bytes).await? else {
@@ -463,18 +464,18 @@ impl Tool<'_> {
             |path: &RelPath, folder: &RelPath| path.as_str().strip_prefix(folder.as_str()).map(ToString::to_string);
         if inside(to, from).is_some_and(|rest| rest.starts_with('/')) {
             let message = format!("Cannot rename {old}: it would be moved into itself");
-            return Err(Error::invalid_argument(message, "choose a name outside of it"));
+            return Err(Error::invalid_argument(message, "choose a name outside of that folder"));
         }
         let files = self.tree(old, folder).await?;
         let mut moves: Vec<(&RelPath, RelPath)> = Vec::new();
         for file in &files {
             let Place::Stored { path, .. } = file else {
-                return Err(Error::internal(format!("{old} has a file that is none of the store")));
+                return Err(Error::internal(format!("{old} has a file that is not in the store")));
             };
             let below = inside(path, from).ok_or_else(|| Error::internal(format!("{path} is not in {old}")))?;
             let target = RelPath::parse(format!("{to}{below}"));
             let target = target.map_err(|error| exactly(format!("{error}")))?;
-            // Before the first is moved: half of a folder in another place helps nobody.
+            // Checked before the first file moves, so that no folder is moved halfway.
             self.call().screen.check_place(path)?;
             self.call().screen.check_place(&target)?;
             moves.push((path, target));
@@ -483,7 +484,7 @@ impl Tool<'_> {
         for ((path, target), done) in moves.iter().zip(0_usize..) {
             let moved = self.move_file(old, path, target).await.and_then(|is_done| match is_done {
                 true => Ok(()),
-                false => Err(exactly(format!("{target} was made meanwhile"))),
+                false => Err(exactly(format!("{target} was created by someone else meanwhile"))),
             });
             moved.map_err(|error| partly(error, "renamed", done, count))?;
         }
@@ -501,11 +502,11 @@ fn gone(typed: &str) -> Error {
     exactly(format!("The file {typed} no longer exists (may have been deleted or renamed concurrently)."))
 }
 
-/// Says how far it has come.
+/// Adds to an error how many files were done before it.
 fn partly(error: Error, verb: &str, done: usize, count: usize) -> Error {
     if done == 0 {
         return error;
     }
-    let help = format!("{done} of {count} files were {verb}, the others are as they were. {}", error.help);
+    let help = format!("{done} of {count} files were {verb}, the others are unchanged. {}", error.help);
     Error { help: help.trim_end().to_string(), ..error }
 }

@@ -8,30 +8,30 @@ use super::super::arguments::shown;
 use crate::protocol::Error;
 use crate::store::is_hidden;
 
-/// The folder that all of it is in.
+/// Root of all paths of the tool.
 pub(super) const ROOT: &str = "/memories";
-/// The folder of the entries below `/memories`.
+/// Name of the folder below `/memories` that holds the entries.
 pub(super) const ENTRIES: &str = "entries";
 
-/// How long a path may be, in bytes; as Anthropic's own stores have it.
+/// Maximum length of a path in bytes, as in Anthropic's own stores.
 const MAX_PATH_BYTES: usize = 1_024;
 
 /// A path that stays in `/memories`: no `.` or `..`, no empty, hidden or escaped segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MemoryPath {
-    /// As it was written.
+    /// Path as the model wrote it.
     pub(super) typed: String,
-    /// Below `/memories`; none for the folder itself.
+    /// Segments below `/memories`; empty for the folder itself.
     pub(super) segments: Vec<String>,
 }
 
 impl MemoryPath {
-    /// Parses a path. A trailing `/` is of no effect.
+    /// Parses a path. A trailing `/` has no effect.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let below = text.strip_prefix(ROOT).filter(|below| below.is_empty() || below.starts_with('/'));
         let Some(below) = below else {
             if text.starts_with(ROOT) {
-                // The reference tool begins by the letters alone, and finds nothing there.
+                // The reference tool compares letters only at this point, and answers that the path does not exist.
                 let missing = format!("The path {} does not exist. Please provide a valid path.", shown(text));
                 return Err(exactly(missing));
             }
@@ -43,7 +43,7 @@ impl MemoryPath {
         let below = below.strip_prefix('/').unwrap_or_default();
         let below = below.strip_suffix('/').unwrap_or(below);
         let segments: Vec<&str> = if below.is_empty() { Vec::new() } else { below.split('/').collect() };
-        // Entries are shown under names that are percent-encoded by our own rule, and never decoded into a path.
+        // Names of entries are percent-encoded by our own rule and are never decoded into a path.
         let is_entry = segments.first() == Some(&ENTRIES);
         for segment in &segments {
             if leaves(segment) || (!is_entry && is_escaped(segment)) {
@@ -64,13 +64,14 @@ impl MemoryPath {
         self.segments.first().map(String::as_str).unwrap_or_default()
     }
 
-    /// Below `/memories`, without it.
+    /// Returns the path relative to `/memories`.
     pub(super) fn below(&self) -> String {
         self.segments.join("/")
     }
 }
 
-/// Whether a path names the folder itself, by whatever detour: what would remove it says so.
+/// Returns true if a path leads to the folder itself, even by a detour. Commands that would remove it refuse it by
+/// name.
 pub(super) fn names_root(text: &str) -> bool {
     let Some(below) = text.strip_prefix(ROOT).filter(|below| below.is_empty() || below.starts_with('/')) else {
         return false;
@@ -93,7 +94,8 @@ fn leaves(segment: &str) -> bool {
     segment == "." || segment == ".." || segment.contains('\\')
 }
 
-/// `%2e`, `%2f` and `%5c` stand for what leaves a folder, should anybody decode them; `%25` for another layer.
+/// Returns true if a segment has `%2e`, `%2f`, `%5c` or `%25`. Decoded, the first three lead out of a folder; the last
+/// one hides a further layer of encoding.
 fn is_escaped(segment: &str) -> bool {
     let lower = segment.to_ascii_lowercase();
     ["%2e", "%2f", "%5c", "%25", "%00"].iter().any(|escape| lower.contains(escape))
@@ -101,21 +103,21 @@ fn is_escaped(segment: &str) -> bool {
 
 fn refused(segment: &str) -> Option<&'static str> {
     if segment.is_empty() {
-        Some("a name in it is empty")
+        Some("one of its names is empty")
     } else if is_hidden(segment) {
         Some("hidden files are not shown")
     } else if segment.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
-        Some("a name in it has a control character")
+        Some("one of its names has a control character")
     } else if segment.trim() != segment {
-        Some("a name in it begins or ends with white space")
+        Some("one of its names begins or ends with white space")
     } else if segment.len() > 255 {
-        Some("a name in it has more than 255 bytes")
+        Some("one of its names has more than 255 bytes")
     } else {
         None
     }
 }
 
-/// An error that is these words and no others: models know them.
+/// Returns an error that consists of exactly these words, which models know.
 pub(super) fn exactly(message: impl Into<String>) -> Error {
     Error::invalid_argument(message, "")
 }

@@ -27,29 +27,29 @@ use crate::store::{
     RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, is_name, portable_path, text_of_name,
 };
 
-/// The folder for what is of no family.
+/// Folder of the store for files that belong to no family.
 const OWN_FOLDER: &str = "memories";
-/// The file of long-term memory that all projects share, beside that of the project.
+/// Name of the long-term memory that all projects share, if the project has its own.
 const SHARED_FILE: &str = "SHARED_MEMORY.md";
-/// The file of long-term memory of the project, beside that which all projects share.
+/// Name of the project's own long-term memory, if the projects share the main one.
 const PROJECT_FILE: &str = "PROJECT_MEMORY.md";
-/// What is the scope's even before it is there.
+/// Names that belong to a family even before they exist.
 const FAMILIES: [&str; 5] = [SCRATCHPAD_FILE, DAILY_FOLDER, NOTES_FOLDER, FACTS_FOLDER, DECISIONS_FOLDER];
-/// How many things a folder may have to be shown.
+/// Maximum number of items in a folder.
 const MAX_CHILDREN: usize = 65_536;
 
-/// Where something is.
+/// Location of a file or folder.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     /// `/memories` itself.
     Root,
-    /// A file or a folder of the store.
+    /// A file or a folder of the store, and the family that owns it.
     Stored { area: Area, path: RelPath },
-    /// The folder of the entries, that of a category, or an entry.
+    /// The folder of all entries (no names), of one category (`folder`), or an entry (both).
     Entries { folder: Option<String>, name: Option<String> },
 }
 
-/// Whose rules hold.
+/// Family whose rules hold for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Area {
     LongTerm,
@@ -57,7 +57,7 @@ pub(super) enum Area {
     Own,
 }
 
-/// What is there.
+/// Result of looking at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -65,7 +65,7 @@ pub(super) enum Kind {
     Absent,
 }
 
-/// What is to be done.
+/// Planned change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Create,
@@ -73,7 +73,7 @@ pub(super) enum Use {
     Rename,
 }
 
-/// Something in a folder.
+/// An item of a folder.
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) name: String,
@@ -82,7 +82,7 @@ pub(super) struct Child {
     pub(super) size: u64,
 }
 
-/// The folder as one command sees it.
+/// The folder `/memories`, as one command sees it.
 pub(super) struct Folder<'a> {
     pub(super) call: &'a Call,
     pub(super) entries: &'a Entries,
@@ -107,7 +107,7 @@ impl Folder<'_> {
             Area::Own
         } else {
             let has = |children: &[Child]| children.iter().any(|child| child.name == top);
-            // A folder of notes may hold one that is taken for another memory.
+            // A folder of notes may contain one that is the memory of someone else.
             let is_of_others =
                 self.layout().in_notebook(&path.below()).is_ok_and(|path| self.layout().is_in_other_memory(&path));
             let is_own = has(&self.stored_children(Area::Own, Some(&self.own()?)).await?);
@@ -122,7 +122,7 @@ impl Folder<'_> {
         Ok(Place::Stored { area, path })
     }
 
-    /// What is at a place. A folder without anything in it that is shown is not there.
+    /// Returns what exists at a place. A folder that shows nothing counts as missing.
     pub(super) async fn kind(&self, place: &Place) -> Result<Kind, Error> {
         let found = match place {
             Place::Root => return Ok(Kind::Folder),
@@ -146,7 +146,7 @@ impl Folder<'_> {
         }
     }
 
-    /// What a folder shows, by name.
+    /// Lists what a folder shows, sorted by name.
     pub(super) async fn children(&self, place: &Place) -> Result<Vec<Child>, Error> {
         let mut children = match place {
             Place::Root => self.top().await?,
@@ -161,7 +161,7 @@ impl Folder<'_> {
         Ok(children)
     }
 
-    /// The file of an entry.
+    /// Finds the file of an entry.
     pub(super) async fn entry(&self, place: &Place) -> Result<Option<ShownFile>, Error> {
         let Place::Entries { folder: Some(folder), name: Some(name) } = place else { return Ok(None) };
         let files = shown_files(self.call, self.entries).await?.unwrap_or_default();
@@ -220,7 +220,7 @@ impl Folder<'_> {
         Ok(children)
     }
 
-    /// The files of long-term memory by the names that they have here.
+    /// Returns the files of long-term memory with the names that they have here.
     fn long_term_files(&self) -> impl Iterator<Item = (&'static str, &RelPath)> {
         let layout = self.layout();
         let own = layout.long_term();
@@ -241,7 +241,7 @@ impl Folder<'_> {
         &self.call.scope.layout
     }
 
-    /// Refuses what the family of a file does not allow.
+    /// Refuses a change that the family of the file does not allow.
     pub(super) fn check(&self, typed: &str, place: &Place, what: Use) -> Result<(), Error> {
         let verb = match what {
             Use::Create => "create",
@@ -254,16 +254,19 @@ impl Folder<'_> {
             Place::Stored { area, path } => (*area, path),
             Place::Entries { folder: Some(_), name: Some(_) } => return Ok(()),
             Place::Entries { .. } if what == Use::Create => {
-                return refused("entries are files of a category", "as /memories/entries/<category>/<key>.md");
+                return refused(
+                    "an entry must be a file in the folder of a category",
+                    "use /memories/entries/<category>/<key>.md",
+                );
             }
             Place::Entries { .. } if what == Use::Rename => {
-                return refused("it is a category", "rename its entries one by one");
+                return refused("it is the folder of a category", "rename its entries one by one");
             }
             Place::Entries { .. } | Place::Root => return Ok(()),
         };
-        let kept = "it is kept by the journal";
+        let kept = "the journal needs it";
         let below = self.layout().below_notebook(path).unwrap_or_default();
-        // Where case does not count, a kept file has other spellings.
+        // On a file system that ignores case, a protected file has other spellings.
         let kept_names = [SCRATCHPAD_FILE, DAILY_FOLDER, NOTES_FOLDER];
         let as_kept = |segment: &'_ str| kept_names.into_iter().find(|kept| is_name(segment, kept));
         let mut segments: Vec<&str> = below.split('/').collect();
@@ -277,8 +280,8 @@ impl Folder<'_> {
                 refused(kept, "replace what is no longer true in it with str_replace")
             }
             (Area::Scope, Use::Rename, _) => {
-                let help = "make the new note, correct the links, then delete the old one";
-                refused("links to a note lead to its name", help)
+                let help = "create the new note, correct the links, then delete the old note";
+                refused("other notes link to it by its name", help)
             }
             (Area::Scope, Use::Remove, _) | (Area::Scope, Use::Create, [SCRATCHPAD_FILE]) => Ok(()),
             (Area::Scope, Use::Create, [DAILY_FOLDER, day])
@@ -287,7 +290,7 @@ impl Folder<'_> {
                 Ok(())
             }
             (Area::Scope, Use::Create, [DAILY_FOLDER, ..]) => {
-                refused("it is no day", "as /memories/daily/YYYY-MM-DD.md")
+                refused("its name is not a date", "use /memories/daily/YYYY-MM-DD.md")
             }
             (Area::Scope, Use::Create, [NOTES_FOLDER, name]) if name.ends_with(NOTE_SUFFIX) => {
                 NoteName::parse(name).map(|_| ()).map_err(Error::from)
@@ -300,7 +303,7 @@ impl Folder<'_> {
     }
 }
 
-/// Below `entries/`: the name of an entry is without its extension.
+/// Parses a path below `entries/`. The extension is not part of the entry's name.
 fn entries_place(path: &MemoryPath) -> Result<Place, Error> {
     let name = |file: &str| file.strip_suffix(NOTE_SUFFIX).filter(|name| !name.is_empty()).map(ToString::to_string);
     match path.segments.get(1..).unwrap_or_default() {
@@ -308,8 +311,8 @@ fn entries_place(path: &MemoryPath) -> Result<Place, Error> {
         [folder] => Ok(Place::Entries { folder: Some(folder.clone()), name: None }),
         [folder, file] if name(file).is_some() => Ok(Place::Entries { folder: Some(folder.clone()), name: name(file) }),
         _ => {
-            let message = format!("{} is no place of an entry", path.typed);
-            Err(Error::invalid_argument(message, "entries are /memories/entries/<category>/<key>.md"))
+            let message = format!("{} is not the path of an entry", path.typed);
+            Err(Error::invalid_argument(message, "entries have paths such as /memories/entries/<category>/<key>.md"))
         }
     }
 }
@@ -340,7 +343,7 @@ fn entry_children(files: &[ShownFile], folder: Option<&str>) -> Result<Vec<Child
 
 fn child(area: Area, entry: &Entry) -> Option<Child> {
     let name = entry.path.file_name();
-    // What is shown can be named.
+    // Only names that a path can spell are shown.
     MemoryPath::parse(&format!("/memories/{name}")).ok()?;
     let is_folder = match entry.kind {
         EntryKind::File => false,
@@ -355,12 +358,12 @@ fn child(area: Area, entry: &Entry) -> Option<Child> {
     is_shown.then(|| Child { name: name.into(), place, is_folder, size: if is_folder { 0 } else { entry.size } })
 }
 
-/// Of the families, Markdown is shown: what else lies there is backups and attachments.
+/// Returns true if a file of a family is shown. Only Markdown is; other files are backups and attachments.
 fn is_shown(area: Area, path: &RelPath) -> bool {
     area == Area::Own || path.as_str().ends_with(NOTE_SUFFIX)
 }
 
-/// Whether something directly in the scope is its own memory, and not templates, another scope's or `memories/`.
+/// Returns true if an item directly in the scope belongs to it: not templates, not another scope, not `memories/`.
 fn may_be_shown(name: &str) -> bool {
     let is_kept = |kept: &&str| is_name(name, kept);
     ![OWN_FOLDER, TEMPLATES_FOLDER].iter().any(is_kept) && !SCOPE_FOLDERS.contains(&name)

@@ -1,4 +1,4 @@
-//! What `view`, `str_replace` and `insert` make of a text: pure, and to the byte what the SDK does.
+//! Texts that `view`, `str_replace` and `insert` compute: pure functions, equal to the SDK byte for byte.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,16 +8,16 @@ use super::path::exactly;
 use crate::protocol::Error;
 use crate::tools::types::Dialect;
 
-/// How many lines a file may have to be viewed.
+/// Maximum number of lines of a file that can be viewed.
 const MAX_LINES: usize = 999_999;
-/// How many bytes of a file one view shows, without its header.
+/// Maximum number of bytes of a file that one view shows, without its header.
 pub(super) const MAX_VIEW_BYTES: usize = 65_536;
-/// How many lines before and behind a change its snippet shows.
+/// Number of lines that a snippet shows before and after the change.
 const SNIPPET_LINES: usize = 2;
-/// How many places of an ambiguous text an error names.
+/// Maximum number of positions that the error for an ambiguous text names.
 const MAX_PLACES: usize = 100;
 
-/// The lines of a file with their numbers, those of a range if there is one.
+/// Returns the lines of a file with their numbers, or those in `range`.
 pub(super) fn numbered(path: &str, text: &str, range: Option<(i64, i64)>) -> Result<String, Error> {
     let lines: Vec<&str> = text.split('\n').collect();
     let count = i64::try_from(lines.len()).unwrap_or(i64::MAX);
@@ -26,7 +26,7 @@ pub(super) fn numbered(path: &str, text: &str, range: Option<(i64, i64)>) -> Res
     }
     let (first, last) = range.unwrap_or((1, -1));
     let first = first.max(1);
-    // As slices of Python end: -1 is the end here, what is less counts from there.
+    // Ends like a slice in Python: -1 is the last line here, and lesser numbers count back from it.
     let end = match last {
         -1 => count,
         last if last < 0 => count.saturating_add(last).max(0),
@@ -59,7 +59,7 @@ pub(super) fn numbered(path: &str, text: &str, range: Option<(i64, i64)>) -> Res
     Ok(shown)
 }
 
-/// A text with the one occurrence of `old` replaced, and what `str_replace` answers.
+/// Replaces the one occurrence of `old`. Returns the new text and the answer of `str_replace`.
 pub(super) fn replaced(
     path: &str,
     text: &str,
@@ -95,7 +95,7 @@ pub(super) fn replaced(
     Ok((edited, answer))
 }
 
-/// The lines in which a text occurs, overlapping occurrences included, each as often as it does.
+/// Returns the numbers of the lines in which a text occurs, once per occurrence. Overlapping occurrences count.
 fn line_numbers(text: &str, needle: &str) -> String {
     let (mut line, mut places) = (1_usize, Vec::new());
     for (at, character) in text.char_indices().chain([(text.len(), '\0')]) {
@@ -111,7 +111,8 @@ fn line_numbers(text: &str, needle: &str) -> String {
     places.join(", ")
 }
 
-/// A text with another one behind line `after`; `None` if there is no such line. Ends with a newline.
+/// Inserts text after line `after` and ends it with a newline. The error is the number of lines, if there is no such
+/// line.
 pub(super) fn inserted(text: &str, after: i64, addition: &str) -> Result<String, usize> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let mut lines: Vec<&str> = if text.is_empty() { Vec::new() } else { body.split('\n').collect() };
@@ -124,7 +125,7 @@ pub(super) fn inserted(text: &str, after: i64, addition: &str) -> Result<String,
     Ok(edited)
 }
 
-/// A size for people: `0B`, `1K`, `1.5K`.
+/// Formats a size for people: `0B`, `1K`, `1.5K`.
 pub(super) fn human_size(bytes: u64) -> String {
     const UNITS: [char; 5] = ['B', 'K', 'M', 'G', 'T'];
     let (mut unit, mut letter) = (1_u64, 'B');
@@ -137,7 +138,7 @@ pub(super) fn human_size(bytes: u64) -> String {
     if bytes.is_multiple_of(unit) {
         return format!("{}{letter}", bytes / unit);
     }
-    // Half to even, as Python rounds.
+    // Rounds half to even, as Python does.
     let scaled = u128::from(bytes) * 10;
     let unit = u128::from(unit);
     let (tenths, rest) = (scaled / unit, scaled % unit);
