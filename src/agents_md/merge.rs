@@ -125,7 +125,7 @@ impl Merged {
     fn follow(&mut self, sides: &Sides<'_>, key: &str, fact: &Fact<'_>) {
         let chosen = fact.entry.filter(|entry| is_chosen(sides, fact, entry));
         // AGENTS.md is read like a prompt, so unapproved text stays out of it.
-        let waiting = chosen.filter(|entry| entry.standing().unapproved().is_some());
+        let waiting = chosen.filter(|entry| entry.trust_state().unapproved().is_some());
         let says_it = |entry: &EntryInfo| fact.item.is_some_and(|item| item.content == entry.content);
         if let Some(entry) = waiting.filter(|entry| !says_it(entry)) {
             let bytes = entry.content.len();
@@ -241,7 +241,7 @@ async fn store(
     let expected_version = fact.entry.map(|entry| entry.version.clone());
     // A person confirmed every change of text that goes into prompts, so that text is the person's. All other text may
     // come from whoever wrote the file.
-    let is_trusted = fact.entry.is_some_and(|entry| entry.standing().unapproved().is_none());
+    let is_trusted = fact.entry.is_some_and(|entry| entry.trust_state().unapproved().is_none());
     let provenance = (!is_trusted).then_some(Provenance::Imported);
     let origin = Origin { provenance, ..Origin::default() };
     Ok(match entries::run(call, entries, &origin, StoreEntry { entry, expected_version }).await {

@@ -129,7 +129,7 @@ async fn approve(call: &Call, pending: &[PendingApproval], request: &Approve) ->
 }
 
 /// Writes the time of the approval into the file, if it still has the version that the person looked at.
-async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
+async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
     let contention =
         || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again; nothing was changed");
     let change = |bytes: Option<&[u8]>| {
@@ -138,8 +138,10 @@ async fn write(call: &Call, item: &Waiting) -> Result<(), Error> {
             return Err(contention());
         }
         let approved = approved_text(text, call.now.epoch_nanoseconds()).ok_or_else(|| {
-            let message =
-                format!("the approval cannot be written into the frontmatter of {}", call.scope.shown(&item.path));
+            let message = format!(
+                "the approval cannot be written into the frontmatter of {}",
+                call.scope.display_path(&item.path)
+            );
             Error::invalid_argument(message, "add `approved: ` and the time by hand")
         })?;
         Ok(Change::Write(call.screen.moved(&item.path, bytes, approved.into_bytes())?, ()))

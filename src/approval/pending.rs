@@ -108,7 +108,7 @@ fn not_pending(name: &str, reason: &str) -> Error {
 }
 
 /// Returns true if the item has this source, provenance or format.
-fn is_from(item: &Waiting, from: &str) -> bool {
+fn is_from(item: &PendingApproval, from: &str) -> bool {
     let source = item.source.as_deref();
     source == Some(from) || source.and_then(format_of) == Some(from) || item.provenance.as_str() == from
 }

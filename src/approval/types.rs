@@ -50,23 +50,31 @@ pub struct PendingItem {
 }
 
 /// Returns everything that waits for approval, sorted by path.
-pub(super) async fn waiting(call: &Call, notebook: &Arc<Notebook>, entries: &Entries) -> Result<Vec<Waiting>, Error> {
-    let mut waiting = entries::waiting(call, entries).await?;
-    waiting.extend(notebook::waiting(call, notebook).await?);
-    order::sort_slice(&mut waiting, |a, b| a.path.as_str().cmp(b.path.as_str()));
-    Ok(waiting)
+pub(super) async fn pending_approvals(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    entries: &Entries,
+) -> Result<Vec<PendingApproval>, Error> {
+    let mut pending = entries::pending_approvals(call, entries).await?;
+    pending.extend(notebook::pending_approvals(call, notebook).await?);
+    order::sort_slice(&mut pending, |a, b| a.path.as_str().cmp(b.path.as_str()));
+    Ok(pending)
 }
 
 /// Finds the item with this name. If there is not exactly one, the error says why.
-pub(super) fn named<'a>(call: &Call, waiting: &'a [Waiting], name: &str) -> Result<&'a Waiting, String> {
-    let is_path = |item: &Waiting| item.path.as_str() == name || call.scope.shown(&item.path) == name;
+pub(super) fn named<'a>(
+    call: &Call,
+    pending: &'a [PendingApproval],
+    name: &str,
+) -> Result<&'a PendingApproval, String> {
+    let is_path = |item: &PendingApproval| item.path.as_str() == name || call.scope.display_path(&item.path) == name;
     // Names and paths are listed with hidden characters shown, so that form must match too.
-    let is_listed = |item: &Waiting| {
+    let is_listed = |item: &PendingApproval| {
         item.names.first().is_some_and(|first| for_model(first).0 == name)
             || for_model(&call.scope.display_path(&item.path)).0 == name
     };
     // A path or a key goes before a title that reads like it.
-    let meanings: [&dyn Fn(&Waiting) -> bool; 3] = [
+    let meanings: [&dyn Fn(&PendingApproval) -> bool; 3] = [
         &|item| is_path(item) || item.names.first().is_some_and(|first| first == name),
         &|item| item.names.iter().any(|known| known == name),
         &is_listed,

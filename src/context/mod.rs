@@ -26,7 +26,7 @@
 //! tool. Invisible characters become visible, unless the script or the emoji around them needs them. A line that reads like one
 //! of our titles or markers gets a `\` in front. All other text is unchanged. Where a cut takes the `\` off a line, the marks
 //! that made it a title go as well. Every line of an entry or a recalled note is indented below its heading, so that it cannot
-//! look like another one (`list_item`).
+//! look like another one (`escaped_item`).
 //!
 //! **Forms.** `form.rs` has the differences between Claude, OpenAI and plain text: start, end, titles, and a mark before every
 //! line of stored text. No line of the block's own begins with that mark. The escapes come first in all forms, and the marks

@@ -67,11 +67,11 @@ impl Scope {
     }
 
     /// Returns a path as replies and messages show it.
-    pub(crate) fn shown(&self, path: &RelPath) -> String {
+    pub(crate) fn display_path(&self, path: &RelPath) -> String {
         alloc::format!("{}{path}", self.path_prefix)
     }
 
-    /// Returns the path relative to the notebook, for a name that begins like a [`shown`](Self::shown) path: with the
+    /// Returns the path relative to the notebook, for a name that begins like a [`display_path`](Self::display_path) path: with the
     /// prefix, the folder of the project, or both. `None` for any other name.
     pub(crate) fn below_notebook<'a>(&self, name: &'a str) -> Option<&'a str> {
         let bare = self.without_prefix(name);
@@ -113,7 +113,7 @@ pub(crate) struct Call {
     pub(crate) scope: Arc<Scope>,
     pub(crate) now: LocalTime,
     /// Policy that every stored text of the command passes.
-    pub(crate) screen: Screen,
+    pub(crate) screen: InputPolicy,
 }
 
 impl Call {

@@ -38,7 +38,7 @@ pub(crate) struct Fields {
     pub(crate) source: Option<String>,
     pub(crate) supersedes: Option<String>,
     /// Provenance and approval of the text.
-    pub(crate) standing: Standing,
+    pub(crate) trust_state: TrustState,
 }
 
 /// An entry, as its file has it.
@@ -228,7 +228,7 @@ impl Entry {
             return Ok(text);
         }
         // If the frontmatter cannot be edited to carry the provenance, the file is rendered from the fields alone.
-        Ok(mark(&text, standing.provenance).unwrap_or_else(|| self.render()))
+        Ok(mark(&text, trust_state.provenance).unwrap_or_else(|| self.render()))
     }
 
     fn owner_field(&self) -> &'static str {

@@ -105,8 +105,8 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     }
     let mut fields = screened(call, &new)?;
     // An edit by anyone except a person does not approve the text.
-    if old.fields.standing.unapproved().is_some() && fields.standing.provenance != Provenance::User {
-        fields.standing = old.fields.standing;
+    if old.fields.trust_state.unapproved().is_some() && fields.trust_state.provenance != Provenance::User {
+        fields.trust_state = old.fields.trust_state;
     }
     let applied = store(call, entries, scope, &fields, &Base::Version(old.version)).await?;
     match applied.state {

@@ -71,7 +71,7 @@ pub struct ForeignEntry {
     /// True if the key is only a position. The same text is then the same entry, even under another key.
     pub is_positional: bool,
     /// Provenance and approval. An import sets it only from a dump of Saddlebag, and only if the dump is believed.
-    pub standing: Standing,
+    pub trust_state: TrustState,
     /// Names of further fields in the file's frontmatter. An export reports them, because no format can carry them.
     pub others: Vec<String>,
 }

@@ -300,8 +300,8 @@ impl<'a> Import<'a> {
         let mut text = dated(text, same.map_or(entry.updated, |known| known.updated));
         if let Some(provenance) = self.provenance {
             // Text that did not change keeps its approval.
-            let standing = same.map_or(Standing::new(provenance), |known| known.fields.standing);
-            let marked = mark(&text, standing.provenance).and_then(|text| match standing.approved {
+            let trust_state = same.map_or(TrustState::new(provenance), |known| known.fields.trust_state);
+            let marked = mark(&text, trust_state.provenance).and_then(|text| match trust_state.approved {
                 Some(approved) => approve(&text, approved),
                 None => Some(text),
             });

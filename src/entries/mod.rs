@@ -145,7 +145,7 @@ family! {
 }
 
 /// Returns the entries that wait for approval; empty without an agent.
-pub(crate) async fn waiting(call: &Call, entries: &Entries) -> Result<Vec<Waiting>, Error> {
+pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<Vec<PendingApproval>, Error> {
     let Some(scope) = entries.scope.clone() else { return Ok(Vec::new()) };
     let view = view::look(call, entries, &scope).await?;
     let now = call.now.epoch_nanoseconds();

@@ -168,7 +168,7 @@ async fn is_finished(
         return Ok(false);
     }
     if !is_done {
-        let (waiting, path) = (call.scope.shown(waiting), call.scope.shown(&stored.path));
+        let (waiting, path) = (call.scope.display_path(waiting), call.scope.display_path(&stored.path));
         let message =
             format!("{waiting} holds the text that an interrupted restore replaced, and {path} was changed since");
         let help = "move one of the two files away, so that neither text is lost, then restore again";

@@ -71,11 +71,12 @@ pub(super) fn is_gone(call: &Call, entry: &Entry) -> bool {
 }
 
 /// Refuses to replace text that goes into prompts by text of a tool or an import, which would remove it from prompts.
-pub(super) fn check_standing(before: &Fields, fields: &Fields) -> Result<(), Error> {
-    if fields.standing.unapproved().is_none() || before.standing.unapproved().is_some() || fields.is_same(before) {
+pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), Error> {
+    if fields.trust_state.unapproved().is_none() || before.trust_state.unapproved().is_some() || fields.is_same(before)
+    {
         return Ok(());
     }
-    let provenance = fields.standing.provenance;
+    let provenance = fields.trust_state.provenance;
     let message = format!("text of `{provenance}` cannot replace the text of `{}`", fields.key);
     let help = "store it under another key; nothing was changed";
     Err(Error::new(ErrorCode::NotPermitted, message, help))
@@ -119,7 +120,7 @@ pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) ->
     let is_gone = is_gone(call, before);
     let is_same = fields.is_same(&before.fields);
     // Repeating an unapproved text does not approve it, unless a person does it.
-    let is_kept = before.fields.standing.unapproved().is_some() || !is_gone;
+    let is_kept = before.fields.trust_state.unapproved().is_some() || !is_gone;
     let keeps = is_same && is_kept && !approves(&before.fields, fields);
     entry.fields = Fields {
         trust_state: if keeps { before.fields.trust_state } else { fields.trust_state },

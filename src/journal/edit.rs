@@ -60,7 +60,7 @@ impl Run<JournalCall<'_>> for Edit {
 }
 
 /// Returns the change as the policy permits it to be stored.
-pub(super) fn screened_change(screen: &Screen, change: EditChange) -> Result<EditChange, Error> {
+pub(super) fn screened_change(screen: &InputPolicy, change: EditChange) -> Result<EditChange, Error> {
     Ok(match change {
         EditChange::Replace { old_text: old, new_text: new } if !new.is_empty() => {
             EditChange::Replace { old_text: old, new_text: screened(screen, "new text", new)? }

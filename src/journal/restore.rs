@@ -86,8 +86,8 @@ async fn stopped_halfway(
         _ => {
             let message = format!(
                 "{} holds the text that an interrupted restore replaced, and {} was changed since",
-                call.scope.shown(waiting),
-                call.scope.shown(path),
+                call.scope.display_path(waiting),
+                call.scope.display_path(path),
             );
             let help = "move one of the two files away, so that neither text is lost, then restore again";
             Err(Error::new(ErrorCode::Contention, message, help))

@@ -27,7 +27,7 @@ pub struct Search {
     pub max_bytes: u32,
     /// If set, the host guarantees, by a watch or a generation number, that nothing changed since the last search. The
     /// store is then not listed. Has no effect on the first search.
-    pub vouched_unchanged: bool,
+    pub assume_unchanged: bool,
 }
 
 impl Search {

@@ -187,7 +187,7 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
             Ok(edit(call, &target, &change, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Editor => {
-            let path = call.scope.shown(call.scope.layout.long_term());
+            let path = call.scope.display_path(call.scope.layout.long_term());
             Ok(format!("open {path} in your editor; every command reads it again"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {

@@ -184,7 +184,7 @@ pub(crate) struct JournalCall<'a> {
 
 /// Refuses text of tools and imports, and refuses or removes secrets, as the policy says. Files of the journal have no
 /// frontmatter that could record where their text comes from.
-pub(super) fn screened(screen: &Screen, what: &str, text: String) -> Result<String, Error> {
+pub(super) fn screened(screen: &InputPolicy, what: &str, text: String) -> Result<String, Error> {
     screen.needs_trust(JOURNAL)?;
     screen.text(what, text)
 }

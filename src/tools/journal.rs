@@ -93,7 +93,7 @@ pub(super) fn shared_memory(call: &Call, arguments: &Arguments) -> Option<String
     let layout = &call.scope.layout;
     let is_asked = arguments.text("source") == Some("long_term");
     (is_asked && layout.long_term() != layout.shared_long_term()).then(|| {
-        let path = call.scope.shown(layout.shared_long_term());
+        let path = call.scope.display_path(layout.shared_long_term());
         format!("\n(memory of this project; page {path} has the memory of all projects)")
     })
 }

@@ -166,7 +166,7 @@ pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
 
 /// Renders an item of a list, escaped. Every line of the text is indented below the heading, so that it cannot look
 /// like another item.
-pub(crate) fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
+pub(crate) fn escaped_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
     let mut escaped = |text: &str| {
         let (text, found) = for_model(text);
         add_flags(flags, found);

@@ -1,4 +1,4 @@
-//! [`Screen`]: the policy of a memory, which every text in a command must pass.
+//! [`InputPolicy`]: the policy of a memory, which every text in a command must pass.
 //!
 //! Commands check their arguments first, so that an error names the argument. Then the bytes of each file are checked as they
 //! will be stored, because only that finds a secret that two harmless texts make together. [`Screened`] and [`Removal`] are the
@@ -152,7 +152,7 @@ impl InputPolicy {
 
     /// Checks like [`file`](Self::file), for an edit by hand. Only a person may change the recorded provenance.
     pub(crate) fn edited(&self, path: &RelPath, before: &str, after: String) -> Result<Screened, Error> {
-        if self.config.provenance != Provenance::User && Standing::of_text(before) != Standing::of_text(&after) {
+        if self.config.provenance != Provenance::User && TrustState::of_text(before) != TrustState::of_text(&after) {
             let message = "the edit changes the recorded provenance of the file";
             let help = "leave `provenance` and `approved` unchanged; nothing was written";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
@@ -200,7 +200,7 @@ impl InputPolicy {
     }
 
     /// Checks the removal of a text with this record.
-    pub(crate) fn removed_of(&self, path: &RelPath, standing: Standing) -> Result<Removal, Error> {
+    pub(crate) fn removed_of(&self, path: &RelPath, trust_state: TrustState) -> Result<Removal, Error> {
         self.check_place(path)?;
         self.check_replaced(path, trust_state)?;
         Ok(Removal(()))
@@ -233,7 +233,7 @@ impl InputPolicy {
     }
 
     /// Refuses text of tools and imports in a file that is trusted, or that cannot record its provenance.
-    fn check_standing(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), Error> {
+    fn check_trust_state(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), Error> {
         if self.config.provenance.is_trusted() {
             return Ok(());
         }

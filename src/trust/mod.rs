@@ -1,11 +1,11 @@
 //! Trust: the provenance of text, and the checks before a model reads it or a file keeps it.
 //!
-//! * [`Provenance`] is the origin of text, [`Standing`] is the origin and approval that a file records. Text of tools and
+//! * [`Provenance`] is the origin of text, [`TrustState`] is the origin and approval that a file records. Text of tools and
 //!  imports can be found, but goes into a prompt only after a person approved it.
 //! * [`for_model`] makes stored text harmless: tags that would close the block or imitate someone are escaped, invisible
 //!  characters are shown, and both are counted as [`Flag`]s.
 //! * [`secrets_in`] finds the secrets in a text, each with the rule that matched.
-//! * [`TrustConfig`] is the policy of a memory. A `Screen` checks incoming text against it, and removes text of the memory
+//! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` checks incoming text against it, and removes text of the memory
 //!  block.
 //!
 //! ```
@@ -26,10 +26,10 @@
 //! `import.rs` screens each file by itself, after the check that it differs from the stored one, so an export comes back to
 //! its store whatever the policy. A second check cannot be skipped by any command:
 //! `engine::{create, update, append, write_version}` accept only `Screened` bytes, and every removal needs a `Removal`. Both are
-//! made by the `Screen` of the call, which sees the path, the old bytes and the new ones. It finds secrets that were put
+//! made by the `InputPolicy` of the call, which sees the path, the old bytes and the new ones. It finds secrets that were put
 //! together from parts. It refuses to change trusted text in a memory for tools, and files that other projects or agents read.
 //!
-//! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `Standing::of_text`
+//! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `TrustState::of_text`
 //! finds unapproved. It reads the text of the file, never the index. The rest becomes `ForModel`, by escaping or from literals;
 //! the fields of replies that a model may read have that type. `from_contract` accepts text that has this type on the other
 //! side of the contract, `of_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command

@@ -11,7 +11,7 @@ use crate::protocol::Error;
 use crate::store::RelPath;
 
 /// A file whose text nobody has approved yet.
-pub(crate) struct Waiting {
+pub(crate) struct PendingApproval {
     /// Names that select it; a report uses the first one.
     pub(crate) names: Vec<String>,
     pub(crate) path: RelPath,
@@ -26,7 +26,7 @@ pub(crate) struct Waiting {
     pub(crate) text: String,
 }
 
-impl Waiting {
+impl PendingApproval {
     /// Returns the name for reports.
     pub(crate) fn name(&self) -> Result<&str, Error> {
         let name = self.names.first().map(String::as_str);

@@ -39,14 +39,14 @@ impl Provenance {
 
 /// Provenance and approval of the text of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct TrustState {
     /// Origin of the text. An unknown word counts as an import.
     pub provenance: Provenance,
     /// Time when a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
     pub approved: Option<u64>,
 }
 
-impl Standing {
+impl TrustState {
     /// Creates the record of text that nobody has approved yet.
     #[must_use]
     pub fn new(provenance: Provenance) -> Self {
@@ -122,7 +122,7 @@ pub(crate) fn approve(text: &str, now: u64) -> Option<String> {
 }
 
 /// Returns the text, if it parses back to this record.
-fn said(text: String, standing: Standing) -> Option<String> {
+fn said(text: String, trust_state: TrustState) -> Option<String> {
     let frontmatter = Frontmatter::parse(&text);
     (frontmatter.problem.is_none() && TrustState::of(&frontmatter) == trust_state).then_some(text)
 }
