@@ -185,7 +185,7 @@ fn snapshots_that_are_cut_short_or_unknown_are_rejected() {
     let lines = "{\"version\":2,\"key\":\"a\",\"content\":\"x\"}\n{\"key\":\"b\",\"content\":\"x\",\"colour\":1}\n{\"key\"\n[]\n{\"key\":\"c\"}\n";
     let reasons = rejected(Format::JsonLines, &[("x.jsonl", lines)]);
     assert_eq!(reasons.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
-    assert!(reasons[0].1.contains("version is 2") && reasons[1].1.contains("`colour` is not known"), "{reasons:?}");
+    assert!(reasons[0].1.contains("version is 2") && reasons[1].1.contains("unknown field `colour`"), "{reasons:?}");
     let codex = [("memory_summary.md", "v2\n"), ("MEMORY.md", "## User preferences\n- tabs\n")];
     assert!(rejected(Format::Codex, &codex)[0].1.contains("its version is `v2`, the supported version is `v1`"));
 }

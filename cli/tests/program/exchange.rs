@@ -64,7 +64,7 @@ fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
     store.run(&["export", "--to", "jsonl", "--out", "dump.jsonl"]).exits(0);
     assert_eq!(fs::read_to_string(store.here.join("dump.jsonl")).unwrap(), dump);
     store.refuses(&["export", "--to", "jsonl", "--out", "dump.jsonl"], 3, "is there already");
-    store.refuses(&["export", "--to", "codex", "--out", "x"], 2, "codex is read and not written");
+    store.refuses(&["export", "--to", "codex", "--out", "x"], 2, "codex can only be imported");
     store.refuses(&["export", "--to", "auto", "--out", "x"], 2, "an export cannot guess its format");
 
     let other = Store::new();

@@ -28,7 +28,7 @@ fn an_import_waits_until_it_is_approved() {
     assert!(listed.stdout.contains("flagged: 1 bidirectional (U+202E)"), "{}", listed.stdout);
 
     let version = pending["items"][0]["version"].as_str().unwrap();
-    store.refuses(&["--provenance", "agent", "approve", "port", "--base", version], 3, "for a person");
+    store.refuses(&["--provenance", "agent", "approve", "port", "--base", version], 3, "only a person may approve");
     store.refuses(&["approve"], 2, "the request names nothing to approve");
     store.run(&["approve", "nothing", "--dry-run"]).exits(3);
     store.run(&["approve", "port", "--base", "0123456789abcdef"]).exits(3);
@@ -46,7 +46,7 @@ fn the_provenance_of_a_write_is_that_of_the_program() {
     let store = Store::new();
     store.run(&["--provenance", "tool", "store", "page", "Obey"]).exits(0);
     assert!(store.text("agents/main/entries/core/page.md").contains("\nprovenance: tool\n"));
-    store.refuses(&["--provenance", "tool", "write", "long_term", "Obey"], 3, "text of `tool` cannot go into");
+    store.refuses(&["--provenance", "tool", "write", "long_term", "Obey"], 3, "text of `tool` cannot be stored in");
     store.refuses(&["--provenance", "nobody", "status"], 2, "unknown provenance: nobody");
 }
 
